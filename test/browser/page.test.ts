@@ -10,10 +10,10 @@ import { renderHtml } from '../../src/report/html/page.ts';
 import { applyDocument } from '../../src/report/subjects/apply.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../src/report/subjects/plan.ts';
 import { barriers, useBrowser } from '../support/browser.ts';
-import { desiredState } from '../support/desired.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { connection } from '../support/manifests.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
-import { carryOut, planAgainst } from '../support/run.ts';
+import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import type { Manifest } from '../support/scenario.ts';
 
 const { open } = useBrowser();
@@ -29,7 +29,7 @@ async function pageOf(before: readonly Manifest[], after: readonly Manifest[], r
   // Objects are there already; what is left to do is to tie them.
   const gateway = memoryGateway({ registry, agents: ['default'], resources: first.resources.map(({ key, spec }) => ({ id: key, spec })) });
   const applied = await planAgainst(gateway, first);
-  await carryOut({ gateway, ...applied, desired: first, concurrency: 8 });
+  await applyPlan({ gateway, ...applied, desired: first, concurrency: 8 });
   const desired: DesiredState = desiredState(after);
   const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
   const assessed = { ...plan, ...assessProtection(plan, { desired, live, base: first, registry }) };

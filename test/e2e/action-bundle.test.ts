@@ -5,10 +5,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtPackage, start } from '../support/cli.ts';
 import type { StepOptions } from '../support/workflow.ts';
-import { useAction } from './github.ts';
-import { config, guardrail, workshop } from './project.ts';
+import { useAction } from './use-action.ts';
+import { config, guardrail, useProjects } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const bench = useAction(makeProject);
 
 /** A step of a push to a project with one rule. */

@@ -5,11 +5,11 @@ import { expectValid } from '../support/documents.ts';
 import { place } from '../support/github.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { connection, guardrail, workshop, writeFiles, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { connection, guardrail, useProjects, writeFiles, type Files } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 

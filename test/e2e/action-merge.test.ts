@@ -4,11 +4,11 @@ import { connectionBody, agentId } from '../server/client.ts';
 import { json, startFlakyServer, type Seen } from '../support/flaky-server.ts';
 import type { Reply } from '../support/github.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { config, connection, guardrail, workshop, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, useProjects, type Files } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 

@@ -2,12 +2,12 @@ import { symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commitAll, git, openPullRequest } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { config, connection, workshop, writeFiles } from './project.ts';
-import { usePullRequests } from './pull-requests.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, useProjects, writeFiles } from './project.ts';
+import { usePullRequests } from './use-pull-requests.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 const { checkout, plan, bodiesOn } = usePullRequests({ makeProject, gateway, bench });

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { place } from '../support/github.ts';
 import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { config, connection, workshop, writeFiles } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, useProjects, writeFiles } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { place } from '../support/github.ts';
 import { outsideCode } from '../unit/report/nasty-text.ts';
 import { commentsOn, commitAll, openPullRequest, pushTo } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { config, connection, guardrail, manyConnections, workshop } from './project.ts';
-import { usePullRequests } from './pull-requests.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, manyConnections, useProjects } from './project.ts';
+import { usePullRequests } from './use-pull-requests.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 

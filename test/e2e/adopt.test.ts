@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { expectValid } from '../support/documents.ts';
 import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
+import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail, manifest } from './project.ts';
 
 const gateway = useGateway();

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { selfSigned } from '../support/certificate.ts';
 import { ostiary, type Ended, type Run } from '../support/cli.ts';
-import { ostiaryHere } from '../support/here.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
 import { cut, json, reset, startFlakyServer, text, type FlakyServer, type Reply } from '../support/flaky-server.ts';
-import { config, guardrail, workshop } from './project.ts';
+import { config, guardrail, useProjects } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const token = 'canary-token-of-the-tests';
 const env = { OSTIARY_TOKEN: token };
 
@@ -93,7 +93,7 @@ test.concurrent.each(broken)('%s: exit 4, and where', async (_what, start, code,
 });
 
 test.concurrent.each(failures)('%s: exit 4, what was asked, and nothing is written', async (_what, reply, code, says) => {
-  await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryHere);
+  await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
 });
 
 test('a certificate is trusted where NODE_EXTRA_CA_CERTS names it', async () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { idOf, createKey } from '../server/client.ts';
 import { expectValid } from '../support/documents.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
+import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail } from './project.ts';
 
 const gateway = useGateway();

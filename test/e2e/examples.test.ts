@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { agentId, base64, connectionBody } from '../server/client.ts';
-import { useGateway } from './gateway.ts';
+import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway({ agents: ['default', 'prod-agent', 'staging-agent'] });
 

@@ -7,12 +7,12 @@ import { json, startFlakyServer, type FlakyServer } from '../support/flaky-serve
 import { makeFolder } from '../support/servers.ts';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { agentId, connectionBody } from '../server/client.ts';
-import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
-import { useGateway } from './gateway.ts';
+import { config, connection, guardrail, manyConnections, useProjects, writeFiles, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
 
 let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
 const gateway = useGateway({ chaos: (request) => chaos(request) });
-const makeProject = workshop();
+const makeProject = useProjects();
 afterEach(() => {
   chaos = () => undefined;
 });

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { agentId, base64, connectionBody, idOf } from '../server/client.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, manifest, workshop } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, manifest, useProjects } from './project.ts';
 
 const gateway = useGateway();
-const makeProject = workshop();
+const makeProject = useProjects();
 let cwd: string;
 
 beforeAll(async () => {

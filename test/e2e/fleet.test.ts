@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { createKey } from '../server/client.ts';
 import { expectValid, type DocumentName } from '../support/documents.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, workshop } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, useProjects } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const { make } = repositories();
 

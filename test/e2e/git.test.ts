@@ -3,7 +3,7 @@ import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { repositories, type TestRepository } from '../support/repository.ts';
 import { agentId, connectionBody } from '../server/client.ts';
 import { config, connection, guardrail, type Files } from './project.ts';
-import { useGateway } from './gateway.ts';
+import { useGateway } from './use-gateway.ts';
 
 let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
 const gateway = useGateway({ chaos: (request) => chaos(request) });

@@ -5,12 +5,12 @@ import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import { callerOf } from '../server/client.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, manifest, manyConnections, workshop } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, manifest, manyConnections, useProjects } from './project.ts';
 
 let chaos: ChaosEffect | undefined;
 const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos) });
-const makeProject = workshop();
+const makeProject = useProjects();
 afterEach(() => {
   chaos = undefined;
 });

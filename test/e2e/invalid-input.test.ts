@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../src/model/json.ts';
 import { builtPackage, ostiary, type Run } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
-import { ostiaryHere } from '../support/here.ts';
-import { workedInAll } from '../support/worked.ts';
-import { config, connection, guardrail, workshop, type Files } from './project.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
+import { totalCpuTime } from '../support/cpu-time.ts';
+import { config, connection, guardrail, useProjects, type Files } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
 let server: FlakyServer;
 beforeAll(async () => {
@@ -57,13 +57,16 @@ function secret(value: Json): Files {
 type Found = { readonly head: string; readonly text: string };
 
 /** Runs apply over manifests that are wrong: it ends with one diagnostic, and without two seconds of work. */
-async function applied(files: Files, { link, runs = ostiaryHere }: { link?: (access: string) => void; runs?: Run } = {}): Promise<Found> {
+async function applied(
+  files: Files,
+  { link, runs = ostiaryInProcess }: { link?: (access: string) => void; runs?: Run } = {},
+): Promise<Found> {
   const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`access/${path}`, text]));
   const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/.keep': '', ...below });
   link?.(join(cwd, 'access'));
-  const before = workedInAll();
+  const before = totalCpuTime();
   const { code, stdout, stderr } = await runs(['apply', '--yes'], { cwd, env });
-  const took = workedInAll() - before;
+  const took = totalCpuTime() - before;
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toMatch(/\n1 error\n$/);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -110,7 +113,7 @@ test('a config that is wrong is told where it is wrong', async () => {
   const texts = [config(server.url).replace('url:', 'ulr:'), 'kind: Config\n', ': : :', ''];
   for (const text of texts) {
     const cwd = makeProject({ 'ostiary.yaml': text, 'access/rule.yaml': guardrail('no-drop') });
-    const { code, stdout, stderr } = await ostiaryHere(['plan'], { cwd, env });
+    const { code, stdout, stderr } = await ostiaryInProcess(['plan'], { cwd, env });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(/^ostiary\.yaml:\d+:\d+ error [a-z]+\/[\w-]+ {2}/);
   }
@@ -127,7 +130,7 @@ test('references that only the gateway can tell: dangling and ambiguous; it is r
     );
   });
   const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
-  const ambiguous = await ostiaryHere(['apply', '--yes'], { cwd: twice, env });
+  const ambiguous = await ostiaryInProcess(['apply', '--yes'], { cwd: twice, env });
   expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
   expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:10:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
   const none = makeProject({

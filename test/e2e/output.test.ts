@@ -4,11 +4,11 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
 import { expectValid } from '../support/documents.ts';
-import { config, connection, guardrail, manifest, workshop } from './project.ts';
-import { useGateway } from './gateway.ts';
+import { config, connection, guardrail, manifest, useProjects } from './project.ts';
+import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway();
-const makeProject = workshop();
+const makeProject = useProjects();
 let folder: string;
 
 /** A project with a warning, a notice and every sort of field. */

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
-import { config, guardrail, workshop } from './project.ts';
+import { config, guardrail, useProjects } from './project.ts';
 
 const run = promisify(execFile);
-const makeProject = workshop();
+const makeProject = useProjects();
 let installed: string;
 
 /** Packs the package and unpacks it as an install would: nothing but what is packed, and its dependencies beside it. */

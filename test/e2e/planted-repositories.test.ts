@@ -3,14 +3,14 @@ import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { hostileConfig, makeWitness, plantHooks, plantRepository, type Witness } from '../support/planted.ts';
+import { hostileConfig, makeWitness, plantHooks, plantRepository, type Witness } from '../support/planted-programs.ts';
 import { repositories, type TestRepository } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { guardrail, manifest, workshop, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { guardrail, manifest, useProjects, type Files } from './project.ts';
 
 const gateway = useGateway();
-const bench = useAction(workshop());
+const bench = useAction(useProjects());
 const { make, makeOrigin } = repositories();
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-planted-')));

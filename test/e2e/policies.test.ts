@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runIn } from '../support/here.ts';
+import { runInFolder } from '../support/run-in-process.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, manifest, workshop } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, manifest, useProjects } from './project.ts';
 
 const gateway = useGateway();
-const makeProject = workshop();
+const makeProject = useProjects();
 const { make: makeRepository } = repositories();
 
 const asked = manifest('Policy', 'reviewed', {
@@ -102,8 +102,8 @@ describe('the policies to start with', () => {
   const folder = join(root, 'acme');
   cpSync('examples/acme', folder, { recursive: true });
   for (const name of ['production', 'data', 'secrets']) cpSync(`examples/policies/${name}.yaml`, join(folder, `access/${name}.yaml`));
-  const validate = (target: string, day: string): ReturnType<typeof runIn> =>
-    runIn(folder, ['validate', '--target', target, '--today', day]);
+  const validate = (target: string, day: string): ReturnType<typeof runInFolder> =>
+    runInFolder(folder, ['validate', '--target', target, '--today', day]);
 
   test.each(['production', 'staging'])('fit acme in %s', async (target) => {
     const { code, stdout, stderr } = await validate(target, '2026-11-21');

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** Makes folders with files for the tests of one file, and removes them after the last of them. */
-export function workshop(): (files: Files) => string {
+export function useProjects(): (files: Files) => string {
   const root = mkdtempSync(join(tmpdir(), 'ostiary-e2e-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   let made = 0;

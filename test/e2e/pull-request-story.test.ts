@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { ostiaryHere } from '../support/here.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
 import { playPullRequests } from '../support/pull-request-story.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { workshop } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { useProjects } from './project.ts';
 
-const makeFolder = workshop();
+const makeFolder = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeFolder);
 
@@ -18,7 +18,7 @@ test('the story that npm run demo:pr plays is true', { timeout: 240_000 }, async
     gateway: { url, key },
     github: bench.github(),
     step: bench.bundled,
-    ostiary: ostiaryHere,
+    ostiary: ostiaryInProcess,
     title: (text) => void titles.push(text),
     say: (text) => void said.push(text),
   });

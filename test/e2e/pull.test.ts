@@ -1,21 +1,21 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { runIn } from '../support/here.ts';
+import { runInFolder } from '../support/run-in-process.ts';
 import { createKey } from '../server/client.ts';
 import { owned, stateOf } from '../support/terraform-state.ts';
-import { fillGateway } from './filled.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
+import { fillGateway } from './fill-gateway.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, manifest, useProjects, writeFiles } from './project.ts';
 
 const gateway = useGateway();
-const makeProject = workshop();
+const makeProject = useProjects();
 
 beforeAll(() => fillGateway(gateway.call));
 
 /** Runs a command line in this process. */
-function run(cwd: string, line: string, more: Readonly<Record<string, string>> = {}): ReturnType<typeof runIn> {
-  return runIn(cwd, line.split(' '), { ...gateway.env(), ...more });
+function run(cwd: string, line: string, more: Readonly<Record<string, string>> = {}): ReturnType<typeof runInFolder> {
+  return runInFolder(cwd, line.split(' '), { ...gateway.env(), ...more });
 }
 
 function filesBelow(folder: string): readonly string[] {

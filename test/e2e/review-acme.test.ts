@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idOf } from '../server/client.ts';
 import { gitEnv, repositories } from '../support/repository.ts';
-import { useGateway } from './gateway.ts';
+import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway({ agents: ['default', 'prod-agent', 'staging-agent'] });
 const { make } = repositories();

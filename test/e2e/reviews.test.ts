@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { requestReview, createPerson, reviewedConnection, type Person } from '../server/reviews/review-people.ts';
 import type { Ended } from '../support/cli.ts';
-import { workshop, config } from './project.ts';
-import { useGateway } from './gateway.ts';
+import { useProjects, config } from './project.ts';
+import { useGateway } from './use-gateway.ts';
 
 // What happens to the next decision, from outside.
 let fault: { readonly dropAfter: true } | { readonly status500AfterCommit: true } | undefined;
@@ -15,7 +15,7 @@ const gateway = useGateway({
     return now;
   },
 });
-const makeProject = workshop();
+const makeProject = useProjects();
 let folder: string;
 let people: Readonly<Record<'owner' | 'dba' | 'sec' | 'sre' | 'auditor', Person>>;
 

@@ -4,10 +4,10 @@ import { ostiary, startOstiary } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { agentId, callerOf, connectionBody, createKey } from '../server/client.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, useProjects, writeFiles } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const intruder: { change?: JsonObject | undefined } = {};
 const gateway = useGateway({
   /** Somebody else is faster than the one who applies: between the read and the write. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { runIn } from '../support/here.ts';
-import { config, manifest, workshop, type Files } from './project.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+import { config, manifest, useProjects, type Files } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 
 const words = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['xp_cmdshell'] }] } };
 const staff = {
@@ -38,7 +38,7 @@ const hostile = { name: `<x> & "y" 'z' \u0007 \uFFFE ]]> \u202e`, input: `-- <sc
 
 describe('ostiary test', () => {
   test('passes, needs no gateway and no token, and lists what has no sample', async () => {
-    const { code, stdout, stderr } = await runIn(project(passing), ['test']);
+    const { code, stdout, stderr } = await runInFolder(project(passing), ['test']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  pass  input "exec xp_cmdshell"  blocked by words (the word "xp_cmdshell")\n');
     expect(stdout).toContain('Without a sample:\n  GuardrailRule/untested\n');
@@ -46,7 +46,7 @@ describe('ostiary test', () => {
   });
 
   test('a sample that fails is told with its place, and is 3', async () => {
-    const { code, stdout } = await runIn(project([...passing, failing]), ['test']);
+    const { code, stdout } = await runInFolder(project([...passing, failing]), ['test']);
     expect(code).toBe(3);
     expect(stdout).toContain('  FAIL  input "exec xp_CMDSHELL"\n      access/words.yaml:31:5\n      expected blocked, found allowed\n');
   });
@@ -54,7 +54,7 @@ describe('ostiary test', () => {
   test('registered types are never passed', async () => {
     const samples = [{ text: 'EMP-123456 ada@example.com', finds: ['EMP_ID', 'EMAIL_ADDRESS'] }];
     const folder = project(passing, { 'access/staff.yaml': rule('DataMaskingRule', 'staff', staff, samples) });
-    const { code, stdout } = await runIn(folder, ['test', '--only', 'DataMaskingRule/staff']);
+    const { code, stdout } = await runInFolder(folder, ['test', '--only', 'DataMaskingRule/staff']);
     expect(code).toBe(0);
     expect(stdout).toContain('not simulated');
     expect(stdout).toContain('1 sample: 0 passed, 0 failed, 1 not simulated.');
@@ -62,12 +62,12 @@ describe('ostiary test', () => {
   });
 
   test('paths select; without samples there is nothing to fail', async () => {
-    const { code, stdout } = await runIn(project([failing]), ['test', 'access/untested.yaml']);
+    const { code, stdout } = await runInFolder(project([failing]), ['test', 'access/untested.yaml']);
     expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'No samples. 1 rule, none with a sample.' });
   });
 
   test('the JSON is as its schema says', async () => {
-    const { code, stdout } = await runIn(project([...passing, failing, hostile]), ['test', '--format', 'json']);
+    const { code, stdout } = await runInFolder(project([...passing, failing, hostile]), ['test', '--format', 'json']);
     const document = JSON.parse(stdout);
     const schema = JSON.parse(readFileSync('schemas/documents/test.schema.json', 'utf8'));
     const ajv = new Ajv2020({ strict: false });
@@ -79,7 +79,7 @@ describe('ostiary test', () => {
 
   test('the JUnit XML is well-formed, whatever is in it, and holds every sample', async () => {
     const folder = project([...passing, failing, hostile]);
-    const { code, stdout } = await runIn(folder, [
+    const { code, stdout } = await runInFolder(folder, [
       'test',
       '--format',
       'junit',
@@ -103,15 +103,15 @@ describe('ostiary test', () => {
     );
     const loose = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['shutdown'] }] } };
     const files = { 'ostiary.yaml': text, 'overlays/words.yaml': manifest('GuardrailRule', 'words', loose) };
-    expect(await runIn(project(passing, files), ['test', '--target', 'production', '--quiet'])).toMatchObject({ code: 0 });
-    expect(await runIn(project(passing, files), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 3 });
-    const both = await runIn(project(passing, files), ['test', '--quiet']);
+    expect(await runInFolder(project(passing, files), ['test', '--target', 'production', '--quiet'])).toMatchObject({ code: 0 });
+    expect(await runInFolder(project(passing, files), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 3 });
+    const both = await runInFolder(project(passing, files), ['test', '--quiet']);
     expect(both.code).toBe(3);
     expect(both.stdout).toContain('4 samples: 3 passed, 1 failed.');
     const replaced = { ...files, 'overlays/words.yaml': rule('GuardrailRule', 'words', loose, [{ input: 'shutdown', expect: 'blocked' }]) };
-    expect(await runIn(project(passing, replaced), ['test', '--quiet'])).toMatchObject({ code: 0 });
+    expect(await runInFolder(project(passing, replaced), ['test', '--quiet'])).toMatchObject({ code: 0 });
     const none = { ...files, 'overlays/words.yaml': rule('GuardrailRule', 'words', loose, []) };
-    expect(await runIn(project(passing, none), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 0 });
+    expect(await runInFolder(project(passing, none), ['test', '--target', 'staging', '--quiet'])).toMatchObject({ code: 0 });
   });
 
   test.each<readonly [string, JsonObject, string]>([
@@ -123,7 +123,7 @@ describe('ostiary test', () => {
     ['a field of the other kind', { input: 'a', expect: 'blocked', finds: [] }, '"finds" is not a field of tests[0]'],
   ])('a sample with %s is refused at its place', async (_, sample, hint) => {
     for (const command of ['test', 'validate']) {
-      const { code, stderr } = await runIn(project([sample]), [command]);
+      const { code, stderr } = await runInFolder(project([sample]), [command]);
       expect(code).toBe(3);
       expect(stderr).toMatch(/access\/words\.yaml:\d+:\d+ error manifest\//);
       expect(stderr).toContain(hint);
@@ -134,13 +134,13 @@ describe('ostiary test', () => {
 describe('ostiary validate', () => {
   test('tells of failing samples at their lines, of selected rules alone', async () => {
     const folder = project([...passing, failing]);
-    const { code, stderr } = await runIn(folder, ['validate']);
+    const { code, stderr } = await runInFolder(folder, ['validate']);
     expect(code).toBe(3);
     expect(stderr).toContain(
       'access/words.yaml:31:5 error rule/sample-failed  the input "exec xp_CMDSHELL" should be blocked; it is allowed',
     );
-    expect(await runIn(folder, ['validate', 'access/untested.yaml', '--quiet'])).toMatchObject({ code: 0 });
-    expect(await runIn(project(passing), ['validate'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await runInFolder(folder, ['validate', 'access/untested.yaml', '--quiet'])).toMatchObject({ code: 0 });
+    expect(await runInFolder(project(passing), ['validate'])).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('tells of rules that cannot work beside other mistakes, at once', async () => {
@@ -149,7 +149,7 @@ describe('ostiary validate', () => {
       'access/broken.yaml': manifest('GuardrailRule', 'broken', broken),
       'access/other.yaml': manifest('GuardrailRule', 'other', { inptu: {} }),
     });
-    const { code, stdout } = await runIn(folder, ['validate', '--format', 'json']);
+    const { code, stdout } = await runInFolder(folder, ['validate', '--format', 'json']);
     expect(code).toBe(3);
     const codes = JSON.parse(stdout).diagnostics.map((one: { readonly code: string }) => one.code);
     expect(codes).toEqual(['rule/pattern-refused', 'manifest/unknown-field']);

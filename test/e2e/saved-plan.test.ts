@@ -7,13 +7,13 @@ import { digestOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
-import { openText } from '../support/saved.ts';
+import { openText } from '../support/saved-plan.ts';
 import { commitAll, git } from '../support/workflow.ts';
 import { createKey } from '../server/client.ts';
-import { useGateway } from './gateway.ts';
-import { config, connection, guardrail, manyConnections, workshop, writeFiles, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { config, connection, guardrail, manyConnections, useProjects, writeFiles, type Files } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 let chaos: ((path: string) => ChaosEffect | undefined) | undefined;
 const gateway = useGateway({ chaos: ({ method, path }) => (method === 'GET' ? undefined : chaos?.(path)) });
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ostiary, startOstiary, type Ended, type Run } from '../support/cli.ts';
 import { json, startFlakyServer } from '../support/flaky-server.ts';
-import { ostiaryHere } from '../support/here.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
 import { makeFolder } from '../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, rowsOf } from '../server/client.ts';
-import { config, connection, guardrail, manifest, workshop, writeFiles } from './project.ts';
+import { config, connection, guardrail, manifest, useProjects, writeFiles } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 
 /** Values that nothing may ever print, each of its own kind. */
 const canaries = {
@@ -47,7 +47,7 @@ async function run(line: string, cwd: string, runs: Run = ostiary): Promise<Ende
 async function runAll(lines: readonly string[], cwd: string): Promise<void> {
   for (let first = 0; first < lines.length; first += 3) {
     const ended = await Promise.all(
-      lines.slice(first, first + 3).map(async (line) => ({ line, code: (await run(line, cwd, ostiaryHere)).code })),
+      lines.slice(first, first + 3).map(async (line) => ({ line, code: (await run(line, cwd, ostiaryInProcess)).code })),
     );
     expect(ended).toEqual(ended.map(({ line }) => ({ line, code: 0 })));
   }
@@ -203,13 +203,13 @@ test('manifests that are wrong where the secrets are', async () => {
     expect(spoil(text)).not.toBe(text);
     writeFiles(cwd, { 'access/db.yaml': spoil(text) });
     const ended = await Promise.all(
-      ['validate', 'validate --format json', 'apply --yes'].map((line) => run(line, cwd, index === 0 ? ostiary : ostiaryHere)),
+      ['validate', 'validate --format json', 'apply --yes'].map((line) => run(line, cwd, index === 0 ? ostiary : ostiaryInProcess)),
     );
     expect(ended.at(-1)?.code).toBe(3);
   }
   const cwd = project(`https://me:${canaries.password}@gateway.example.com/`);
   for (const line of ['validate', 'plan', 'get agents', `get agents --url https://${canaries.token}@x`])
-    expect({ line, code: (await run(line, cwd, ostiaryHere)).code }).toEqual({ line, code: 3 });
+    expect({ line, code: (await run(line, cwd, ostiaryInProcess)).code }).toEqual({ line, code: 3 });
 });
 
 test('of all that was heard, nothing is a secret', () => {

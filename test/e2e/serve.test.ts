@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../server/client.ts';
 import { builtPackage, start, startOstiary, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
-import { workshop } from './project.ts';
+import { useProjects } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const key = 'key-of-the-tests';
 
 async function serve(flags: string): Promise<{ readonly running: Running; readonly call: CallServer }> {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ostiary } from '../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
-import { ostiaryHere } from '../support/here.ts';
-import { config, guardrail, workshop } from './project.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
+import { config, guardrail, useProjects } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
 let server: FlakyServer;
 let folder: string;
@@ -73,7 +73,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
 ];
 
 test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line, message, hint) => {
-  const { code, stdout, stderr } = await ostiaryHere(line.split(' '), { cwd: folder, env });
+  const { code, stdout, stderr } = await ostiaryInProcess(line.split(' '), { cwd: folder, env });
   expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   expect(server.seen).toHaveLength(0);
 });
@@ -90,7 +90,7 @@ test.concurrent.each([
   ['GuardrailRule/no-drop', 'manifest/no-such-path', 'a resource is chosen by --only GuardrailRule/no-drop'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
 ])('plan %s: one clear diagnostic', async (line, expected, hint) => {
-  const { code, stdout, stderr } = await ostiaryHere(['plan', ...line.split(' ')], { cwd: folder, env });
+  const { code, stdout, stderr } = await ostiaryInProcess(['plan', ...line.split(' ')], { cwd: folder, env });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain(`error ${expected}  `);
   expect(stderr).toContain(hint);
@@ -106,10 +106,14 @@ describe('selection of gateway and manifests', () => {
   test('a config with several targets requires --target', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config2, 'access/rule.yaml': guardrail('no-drop') });
     for (const args of [['plan'], ['apply', '--yes'], ['get', 'agents'], ['explain', 'GuardrailRule/no-drop']]) {
-      const { code, stderr } = await ostiaryHere(args, { cwd, env });
+      const { code, stderr } = await ostiaryInProcess(args, { cwd, env });
       expect({ code, stderr }).toEqual({ code: 3, stderr: usage('which target?', 'pass --target with one of production, staging') });
     }
-    expect(await ostiaryHere(['validate'], { cwd })).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets.\n', stderr: '' });
+    expect(await ostiaryInProcess(['validate'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: 'Valid. 1 resource in 2 targets.\n',
+      stderr: '',
+    });
   });
 
   test.concurrent.each([
@@ -121,7 +125,7 @@ describe('selection of gateway and manifests', () => {
     ['get agents', { OSTIARY_URL: 'https://x/?key=hunter2' }, `the url of the gateway is ${noAddress}`, address],
     ['get agents --url http://x', { OSTIARY_TOKEN: '' }, 'there is no token for http://x', 'set OSTIARY_TOKEN in the environment'],
   ])('without a config: ostiary %s', async (line, more, message, hint) => {
-    const { code, stdout, stderr } = await ostiaryHere(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
+    const { code, stdout, stderr } = await ostiaryInProcess(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
   });
 
@@ -129,7 +133,7 @@ describe('selection of gateway and manifests', () => {
     const gateway = await startFlakyServer(json(200, []));
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop') });
     const line = ['plan', '--revert', 'GuardrailRule/no-drap', '--revert', 'GuardrailRule/no-drop', '--adopt', 'x'];
-    const { code, stderr } = await ostiaryHere(line, { cwd, env });
+    const { code, stderr } = await ostiaryInProcess(line, { cwd, env });
     await gateway.close();
     expect(code).toBe(0);
     expect(stderr).toBe(
@@ -176,13 +180,13 @@ describe('help', () => {
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {
-    const { code, stdout, stderr } = await ostiaryHere([name, '--help'], { cwd: folder });
+    const { code, stdout, stderr } = await ostiaryInProcess([name, '--help'], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const named = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
     expect(named.join(' ')).toBe(flags);
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     expect(stdout).toMatch(new RegExp(`^Usage: ostiary ${name} `));
-    expect((await ostiaryHere(['help', name], { cwd: folder })).stdout).toBe(stdout);
+    expect((await ostiaryInProcess(['help', name], { cwd: folder })).stdout).toBe(stdout);
   });
 
   test('the program lists its commands and exit codes with --help and without arguments', async () => {
@@ -200,7 +204,7 @@ describe('help', () => {
         .filter((line) => line.length > 80),
     ).toEqual([]);
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(await ostiaryHere([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
+    expect(await ostiaryInProcess([], { cwd: folder })).toMatchObject({ code: 0, stdout, stderr: '' });
   });
 });
 
@@ -208,9 +212,12 @@ describe('init', () => {
   test('writes a valid project, and refuses to run a second time', async () => {
     const cwd = makeProject({});
     expect(await ostiary(['init'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('wrote ostiary.yaml\n') });
-    expect(await ostiaryHere(['validate'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('Valid. 2 resources.') });
+    expect(await ostiaryInProcess(['validate'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Valid. 2 resources.'),
+    });
     const before = contentsOf(cwd);
-    const { code, stdout, stderr } = await ostiaryHere(['init'], { cwd });
+    const { code, stdout, stderr } = await ostiaryInProcess(['init'], { cwd });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(usage('this folder already has all files that init writes', 'edit them, then run ostiary plan'));
     expect(contentsOf(cwd)).toEqual(before);
@@ -218,7 +225,7 @@ describe('init', () => {
 
   test('adds only schemas to an existing project', async () => {
     const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
-    expect(await ostiaryHere(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await ostiaryInProcess(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
       'access/rule.yaml',
       'ostiary.yml',

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { commitAll, mergePullRequest, openPullRequest, pullRequestPayload } from '../support/workflow.ts';
-import { useGateway } from './gateway.ts';
-import { useAction } from './github.ts';
-import { config, connection, guardrail, workshop, writeFiles } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, useProjects, writeFiles } from './project.ts';
 
-const makeProject = workshop();
+const makeProject = useProjects();
 const gateway = useGateway();
 const bench = useAction(makeProject);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readAddress } from '../../src/git/remote-access.ts';
-import { tries } from '../support/chance.ts';
+import { runCount } from '../support/property-runs.ts';
 import { putProgram } from '../support/git-repository.ts';
 import { failureOf, makeFolder, readerIn } from './reading.ts';
 
@@ -74,7 +74,7 @@ describe('an address', () => {
         expect(url).not.toMatch(/^-|\s|^\w+:\/\/-|@-|^[^/]*::|^https?:\/\/[^/]*@/);
         expect(['https', 'http', 'ssh', 'git']).toContain(result.address.scheme);
       }),
-      { numRuns: tries(20_000) },
+      { numRuns: runCount(20_000) },
     );
   });
 });

@@ -10,7 +10,7 @@ import type { Place } from '../../src/git/place.ts';
 import { reaching } from '../../src/git/reach.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { commitFiles, putProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
-import { hostileConfig, makeWitness, plantHooks, plantRepository } from '../support/planted.ts';
+import { hostileConfig, makeWitness, plantHooks, plantRepository } from '../support/planted-programs.ts';
 import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
 
 const { make, makeOrigin, place } = repositories();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
 import { hoopProject } from '../support/hoop-project.ts';
 import { commitAll, git } from '../support/workflow.ts';
-import { applyAndExpectInSync } from './trap-expectations.ts';
+import { applyAndExpectInSync } from './expectations.ts';
 
 test('a change on the public gateway is adopted in place; then there is no drift and no change to plan', async () => {
   const project = await hoopProject();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject, organisationKey, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
-import { applyAndExpectInSync } from './trap-expectations.ts';
+import { applyAndExpectInSync } from './expectations.ts';
 
 const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:KEY': { keep: true } };
 

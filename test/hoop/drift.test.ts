@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { auditorToken, hoopProject, standardToken } from '../support/hoop-project.ts';
-import { applyAndExpectInSync } from './trap-expectations.ts';
+import { applyAndExpectInSync } from './expectations.ts';
 
 const denying = (words: readonly string[]): object => ({ name: 'no-drop', input: { rules: [{ type: 'deny_words_list', words }] } });
 

@@ -8,14 +8,14 @@ import { isObject } from '../../src/model/json.ts';
 import { tokensOf } from '../../src/model/pointer.ts';
 import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { kindOf } from '../../src/model/resource.ts';
-import { tries } from '../support/chance.ts';
-import { runIn } from '../support/here.ts';
+import { runCount } from '../support/property-runs.ts';
+import { runInFolder } from '../support/run-in-process.ts';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { hoopScenario, hoopWorld, scenarioAuditor, scenarioToken } from '../support/hoop-scenario.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { scenario, type Manifest } from '../support/scenario.ts';
-import { applyAndExpectInSync } from './trap-expectations.ts';
+import { applyAndExpectInSync } from './expectations.ts';
 
 const folders = mkdtempSync(join(tmpdir(), 'ostiary-pull-'));
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
@@ -45,21 +45,21 @@ test('the public gateway: a plan after a pull is empty, with the token as the on
         const folder = mkdtempSync(join(folders, 'project-'));
         try {
           const env = { OSTIARY_TOKEN: role === 'admin' ? scenarioToken : scenarioAuditor };
-          const pulled = await runIn(folder, ['pull', '--url', `${model.url}/api`, '--secrets', secrets, '--format', 'json'], env);
+          const pulled = await runInFolder(folder, ['pull', '--url', `${model.url}/api`, '--secrets', secrets, '--format', 'json'], env);
           expect([pulled.code, pulled.stderr]).toEqual([0, '']);
           const manifests = readdirSync(join(folder, 'access'), { recursive: true, encoding: 'utf8' }).filter((path) =>
             path.endsWith('.yaml'),
           );
           if (manifests.length === 0) return;
           const values = manifests.flatMap((path) => variablesOf(parse(readFileSync(join(folder, 'access', path), 'utf8')), here.live));
-          const planned = await runIn(folder, ['plan', '--detailed-exitcode'], { ...env, ...Object.fromEntries(values) });
+          const planned = await runInFolder(folder, ['plan', '--detailed-exitcode'], { ...env, ...Object.fromEntries(values) });
           expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('No changes')]);
         } finally {
           await model.close();
         }
       },
     ),
-    { numRuns: tries(7) },
+    { numRuns: runCount(7) },
   );
 });
 
@@ -112,6 +112,6 @@ test('1,000 connections: only bulk reads without secrets, and one read of each w
     expect(requests.length - each).toBeLessThanOrEqual(reads + 2);
     expect(readdirSync(join(folder, 'access', 'connections'))).toHaveLength(count + 1);
   }
-  const planned = await runIn(join(folders, 'omit'), ['plan', '--detailed-exitcode'], { OSTIARY_TOKEN: adminToken });
+  const planned = await runInFolder(join(folders, 'omit'), ['plan', '--detailed-exitcode'], { OSTIARY_TOKEN: adminToken });
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringContaining('No changes')]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
 import { auditorToken, hoopProject, organisationKey, standardToken, userToken } from '../support/hoop-project.ts';
-import { applyAndExpectInSync, writes } from './trap-expectations.ts';
+import { applyAndExpectInSync, writes } from './expectations.ts';
 
 const files = {
   'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }),

@@ -8,9 +8,9 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import type { SourceFile } from '../../src/model/source.ts';
-import { tries } from '../support/chance.ts';
+import { runCount } from '../support/property-runs.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
-import { reconciled } from '../support/run.ts';
+import { runReconcile } from '../support/run-pipeline.ts';
 import { scenario, type Manifest, type Scenario } from '../support/scenario.ts';
 import { seeds, styledText } from '../support/yaml-document.ts';
 
@@ -71,7 +71,7 @@ function desiredOf(input: LoadInput): DesiredState {
 }
 
 function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
-  const { value, diagnostics } = reconciled({ desired, live, base });
+  const { value, diagnostics } = runReconcile({ desired, live, base });
   if (value === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return value;
 }
@@ -118,7 +118,7 @@ describe('accepting live state', () => {
           const again = acceptLive({ ...after, live, plan: planOf(desiredOf(after), live, which === 'all' ? undefined : base), which });
           expect(again.files).toEqual([]);
         }),
-        { numRuns: tries(8) },
+        { numRuns: runCount(8) },
       );
       expect(accepted).toBeGreaterThan(30);
       expect(refused).toBeLessThan(accepted / 5);

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryFault, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
-import { carryOut, planAgainst } from '../support/run.ts';
+import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
@@ -19,7 +19,7 @@ function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryG
 async function undisturbed(one: Scenario, desired: DesiredState): Promise<{ readonly requests: number; readonly state: ResourceStates }> {
   const gateway = gatewayOf(one);
   const { plan, live } = await planAgainst(gateway, desired);
-  await carryOut({ gateway, plan, live, desired });
+  await applyPlan({ gateway, plan, live, desired });
   return { requests: gateway.requests.length, state: gateway.state() };
 }
 
@@ -37,11 +37,11 @@ test('no intermediate state is less protected than both ends', async () => {
       const before = gateway.state();
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      await carryOut({ gateway, plan, live, desired, concurrency });
+      await applyPlan({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: tries(350) },
+    { numRuns: runCount(350) },
   );
 });
 
@@ -55,16 +55,16 @@ test('an apply stopped at any request, planned and applied again, ends where an 
         const before = gateway.state();
         const first = await planAgainst(gateway, desired);
         gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
-        await carryOut({ gateway, ...first, desired });
+        await applyPlan({ gateway, ...first, desired });
         expect(exposedConnections(gateway.state(), before, state)).toEqual([]);
         gateway.setFault(undefined);
         const second = await planAgainst(gateway, desired);
-        const result = await carryOut({ gateway, ...second, desired });
+        const result = await applyPlan({ gateway, ...second, desired });
         expect(result.outcomes.filter((outcome) => outcome.status !== 'done' && outcome.status !== 'blocked')).toEqual([]);
         expect(gateway.state()).toEqual(state);
       }
     }),
-    { numRuns: tries(20) },
+    { numRuns: runCount(20) },
   );
 });
 
@@ -79,7 +79,7 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
       const ids = first.plan.changes.filter(({ action }) => action !== 'blocked').map((change) => change.key ?? change.id);
       const broken = ids[choice % Math.max(1, ids.length)];
       gateway.setFault(({ method, id }) => ((method === 'PUT' || method === 'POST') && id === broken ? 'before' : undefined));
-      const { outcomes } = await carryOut({ gateway, ...first, desired, concurrency });
+      const { outcomes } = await applyPlan({ gateway, ...first, desired, concurrency });
       expect(exposedConnections(gateway.state(), before, state)).toEqual([]);
       expect(outcomes.filter(({ status }) => status === 'failed').length).toBe(broken === undefined ? 0 : 1);
       const skipped = outcomes.filter(({ status }) => status === 'skipped');
@@ -92,10 +92,10 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
         ),
       ).toEqual([]);
       gateway.setFault(undefined);
-      await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
+      await applyPlan({ gateway, ...(await planAgainst(gateway, desired)), desired });
       expect(gateway.state()).toEqual(state);
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });
 
@@ -118,11 +118,11 @@ test('what others attach while an apply runs neither fails it nor is lost', asyn
         },
       });
       const desired = desiredState(one.manifests);
-      const { outcomes } = await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired });
+      const { outcomes } = await applyPlan({ gateway, ...(await planAgainst(gateway, desired)), desired });
       expect(outcomes.filter(({ status }) => !['done', 'already', 'blocked'].includes(status))).toEqual([]);
       const after = gateway.state();
       for (const [rule, connection] of attached) expect(after[rule]?.edges?.['connection_ids']).toContain(connection);
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });

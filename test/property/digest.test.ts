@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
 import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
-import { tries } from '../support/chance.ts';
+import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
 
 type Parts = {
@@ -47,7 +47,7 @@ test('positions, origins, reasons and the state of secrets leave the digest as i
       const edges = parts.edges.map((edge): EdgeChange => ({ ...edge, declared: ['elsewhere.yaml:1:1'], origin: 'both' }));
       expect(digest({ ...parts, changes: parts.changes.map(retold), edges })).toBe(plan.digest);
     }),
-    { numRuns: tries(60) },
+    { numRuns: runCount(60) },
   );
 });
 
@@ -105,7 +105,7 @@ test('every covered change alters the digest: target, actions, values, what is h
       for (const other of others) expect([other, digest(other)]).not.toEqual([other, plan.digest]);
       seen += others.length;
     }),
-    { numRuns: tries(40) },
+    { numRuns: runCount(40) },
   );
   expect(seen).toBeGreaterThan(1000);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/model/json.ts';
 import { toJsonText, toYamlText } from '../../src/report/serialize.ts';
-import { tries } from '../support/chance.ts';
+import { runCount } from '../support/property-runs.ts';
 
 const nasty = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -58,7 +58,7 @@ test('what is printed as YAML or JSON reads as the same value, in every version 
       expect(parse(toYamlText(value, columns), { version: '1.1' })).toEqual(value);
       expect(JSON.parse(toJsonText(value))).toEqual(value);
     }),
-    { numRuns: tries(300) },
+    { numRuns: runCount(300) },
   );
 });
 
@@ -68,6 +68,6 @@ test('nothing that is printed moves a cursor, hides or reorders text', () => {
       for (const text of [toYamlText(value), toYamlText(value, 80), toJsonText(value)])
         expect(text.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
-    { numRuns: tries(200) },
+    { numRuns: runCount(200) },
   );
 });

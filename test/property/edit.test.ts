@@ -8,10 +8,10 @@ import type { Checked } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
 import type { SourceFile } from '../../src/model/source.ts';
-import { tries } from '../support/chance.ts';
+import { runCount } from '../support/property-runs.ts';
 import { yamlFile, type Line, type YamlFile } from '../support/yaml-document.ts';
-import { blocks, mutated } from './parser-texts.ts';
-import { editOf, placesOf, wish } from './wished-edits.ts';
+import { blocks, mutatedSeed } from './parser-texts.ts';
+import { editOf, placesOf, randomEdit } from './random-edits.ts';
 
 /** Edits one document of a file. */
 function editDocument(file: SourceFile, index: number, edits: readonly DocumentEdit[]): Checked<EditResult> {
@@ -21,7 +21,7 @@ function editDocument(file: SourceFile, index: number, edits: readonly DocumentE
   );
 }
 
-const runs = { numRuns: tries(80) };
+const runs = { numRuns: runCount(80) };
 
 function valuesOf(text: string): readonly unknown[] {
   return parseAllDocuments(text, { logLevel: 'silent' }).map((document): unknown => {
@@ -73,7 +73,7 @@ describe('an edit of a document', () => {
     let made = 0;
     let refusals = 0;
     fc.assert(
-      fc.property(yamlFile, fc.nat(), wish, (file, at, one) => {
+      fc.property(yamlFile, fc.nat(), randomEdit, (file, at, one) => {
         const index = at % file.values.length;
         const given = editOf(one, file.values[index] ?? {});
         fc.pre(given !== undefined);
@@ -99,7 +99,7 @@ describe('an edit of a document', () => {
 
   it('with many changes makes them all', () => {
     fc.assert(
-      fc.property(yamlFile, fc.array(wish, { minLength: 2, maxLength: 6 }), (file, wishes) => {
+      fc.property(yamlFile, fc.array(randomEdit, { minLength: 2, maxLength: 6 }), (file, wishes) => {
         let wished: Json = file.values[0] ?? {};
         const edits = wishes.flatMap((one) => {
           const given = isObject(wished) ? editOf(one, wished) : undefined;
@@ -119,7 +119,7 @@ describe('an edit of a document', () => {
 
   it('of several documents at once makes them all', () => {
     fc.assert(
-      fc.property(yamlFile, wish, (file, one) => {
+      fc.property(yamlFile, randomEdit, (file, one) => {
         const given = file.values.map((value) => editOf(one, value));
         const edits = given.flatMap((each, index) => (each === undefined ? [] : [{ index, edit: each.edit }]));
         const { value } = editFile({ path: 'a.yaml', text: file.text }, edits);
@@ -132,7 +132,7 @@ describe('an edit of a document', () => {
 
   it('does not depend on line endings', () => {
     fc.assert(
-      fc.property(yamlFile, fc.array(wish, { minLength: 1, maxLength: 4 }), (file, wishes) => {
+      fc.property(yamlFile, fc.array(randomEdit, { minLength: 1, maxLength: 4 }), (file, wishes) => {
         const edits = file.values.flatMap((value, index) =>
           wishes.flatMap((one) => {
             const given = editOf(one, value);
@@ -142,7 +142,7 @@ describe('an edit of a document', () => {
         const edited = (text: string): string | undefined => editFile({ path: 'a.yaml', text }, edits).value?.text;
         expect(plain(edited(file.text))).toBe(edited(plain(file.text)));
       }),
-      { numRuns: tries(60) },
+      { numRuns: runCount(60) },
     );
   });
 
@@ -154,14 +154,14 @@ describe('an edit of a document', () => {
           expect(editDocument({ path: 'a.yaml', text: file.text }, index, edits).value?.text).toBe(file.text);
         }
       }),
-      { numRuns: tries(60) },
+      { numRuns: runCount(60) },
     );
   });
 
   it('of any valid text is made or refused', () => {
     let made = 0;
     fc.assert(
-      fc.property(fc.oneof(mutated, blocks), wish, (text, one) => {
+      fc.property(fc.oneof(mutatedSeed, blocks), randomEdit, (text, one) => {
         const { value: documents } = parseDocuments({ path: 'a.yaml', text });
         const first = documents?.[0];
         if (first === undefined || !isObject(first.value)) return;

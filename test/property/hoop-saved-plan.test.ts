@@ -1,19 +1,19 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DesiredState } from '../../src/model/desired.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 import { exposedConnections } from '../support/posture.ts';
-import { resume, savedText } from '../support/saved.ts';
+import { resume, savedText } from '../support/saved-plan.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
 
 test('a saved plan stopped at any request goes on, from the same file, to where an undisturbed one ends', async () => {
-  await fc.assert(fc.asyncProperty(few, fc.constantFrom('before', 'after'), expectGoesOn), { numRuns: tries(2) });
+  await fc.assert(fc.asyncProperty(few, fc.constantFrom('before', 'after'), expectGoesOn), { numRuns: runCount(2) });
 });
 
 test('and so it does where it spells an address anew, of which the gateway makes the id', async () => {

@@ -8,15 +8,15 @@ import { registry } from '../../src/kinds/index.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
-import { tries } from '../support/chance.ts';
-import { loadState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { loadState } from '../support/desired-state.ts';
 import { startFlakyServer } from '../support/flaky-server.ts';
 import { adminToken, hoopProject } from '../support/hoop-project.ts';
 import { openHoop, planHoop, scenarioToken } from '../support/hoop-scenario.ts';
 import { startHoopModel } from '../support/hoop/start.ts';
-import { checkedPlan } from '../support/run.ts';
-import { applyAndExpectInSync } from '../hoop/trap-expectations.ts';
-import { worked } from '../support/worked.ts';
+import { checkedPlan } from '../support/run-pipeline.ts';
+import { applyAndExpectInSync } from '../hoop/expectations.ts';
+import { cpuTime } from '../support/cpu-time.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -32,7 +32,7 @@ test('a secret goes to the gateway as it came, whatever the text', () => {
         expect(toWire(fromWire(stored))).toBe(stored);
       }
     }),
-    { numRuns: tries(1000) },
+    { numRuns: runCount(1000) },
   );
 });
 
@@ -135,7 +135,7 @@ test('whatever a gateway sends is read, or told as an error of the gateway', asy
         await gateway.close();
       }
     }),
-    { numRuns: tries(300) },
+    { numRuns: runCount(300) },
   );
   expect(read).toBeGreaterThan(20);
 });
@@ -186,7 +186,7 @@ test('no text of a manifest makes the look ahead throw or take long', async () =
         },
       ]);
       fc.pre(state.value !== undefined);
-      const started = worked();
+      const started = cpuTime();
       const { plan, live } = await planHoop(gateway, state.value).catch((error: unknown) => {
         if (error instanceof Error && error.message.includes('manifest/')) return { plan: undefined, live: undefined };
         throw error;
@@ -198,8 +198,8 @@ test('no text of a manifest makes the look ahead throw or take long', async () =
         live,
         joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),
       });
-      expect(worked() - started).toBeLessThan(2000);
+      expect(cpuTime() - started).toBeLessThan(2000);
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareText } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
 import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
-import { carryOut } from '../support/run.ts';
+import { applyPlan } from '../support/run-pipeline.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
 /** A row of the model as one text. */
@@ -23,7 +23,7 @@ async function applied(model: HoopModel, one: Scenario, concurrency = 8): Promis
   try {
     const desired = desiredState(one.manifests);
     const { plan, live } = await planHoop(gateway, desired);
-    const { outcomes } = await carryOut({ gateway, plan, live, desired, concurrency });
+    const { outcomes } = await applyPlan({ gateway, plan, live, desired, concurrency });
     return outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked').map((outcome) => JSON.stringify(outcome));
   } finally {
     await gateway.close();
@@ -84,7 +84,7 @@ test('a plan after an apply is empty, and nothing that is not ours changes in an
         expect(await remaining(model, one)).toEqual({ changes: [], edges: [] });
       }),
     ),
-    { numRuns: tries(40) },
+    { numRuns: runCount(40) },
   );
 });
 
@@ -120,7 +120,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
           const copy: typeof plan = JSON.parse(JSON.stringify(plan));
           expect(copy).toEqual(plan);
           model.log.clear();
-          const { outcomes } = await carryOut({ gateway, plan: copy, live, desired, concurrency: 8 });
+          const { outcomes } = await applyPlan({ gateway, plan: copy, live, desired, concurrency: 8 });
           expect(outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked')).toEqual([]);
           const order = writtenIds(model);
           for (const { id, needs } of plan.changes) {
@@ -132,7 +132,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
         }
       }),
     ),
-    { numRuns: tries(40) },
+    { numRuns: runCount(40) },
   );
   expect(needed).toBeGreaterThan(5);
 });
@@ -152,7 +152,7 @@ test('no state that anybody can see is less protected than both ends', async () 
         for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
       }),
     ),
-    { numRuns: tries(40) },
+    { numRuns: runCount(40) },
   );
 });
 
@@ -180,6 +180,6 @@ test('an apply stopped at any request, planned and applied again, ends where an 
         });
       }
     }),
-    { numRuns: tries(3) },
+    { numRuns: runCount(3) },
   );
 });

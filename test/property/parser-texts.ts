@@ -81,7 +81,7 @@ const pieces = [
 ].flatMap((row) => row.split('§'));
 
 /** A seed with a few pieces put in, cut out, doubled or exchanged. */
-export const mutated: Arbitrary<string> = tuple(
+export const mutatedSeed: Arbitrary<string> = tuple(
   constantFrom(...seeds),
   array(
     record({
@@ -99,7 +99,7 @@ export const mutated: Arbitrary<string> = tuple(
 );
 
 /** Short texts of pieces alone reach corners that long manifests hide. */
-export const scraps: Arbitrary<string> = array(constantFrom(...pieces, 'a', 'b', 'key', 'x y'), { maxLength: 14 }).map((parts) =>
+export const shortTexts: Arbitrary<string> = array(constantFrom(...pieces, 'a', 'b', 'key', 'x y'), { maxLength: 14 }).map((parts) =>
   parts.join(''),
 );
 

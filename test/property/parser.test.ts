@@ -5,8 +5,8 @@ import { findOffsetsStrictly, findOffsets } from '../../src/manifest/yaml/locate
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import { readStrictly } from '../../src/manifest/yaml/strict-reader.ts';
 import { readYaml } from '../../src/manifest/yaml/read-yaml.ts';
-import { blocks, mutated, scraps, seeds } from './parser-texts.ts';
-import { tries } from '../support/chance.ts';
+import { blocks, mutatedSeed, shortTexts, seeds } from './parser-texts.ts';
+import { runCount } from '../support/property-runs.ts';
 
 const binary = string({ unit: 'binary', maxLength: 200 });
 
@@ -22,14 +22,14 @@ describe('the strict reader', () => {
   it('gives up or reads what yaml reads', () => {
     let accepted = 0;
     assert(
-      property(oneof(mutated, mutated, blocks, scraps), (text) => {
+      property(oneof(mutatedSeed, mutatedSeed, blocks, shortTexts), (text) => {
         const documents = readStrictly(text);
         if (documents === undefined) return;
         accepted += 1;
         expect(JSON.stringify(documents.map(({ value }) => value).filter((value) => value !== null))).toBe(reference(text));
         expect({ documents, diagnostics: [] }).toStrictEqual(readYaml({ path: 'any.yaml', text }));
       }),
-      { numRuns: tries(1500) },
+      { numRuns: runCount(1500) },
     );
     expect(accepted).toBeGreaterThan(100);
   });
@@ -37,14 +37,14 @@ describe('the strict reader', () => {
   it('returns the same offsets as yaml', () => {
     let found = 0;
     assert(
-      property(oneof(mutated, mutated, blocks, scraps), (text) => {
+      property(oneof(mutatedSeed, mutatedSeed, blocks, shortTexts), (text) => {
         const marked = findOffsetsStrictly(text);
         if (marked === undefined) return;
         found += 1;
         const places = findOffsets(text);
         for (const { index } of readStrictly(text) ?? []) expect(marked[index]).toStrictEqual(places[index]);
       }),
-      { numRuns: tries(1500) },
+      { numRuns: runCount(1500) },
     );
     expect(found).toBeGreaterThan(100);
   });
@@ -66,7 +66,7 @@ describe('the strict reader', () => {
 describe('the parser', () => {
   it('never throws, and returns documents or diagnostics for any text', () => {
     assert(
-      property(oneof(mutated, scraps, blocks, binary), (text) => {
+      property(oneof(mutatedSeed, shortTexts, blocks, binary), (text) => {
         const { value, diagnostics } = parseDocuments({ path: 'any.yaml', text });
         expect(value === undefined).toBe(diagnostics.length > 0);
         for (const { code, message, at, frame } of diagnostics) {
@@ -82,7 +82,7 @@ describe('the parser', () => {
           expect(JSON.parse(JSON.stringify(document.value))).toStrictEqual(document.value);
         }
       }),
-      { numRuns: tries(800) },
+      { numRuns: runCount(800) },
     );
   });
 });

@@ -5,13 +5,13 @@ import { isObject, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
-import { carryOut, checkedPlan, planAgainst, planOf } from '../support/run.ts';
+import { applyPlan, checkedPlan, planAgainst, planOf } from '../support/run-pipeline.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
-const runs = { numRuns: tries(150) };
+const runs = { numRuns: runCount(150) };
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
@@ -35,12 +35,12 @@ test('a plan after an apply is empty but for what is blocked', async () => {
         const gateway = gatewayOf(one, { secrets });
         const desired = desiredState(one.manifests);
         const { plan, live } = await planAgainst(gateway, desired);
-        const result = await carryOut({ gateway, plan, live, desired, concurrency });
+        const result = await applyPlan({ gateway, plan, live, desired, concurrency });
         expect(result.outcomes.filter((outcome) => outcome.status !== 'done' && outcome.status !== 'blocked')).toEqual([]);
         const after = await planAgainst(gateway, desired);
         expect(remainder(after.plan)).toEqual({ changes: [], edges: [] });
         const writes = gateway.writes.length;
-        await carryOut({ gateway, plan: after.plan, live: after.live, desired });
+        await applyPlan({ gateway, plan: after.plan, live: after.live, desired });
         expect(gateway.writes.length).toBe(writes);
       },
     ),
@@ -73,7 +73,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
       const { plan, live } = await planAgainst(gateway, desired);
       const copy: Plan = JSON.parse(JSON.stringify(plan));
       expect(copy).toEqual(plan);
-      await carryOut({ gateway, plan: copy, live, desired, concurrency: 8 });
+      await applyPlan({ gateway, plan: copy, live, desired, concurrency: 8 });
       const order = gateway.writes.map((write) => write.id);
       for (const change of plan.changes) {
         for (const need of change.needs) expect(order.indexOf(need)).toBeLessThan(order.indexOf(change.id));
@@ -93,7 +93,7 @@ test('what is unmanaged or managed is never written, and a foreign edge is never
       const gateway = gatewayOf(one);
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
-      await carryOut({ gateway, plan, live, desired, concurrency: 8 });
+      await applyPlan({ gateway, plan, live, desired, concurrency: 8 });
       const ours = new Set(desired.resources.map((resource) => resource.key));
       const managed = new Set(live.resources.filter((resource) => resource.managedBy !== undefined).map((resource) => resource.id));
       for (const write of gateway.writes) {
@@ -122,14 +122,14 @@ test('keys that nobody knows stay with the entries of their name', async () => {
       const gateway = gatewayOf(one);
       const before = gateway.state();
       const desired = desiredState(one.manifests);
-      await carryOut({ gateway, ...(await planAgainst(gateway, desired)), desired, concurrency: 8 });
+      await applyPlan({ gateway, ...(await planAgainst(gateway, desired)), desired, concurrency: 8 });
       for (const { id, spec } of Object.values(gateway.state())) {
         const first = inputsOf(before[id]?.spec);
         const stayed = [...inputsOf(spec)].filter(([name]) => first.has(name));
         expect(stayed.map(([, entry]) => entry['severity'])).toEqual(stayed.map(([name]) => first.get(name)?.['severity']));
       }
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });
 
@@ -148,13 +148,13 @@ test('a selection plans and writes what was selected, and nothing else', async (
       expect(codes.filter((code) => code !== 'plan/needs-unselected')).toEqual([]);
       fc.pre(checked.value !== undefined);
       expect(only).toEqual(expect.arrayContaining(checked.value.changes.map(({ id }) => id)));
-      await carryOut({ gateway, plan: checked.value, live, desired, concurrency: 8 });
+      await applyPlan({ gateway, plan: checked.value, live, desired, concurrency: 8 });
       const keys = new Set<string>(desired.resources.map(({ key }) => key));
       const others = (world: typeof before): unknown =>
         Object.values(world).flatMap(({ id, spec, secrets }) => (keys.has(id) ? [] : [{ id, spec, secrets }]));
       expect(others(gateway.state())).toEqual(others(before));
       expect(remainder((await planAgainst(gateway, desired)).plan)).toEqual({ changes: [], edges: [] });
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });

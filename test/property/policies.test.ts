@@ -8,8 +8,8 @@ import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
 import { compilePolicies, type CompiledPolicy } from '../../src/protection/policy/compile-policies.ts';
 import { liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { findScalarOffset } from '../../src/manifest/yaml/locate.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { loadText, policyText, someConnection } from '../support/policies.ts';
 import { connectionManifest, liveAs } from '../support/risks.ts';
 
@@ -81,7 +81,7 @@ test('a policy that passes with a hidden value passes for every value', () => {
       const failing = specs(hidden).filter((behind) => !passes(rules, liveWith({ ...spec, ...behind }, [])));
       expect(failing).toEqual([]);
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });
 
@@ -118,6 +118,6 @@ test('the position of a character is found in every scalar style', () => {
       const expected = value[offset] === '\n' ? ' ' : value[offset];
       expect([found === '\\' && style === 'double' ? source[at + 1] : found]).toEqual([expected]);
     }),
-    { numRuns: tries(300) },
+    { numRuns: runCount(300) },
   );
 });

@@ -15,11 +15,11 @@ import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from '../../src/protection/risk/field-risks.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { missingControls, postureOf, type ResourceStates } from '../support/posture.ts';
-import { carryOut, checkedPlan, planAgainst } from '../support/run.ts';
+import { applyPlan, checkedPlan, planAgainst } from '../support/run-pipeline.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
 function gatewayOf(one: Scenario): MemoryGateway {
@@ -50,7 +50,7 @@ test('a posture diff contains exactly the connections whose protection changes',
           each.differences,
         ]),
       );
-      await carryOut({ gateway, plan, live, desired });
+      await applyPlan({ gateway, plan, live, desired });
       const wrong = connectionsOf(live).filter((id) => {
         const differences = touched.get(id) ?? [];
         const { loses, gains } = plainly(before, gateway.state(), id);
@@ -65,7 +65,7 @@ test('a posture diff contains exactly the connections whose protection changes',
       });
       expect(wrong).toEqual([]);
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });
 
@@ -76,13 +76,13 @@ test('the snapshot after a plan equals the live snapshot after apply', async () 
       const desired = desiredState(one.manifests);
       const { plan, live } = await planAgainst(gateway, desired);
       const foreseen = readPostures(plannedSnapshot(plan, live, registry));
-      await carryOut({ gateway, plan, live, desired });
+      await applyPlan({ gateway, plan, live, desired });
       const { value: found } = await gateway.readAll([...registry.keys()]);
       if (found === undefined) throw new Error('the list is not whole');
       const real = readPostures(liveSnapshot(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),
-    { numRuns: tries(60) },
+    { numRuns: runCount(60) },
   );
 });
 
@@ -98,7 +98,7 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
       const ids = desired.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
       for (const id of ids) expect([id, wished(id)?.controls]).toEqual([id, foreseen(id)?.controls]);
     }),
-    { numRuns: tries(25) },
+    { numRuns: runCount(25) },
   );
 });
 
@@ -129,7 +129,7 @@ test('a change and its inverse swap weakening and strengthening', () => {
         expect(comparePostures(had, had)).toEqual([]);
       }
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });
 
@@ -174,7 +174,7 @@ test('the risks of a change and of its inverse swap weakening and strengthening'
         expect(risks(had, had, [first, first])).toEqual([]);
       }
     }),
-    { numRuns: tries(200) },
+    { numRuns: runCount(200) },
   );
 });
 
@@ -196,7 +196,7 @@ test('risks are never milder than the effect on connections', async () => {
       expect(understated).toEqual([]);
       for (const { action, risks } of told.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });
 
@@ -235,6 +235,6 @@ test('without a changed protecting field or edge there is no diff, and every dif
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
       for (const { tags, connections: all } of reach) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
-    { numRuns: tries(150) },
+    { numRuns: runCount(150) },
   );
 });

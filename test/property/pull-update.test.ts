@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { makeManifests } from '../../src/pull/make-manifests.ts';
 import { updateBeside, updateProject } from '../../src/pull/update-manifests.ts';
 import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
-import { tries } from '../support/chance.ts';
-import { filesOf, loadState } from '../support/desired.ts';
-import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pulling.ts';
-import { planOf } from '../support/run.ts';
+import { runCount } from '../support/property-runs.ts';
+import { filesOf, loadState } from '../support/desired-state.ts';
+import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pull-fixtures.ts';
+import { planOf } from '../support/run-pipeline.ts';
 import { scenario } from '../support/scenario.ts';
 
 const form = fc.constantFrom<PulledSecrets>('keep', 'stubs', 'omit');
@@ -51,7 +51,7 @@ test('existing manifests state the live values afterwards, and the rest is repor
       );
       if (left.size === 0) whole += 1;
     }),
-    { numRuns: tries(20) },
+    { numRuns: runCount(20) },
   );
   expect(whole).toBeGreaterThan(12);
 });

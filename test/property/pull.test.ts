@@ -6,9 +6,9 @@ import type { LiveState } from '../../src/model/live.ts';
 import { isPointerWithin, pointer } from '../../src/model/pointer.ts';
 import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { resourceId } from '../../src/model/resource.ts';
-import { tries } from '../support/chance.ts';
-import { desiredOf, gatewayOf, liveOf, made } from '../support/pulling.ts';
-import { planOf } from '../support/run.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredOf, gatewayOf, liveOf, made } from '../support/pull-fixtures.ts';
+import { planOf } from '../support/run-pipeline.ts';
 import { scenario } from '../support/scenario.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
@@ -36,7 +36,7 @@ test('a plan after a pull is empty, for every secret form and every caller', asy
       // Two entries of one name, and nothing else, cannot be said.
       for (const { ignore } of desired.resources) for (const path of ignore) expect(path).toMatch(/^\/(?:in|out)put\/rules\//);
     }),
-    { numRuns: tries(80) },
+    { numRuns: runCount(80) },
   );
 });
 
@@ -47,7 +47,7 @@ test('the same gateway, read in any order, gives the same bytes', async () => {
       const turned = { ...live, resources: live.resources.toReversed() };
       expect(made(turned, secrets).manifests).toEqual(made(live, secrets).manifests);
     }),
-    { numRuns: tries(50) },
+    { numRuns: runCount(50) },
   );
 });
 
@@ -73,7 +73,7 @@ test('no file contains a secret of the gateway', async () => {
       expect(JSON.stringify([manifests, drafts.drafts, pulled])).not.toMatch(/canary|Y2FuYXJ5/);
       expect(todo(desiredOf({ manifests, drafts, pulled }, live), live)).toEqual(nothing);
     }),
-    { numRuns: tries(12) },
+    { numRuns: runCount(12) },
   );
 });
 
@@ -124,7 +124,7 @@ test('a value that no manifest can state is reported, and no plan changes it', a
         expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
       },
     ),
-    { numRuns: tries(80) },
+    { numRuns: runCount(80) },
   );
 });
 
@@ -152,6 +152,6 @@ test('any name gives a unique file name that every file system accepts, or is re
       expect(paths.length + pulled.pulled.leftOut.length).toBe(live.resources.length);
       expect(todo(desiredOf(pulled, live), live)).toEqual(nothing);
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });

@@ -5,13 +5,13 @@ import { isOnLiveObject, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { exposedConnections } from '../support/posture.ts';
-import { carryOut, planAgainst } from '../support/run.ts';
-import { openText, resume, savedText } from '../support/saved.ts';
+import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
+import { openText, resume, savedText } from '../support/saved-plan.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
@@ -26,7 +26,7 @@ test('a saved plan reads as what was planned, byte for byte', async () => {
       const { plan } = openText(savedText({ ...made, desired }));
       expect(JSON.stringify(planDocument([plan]).json())).toBe(JSON.stringify(planDocument([made.plan]).json()));
     }),
-    { numRuns: tries(50) },
+    { numRuns: runCount(50) },
   );
 });
 
@@ -39,7 +39,7 @@ test('a saved plan does what the plan does, and done once it has nothing left to
       async (one, concurrency, secrets) => {
         const desired = desiredState(one.manifests);
         const other = gatewayOf(one, { secrets });
-        await carryOut({ gateway: other, ...(await planAgainst(other, desired)), desired, concurrency });
+        await applyPlan({ gateway: other, ...(await planAgainst(other, desired)), desired, concurrency });
         const gateway = gatewayOf(one, { secrets });
         const text = savedText({ ...(await planAgainst(gateway, desired)), desired });
         const { refusals, result } = await resume(text, { gateway, desired, concurrency });
@@ -56,7 +56,7 @@ test('a saved plan does what the plan does, and done once it has nothing left to
         expect(gateway.state()).toEqual(other.state());
       },
     ),
-    { numRuns: tries(50) },
+    { numRuns: runCount(50) },
   );
 });
 
@@ -82,7 +82,7 @@ test('stopped at any request, the same file goes on to the same end, and nothing
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: tries(15) },
+    { numRuns: runCount(15) },
   );
 });
 
@@ -111,7 +111,7 @@ test('names, replacements, deletions and what is held: stopped at any request, t
         stops += 1;
       }
     }),
-    { numRuns: tries(15) },
+    { numRuns: runCount(15) },
   );
   expect(stops).toBeGreaterThan(50);
 });
@@ -144,7 +144,7 @@ test('what somebody else changed is refused before the first write; what is igno
       expect(isIgnored ? [] : gateway.writes).toEqual([]);
       moved += isIgnored ? 0 : 1;
     }),
-    { numRuns: tries(60) },
+    { numRuns: runCount(60) },
   );
   expect(moved).toBeGreaterThan(20);
 });

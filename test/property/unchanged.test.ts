@@ -4,8 +4,8 @@ import { registry } from '../../src/kinds/index.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { draftChange } from '../../src/reconcile/diff/draft-change.ts';
 import { isUnchanged, kindFields } from '../../src/reconcile/diff/unchanged.ts';
-import { tries } from '../support/chance.ts';
-import { desiredState } from '../support/desired.ts';
+import { runCount } from '../support/property-runs.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { scenario } from '../support/scenario.ts';
 
@@ -31,7 +31,7 @@ test('what is unchanged at a glance is unchanged at a closer look, also where no
         expect([draft.fields, unverified, diagnostics]).toEqual([[], [], []]);
       }
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
   expect(glances).toBeGreaterThan(10);
 });

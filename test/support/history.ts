@@ -6,9 +6,9 @@ import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import type { Consent, PlanFilter } from '../../src/reconcile/prepare/prepare.ts';
 import { draftPlan, reviewPlan } from '../../src/reconcile/reconcile.ts';
-import { desiredState } from './desired.ts';
+import { desiredState } from './desired-state.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
-import { inputOf, reviewOf } from './run.ts';
+import { inputOf, reviewOf } from './run-pipeline.ts';
 import { scenario, type Manifest, type Scenario } from './scenario.ts';
 
 /** Manifests that were applied once, those of today, and a gateway that went its own way. */

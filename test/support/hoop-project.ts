@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { writeFiles, type Files } from '../e2e/project.ts';
-import { runIn } from './here.ts';
+import { runInFolder } from './run-in-process.ts';
 import type { HoopOptions } from './hoop/options.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
 
@@ -68,7 +68,7 @@ export async function hoopProject(options: HoopOptions = {}): Promise<HoopProjec
     write: (files) => writeFiles(folder, files),
     async ostiary(args, env = {}) {
       const before = model.log.requests.length;
-      const ended = await runIn(folder, args, { OSTIARY_TOKEN: adminToken, ...env });
+      const ended = await runInFolder(folder, args, { OSTIARY_TOKEN: adminToken, ...env });
       return { ...ended, requests: model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
     },
     async send(method, path, body) {

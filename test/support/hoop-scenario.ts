@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { verificationKey } from '../../src/reconcile/prepare/verified-secrets.ts';
-import { reconciled } from './run.ts';
+import { runReconcile } from './run-pipeline.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
@@ -162,7 +162,7 @@ export async function planHoop(gateway: Gateway, desired: DesiredState): Promise
   const { url } = await gateway.identify();
   const { live } = await withSecrets(value, desired, { gateway, key: verificationKey(scenarioToken, url, undefined), folder });
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' };
-  const checked = reconciled({ target, desired, live });
+  const checked = runReconcile({ target, desired, live });
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return { plan: checked.value, live };
 }

@@ -7,7 +7,7 @@ import type { PolicyReport } from '../../src/model/protection/policy.ts';
 import { checkPolicies } from '../../src/protection/policy/check-policies.ts';
 import { compilePolicies } from '../../src/protection/policy/compile-policies.ts';
 import { desiredSnapshot, liveSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
-import { desiredState } from './desired.ts';
+import { desiredState } from './desired-state.ts';
 import type { Manifest } from './scenario.ts';
 
 /** Loads the manifests of a text, including policies. */

@@ -7,9 +7,9 @@ import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';
 import { type Plan, planRisks } from '../../src/model/plan/plan.ts';
-import { desiredState } from './desired.ts';
+import { desiredState } from './desired-state.ts';
 import { liveOf } from './resources.ts';
-import { reconciled } from './run.ts';
+import { runReconcile } from './run-pipeline.ts';
 import type { Manifest } from './scenario.ts';
 
 /** A connection that is open to connect, with the given fields. */
@@ -84,7 +84,7 @@ export function planWithRisks(
   const applied = before.length === 0 ? undefined : desiredState(before);
   const base = withBase ? applied : undefined;
   const live = applied === undefined ? { resources: [], lookups } : liveAs(applied);
-  const { value, diagnostics } = reconciled({
+  const { value, diagnostics } = runReconcile({
     registry: allFields,
     desired,
     live,

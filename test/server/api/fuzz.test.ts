@@ -3,7 +3,7 @@ import type { Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { pointer } from '../../../src/model/pointer.ts';
-import { roundOf } from '../../support/chance.ts';
+import { seedOfRound } from '../../support/property-runs.ts';
 import { anyJson, arbitraryOf } from '../../support/schema-arbitrary.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { validatorsOf, type ResponseValidators } from './response-validators.ts';
@@ -74,7 +74,7 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
         const seen = reached.get(operation.place) ?? new Set();
         reached.set(operation.place, seen.add(await exchange(operation, made)));
       };
-      const settings = { numRuns: rounds, ...roundOf((round += 1)) };
+      const settings = { numRuns: rounds, ...seedOfRound((round += 1)) };
       await fc.assert(fc.asyncProperty(valid(operation, document), send), settings);
       await fc.assert(fc.asyncProperty(invalid(operation, document), send), settings);
     }

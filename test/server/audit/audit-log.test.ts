@@ -2,7 +2,7 @@ import { type Arbitrary, array, assert, asyncProperty, constant, constantFrom, o
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
-import { tries } from '../../support/chance.ts';
+import { runCount } from '../../support/property-runs.ts';
 import { createDatabase, startPgliteServer, startTestServer } from '../../support/servers.ts';
 import { base64, callerOf, connectionBody, databases, idOf, createKey, rowsOf } from '../client.ts';
 import { useServer } from '../use-server.ts';
@@ -199,7 +199,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
         expect(rows.slice(0, expected.length)).toMatchObject(expected);
         expect(rows[expected.length]).toEqual(before);
       }),
-      { numRuns: tries(15) },
+      { numRuns: runCount(15) },
     );
   });
 });

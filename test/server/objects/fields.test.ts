@@ -17,7 +17,7 @@ import { describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { base64, connectionBody, databases, idOf } from '../client.ts';
 import { useServer } from '../use-server.ts';
-import { tries } from '../../support/chance.ts';
+import { runCount } from '../../support/property-runs.ts';
 
 /** A field of the interface: the values that it accepts, and its default. */
 type Field = { readonly takes: readonly ('text' | 'number' | 'boolean' | 'list' | 'object')[]; readonly otherwise?: Json };
@@ -206,7 +206,7 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
         expect((await call('GET', `/resources/${encodeURIComponent(resource)}`)).status).toBe(200);
         expect((await call('DELETE', '/connections/law')).status).toBe(204);
       }),
-      { numRuns: tries(25) },
+      { numRuns: runCount(25) },
     );
   });
 });

@@ -13,7 +13,7 @@ import {
   type Person,
 } from './review-people.ts';
 import { useServer } from '../use-server.ts';
-import { tries } from '../../support/chance.ts';
+import { runCount } from '../../support/property-runs.ts';
 
 describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
   let people: ReviewPeople;
@@ -110,7 +110,7 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
           before = typeof body['status'] === 'string' ? body['status'] : '';
         }
       }),
-      { numRuns: tries(15) },
+      { numRuns: runCount(15) },
     );
   });
 

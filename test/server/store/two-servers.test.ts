@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, record } from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tries } from '../../support/chance.ts';
+import { runCount } from '../../support/property-runs.ts';
 import { createDatabase, startTestServer, type TestServer } from '../../support/servers.ts';
 import { agentId, callerOf, connectionBody, idOf, idsIn, createKey, rowsOf, type CallServer } from '../client.ts';
 
@@ -47,7 +47,7 @@ test('a key is valid on both servers exactly while it is active', async () => {
       }
       for (const name of active.keys()) await calls[0]('DELETE', `/api-keys/${name}`);
     }),
-    { numRuns: tries(10) },
+    { numRuns: runCount(10) },
   );
 });
 

@@ -2,7 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/model/errors.ts';
 import type { MemoryRequest } from '../../support/memory-gateway.ts';
 import type { Manifest } from '../../support/scenario.ts';
-import { connection, db, failing, guardrail, liveDb, liveRule, mask, masking, password, rule, run, withSecret, words } from './applying.ts';
+import {
+  connection,
+  db,
+  failing,
+  guardrail,
+  liveDb,
+  liveRule,
+  mask,
+  masking,
+  password,
+  rule,
+  run,
+  withSecret,
+  words,
+} from './apply-fixtures.ts';
 
 function refuse({ method, id }: MemoryRequest): 'before' | undefined {
   return method === 'POST' && id === rule ? 'before' : undefined;

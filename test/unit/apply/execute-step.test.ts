@@ -2,10 +2,10 @@ import { rescheduleSteps } from '../../../src/reconcile/schedule/schedule-writes
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { desiredState } from '../../support/desired.ts';
+import { desiredState } from '../../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../../support/memory-gateway.ts';
 import type { MemoryResource } from '../../support/memory-store.ts';
-import { planAgainst } from '../../support/run.ts';
+import { planAgainst } from '../../support/run-pipeline.ts';
 import type { Manifest } from '../../support/scenario.ts';
 import {
   connection,
@@ -22,7 +22,7 @@ import {
   withSecret,
   words,
   type Run,
-} from './applying.ts';
+} from './apply-fixtures.ts';
 
 describe('an object that is not what the plan saw', () => {
   it.each<[string, Run, readonly string[]]>([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MemoryResource } from '../../support/memory-store.ts';
 import type { Manifest } from '../../support/scenario.ts';
-import { connection, db, failing, guardrail, liveDb, liveRule, rule, run, words, type Run } from './applying.ts';
+import { connection, db, failing, guardrail, liveDb, liveRule, rule, run, words, type Run } from './apply-fixtures.ts';
 
 describe('the read after a stage', () => {
   const update: Run = { manifests: [connection], live: [liveDb] };

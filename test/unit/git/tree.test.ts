@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { maxBytes } from '../../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../../src/disk/walk.ts';
 import { readTreeAt } from '../../../src/git/tree.ts';
-import { tries } from '../../support/chance.ts';
+import { runCount } from '../../support/property-runs.ts';
 import { repositories, type TestRepository } from '../../support/repository.ts';
 
 const { make } = repositories();
@@ -163,7 +163,7 @@ test('a commit reads as the same files on disk do, links and all', async () => {
       // A folder that is not in the repository is no folder of the commit: git cannot tell a link to it from one to nowhere.
       expect(problems.length === 0 || disk.diagnostics.length > 0).toBe(true);
     }),
-    { numRuns: tries(25) },
+    { numRuns: runCount(25) },
   );
 });
 

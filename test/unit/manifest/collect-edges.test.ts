@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { findDeferredReferences } from '../../../src/manifest/collect-edges.ts';
-import { connection, guardrail, load, manifest, toLines } from './loading.ts';
+import { connection, guardrail, load, manifest, toLines } from './manifest-fixtures.ts';
 
 const tagged = {
   'a.yaml': connection('a', 'connection_tags: { env: prod, team: x }'),

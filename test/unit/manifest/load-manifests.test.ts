@@ -4,7 +4,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import type { DesiredState } from '../../../src/model/desired.ts';
 import { isObject, type JsonObject } from '../../../src/model/json.ts';
 import type { SelectedPath } from '../../../src/manifest/load-manifests.ts';
-import { connection, guardrail, load, manifest, sources, toLines } from './loading.ts';
+import { connection, guardrail, load, manifest, sources, toLines } from './manifest-fixtures.ts';
 
 describe('a manifest', () => {
   test('is complete: every omitted field has its empty, derived or no value', () => {

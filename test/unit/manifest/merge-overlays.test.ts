@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadInput } from '../../../src/manifest/load-manifests.ts';
-import { connection, guardrail, load, manifest, sources, toLines } from './loading.ts';
+import { connection, guardrail, load, manifest, sources, toLines } from './manifest-fixtures.ts';
 
 /** Loads one manifest with one overlay file a folder: o0.yaml, o1.yaml… */
 function overlaid(text: string, ...overlays: readonly string[]): ReturnType<typeof load> {

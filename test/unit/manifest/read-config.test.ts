@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import schema from '../../../schemas/documents/config.schema.json' with { type: 'json' };
 import { readConfig } from '../../../src/manifest/read-config.ts';
-import { toLines } from './loading.ts';
+import { toLines } from './manifest-fixtures.ts';
 
 function read(text: string, folder = '/repository'): ReturnType<typeof readConfig> {
   return readConfig({ path: 'ostiary.yaml', text }, folder);

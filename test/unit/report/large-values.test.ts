@@ -5,10 +5,10 @@ import { driftMarkdown, driftText, planJson, planMarkdown, planText } from '../.
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
 import { plainPalette } from '../../../src/report/text/wrap.ts';
-import { desiredState } from '../../support/desired.ts';
+import { desiredState } from '../../support/desired-state.ts';
 import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
-import { planAgainst } from '../../support/run.ts';
+import { planAgainst } from '../../support/run-pipeline.ts';
 
 test('values without end are shortened for people, wherever they stand, and whole for programs', async () => {
   const large = 'x y'.repeat(100_000);

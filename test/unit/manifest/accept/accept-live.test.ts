@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ResourceId } from '../../../../src/model/resource.ts';
-import { accepted, change, orders, rule } from './accepting.ts';
+import { acceptDrift, change, orders, rule } from './accept-fixtures.ts';
 
 describe('accepting drift', () => {
   it('edits scalars, sets and maps in place, and adds unstated fields in the order of the schema', async () => {
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders },
       change('Connection/orders', {
         access_max_duration: 900,
@@ -24,7 +24,7 @@ describe('accepting drift', () => {
   });
 
   it('states a secret only as kept', async () => {
-    const { texts, left } = await accepted({ 'orders.yaml': orders }, (gateway) => {
+    const { texts, left } = await acceptDrift({ 'orders.yaml': orders }, (gateway) => {
       const found = gateway.state()['Connection/orders'];
       if (found === undefined) throw new Error('it is gone');
       gateway.put({ ...found, secrets: { '/secret/envvar:HOST': btoa('canary'), '/secret/envvar:NEW': btoa('canary') } });
@@ -44,7 +44,7 @@ describe('accepting drift', () => {
       .slice(1, 4)
       .join('\n')
       .concat('\nspec:\n  # Shorter there.\n  access_max_duration: 600\n  connection_tags: { team: ops }\n');
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders },
       change('Connection/orders', { access_max_duration: 300, reviewers: ['dba'], connection_tags: { env: 'dev' } }),
       { 'over.yaml': overlay },
@@ -59,7 +59,7 @@ describe('accepting drift', () => {
   it('writes into a map that an overlay reset, and keeps the keys of the manifest removed', async () => {
     const overlay =
       'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec:\n  connection_tags: null # none\n  reviewers: []\n';
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders },
       change('Connection/orders', { connection_tags: { env: 'dev', owner: 'ann' } }),
       { 'over.yaml': overlay },
@@ -70,15 +70,19 @@ describe('accepting drift', () => {
 
   it('edits a list of an overlay in place', async () => {
     const overlay = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: {name: orders}\nspec: {reviewers: [dba, sre, leads]}\n';
-    const { texts, left } = await accepted({ 'orders.yaml': orders }, change('Connection/orders', { reviewers: ['dba', 'leads', 'new'] }), {
-      'over.yaml': overlay,
-    });
+    const { texts, left } = await acceptDrift(
+      { 'orders.yaml': orders },
+      change('Connection/orders', { reviewers: ['dba', 'leads', 'new'] }),
+      {
+        'over.yaml': overlay,
+      },
+    );
     expect(texts).toEqual({ 'over.yaml': overlay.replace('[dba, sre, leads]', '[dba, leads, new]') });
     expect(left).toEqual([]);
   });
 
   it('adds an exception to a selector for a detached edge', async () => {
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
       change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/bills'] }),
     );
@@ -87,7 +91,7 @@ describe('accepting drift', () => {
   });
 
   it('allows a selector to be empty if its exceptions exclude every match', async () => {
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders, 'rule.yaml': rule },
       change('GuardrailRule/no-drop', {}, { connection_ids: [] }),
     );
@@ -99,14 +103,14 @@ describe('accepting drift', () => {
     const listing = rule.replace(/ {2}connection_selector.*\n/, '  connection_ids: [bills]\n');
     const bills = orders.replace('name: orders', 'name: bills');
     const both: readonly ResourceId[] = ['Connection/bills', 'Connection/orders'];
-    const byRule = await accepted(
+    const byRule = await acceptDrift(
       { 'orders.yaml': orders, 'bills.yaml': bills, 'rule.yaml': listing },
       change('GuardrailRule/no-drop', {}, { connection_ids: both }),
     );
     expect(byRule.texts).toEqual({ 'rule.yaml': listing.replace('[bills]', '[bills, orders]') });
     expect(byRule.left).toEqual([]);
     const silent = rule.replace(/ {2}connection_selector.*\n/, '');
-    const byConnection = await accepted(
+    const byConnection = await acceptDrift(
       { 'orders.yaml': orders, 'rule.yaml': silent },
       change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/orders'] }),
     );
@@ -118,7 +122,7 @@ describe('accepting drift', () => {
 
   it('removes an exception if that attaches the edge', async () => {
     const excepting = rule.replace('{ env: prod } }', '{ env: prod }, except: [orders] }');
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': excepting },
       change('GuardrailRule/no-drop', {}, { connection_ids: ['Connection/bills', 'Connection/orders'] }),
     );
@@ -127,7 +131,7 @@ describe('accepting drift', () => {
   });
 
   it('keeps the live edges if a tag changes that a selector matches', async () => {
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule },
       change('Connection/orders', { connection_tags: { env: 'dev', team: 'orders' } }),
     );
@@ -140,7 +144,7 @@ describe('accepting drift', () => {
   it('edits, adds and removes entries of rules', async () => {
     const drop = { name: 'drop', type: 'deny_words_list', words: ['DROP', 'DELETE'], pattern_regex: '' };
     const added = { name: 'copy', type: 'pattern_match', words: [], pattern_regex: '(?i)copy' };
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders, 'rule.yaml': rule },
       change('GuardrailRule/no-drop', { input: { rules: [drop, added] } }),
     );
@@ -157,7 +161,7 @@ describe('accepting drift', () => {
 
   it('does not change other users of an anchored value', async () => {
     const text = `${orders.replace('  reviewers:\n', '  reviewers: &groups\n').replace(/ {2}connection_tags[\s\S]*/, '')}  force_approve_groups: *groups\n`;
-    const { texts, left } = await accepted({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
+    const { texts, left } = await acceptDrift({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
     expect(texts['orders.yaml']).toBe(
       text.replace(' &groups', '').replace("  - 'sre'\n", '').replace('*groups', '&groups\n  - dba\n  - sre'),
     );
@@ -170,16 +174,16 @@ describe('accepting drift', () => {
       .replace('type: database ', 'type: custom ')
       .replace('  subtype: "postgres"\n', '  command: null\n');
     const byHand = change('Connection/orders', { type: 'database', subtype: 'postgres', command: ['bash'] });
-    const { texts, left } = await accepted({ 'orders.yaml': text }, byHand);
+    const { texts, left } = await acceptDrift({ 'orders.yaml': text }, byHand);
     expect(texts['orders.yaml']).toContain('type: database ');
     expect(left).toEqual([]);
   });
 
   it('states unwatched protections on request', async () => {
     const shows = { attributes: ['pci'], min_review_approvals: 2 };
-    const quiet = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows });
+    const quiet = await acceptDrift({ 'orders.yaml': orders }, () => undefined, {}, { shows });
     expect(quiet.texts).toEqual({});
-    const { texts, left } = await accepted({ 'orders.yaml': orders }, () => undefined, {}, { shows, watches: true });
+    const { texts, left } = await acceptDrift({ 'orders.yaml': orders }, () => undefined, {}, { shows, watches: true });
     expect(texts['orders.yaml']).toBe(`${orders}  attributes:\n  - pci\n  min_review_approvals: 2\n`);
     expect(left).toEqual([]);
   });
@@ -187,7 +191,7 @@ describe('accepting drift', () => {
   it('reports the differences that it cannot accept, and accepts the rest', async () => {
     const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
     const files = { 'orders.yaml': orders, 'bills.yaml': orders.replace('name: orders', 'name: bills'), 'rule.yaml': rule };
-    const { texts, diagnostics } = await accepted(files, (gateway) => {
+    const { texts, diagnostics } = await acceptDrift(files, (gateway) => {
       change('Connection/orders', { access_max_duration: 60 })(gateway);
       change('GuardrailRule/no-drop', { description: 'why', input: { rules: twins } })(gateway);
       gateway.drop('Connection/bills');
@@ -205,7 +209,7 @@ describe('accepting drift', () => {
   it('reports an entry that has the same name as an ignored one', async () => {
     const ignoring = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: no-drop, ignore: [/input/rules/drop] }\nspec: {}\n';
     const twins = ['DROP', 'DELETE'].map((word) => ({ name: 'drop', type: 'deny_words_list', words: [word], pattern_regex: '' }));
-    const { texts, left, diagnostics } = await accepted(
+    const { texts, left, diagnostics } = await acceptDrift(
       { 'rule.yaml': ignoring },
       change('GuardrailRule/no-drop', { input: { rules: twins } }),
     );
@@ -214,7 +218,7 @@ describe('accepting drift', () => {
   });
 
   it('leaves out the part of a field that no manifest can state', async () => {
-    const { texts, left } = await accepted(
+    const { texts, left } = await acceptDrift(
       { 'orders.yaml': orders },
       change('Connection/orders', { reviewers: ['dba', '', 'security'], connection_tags: { env: "it's", team: 'billing' } }),
     );

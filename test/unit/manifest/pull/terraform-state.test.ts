@@ -3,7 +3,7 @@ import { terraformProvider } from '../../../../src/gateway/dialects/choose-diale
 import { registry } from '../../../../src/kinds/index.ts';
 import { handOverState, matchState, readTerraformState } from '../../../../src/manifest/pull/terraform-state.ts';
 import type { Json, JsonObject } from '../../../../src/model/json.ts';
-import { tries } from '../../../support/chance.ts';
+import { runCount } from '../../../support/property-runs.ts';
 
 import * as fc from 'fast-check';
 
@@ -69,7 +69,7 @@ test('any JSON is a state or an error', () => {
         expect(value === undefined ? diagnostics.length : 1).toBe(1);
       },
     ),
-    { numRuns: tries(200) },
+    { numRuns: runCount(200) },
   );
 });
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../../src/manifest/read-config.ts';
-import { connection, load, manifest, sources } from '../loading.ts';
+import { connection, load, manifest, sources } from '../manifest-fixtures.ts';
 
 const canary = 'Canary-7f3a9-Hunter2';
 const encoded = Buffer.from(canary).toString('base64');

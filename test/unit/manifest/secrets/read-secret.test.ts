@@ -7,8 +7,8 @@ import type { LoadInput } from '../../../../src/manifest/load-manifests.ts';
 import { isValidSecret } from '../../../../src/manifest/secrets/secret-notation.ts';
 import type { Json, JsonObject } from '../../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../../src/model/secret.ts';
-import { connection, load, manifest, toLines } from '../loading.ts';
-import { tries } from '../../../support/chance.ts';
+import { connection, load, manifest, toLines } from '../manifest-fixtures.ts';
+import { runCount } from '../../../support/property-runs.ts';
 
 function secretsOf(text: string, options: Partial<LoadInput> = {}): Readonly<Record<string, string>> {
   const { value, diagnostics } = load(text, options);
@@ -170,7 +170,7 @@ describe('the notation of a secret', () => {
       property(value, (secret) => {
         expect(isValidSecret(secret, mode)).toBe(validate(secret));
       }),
-      { numRuns: tries(2000) },
+      { numRuns: runCount(2000) },
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connection, guardrail, load, manifest, toLines } from '../loading.ts';
+import { connection, guardrail, load, manifest, toLines } from '../manifest-fixtures.ts';
 
 type ErrorCase = readonly [name: string, text: string, told: string, ...message: readonly string[]];
 

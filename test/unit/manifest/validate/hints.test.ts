@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail, load, toLines } from '../loading.ts';
+import { connection, guardrail, load, toLines } from '../manifest-fixtures.ts';
 
 const withoutMetadata = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nspec: {}\n';
 const selector = 'connection_selector: { match_tags: { a: b }, tags: {} }';

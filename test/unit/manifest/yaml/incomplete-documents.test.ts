@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connection, guardrail, load, toLines } from '../loading.ts';
+import { connection, guardrail, load, toLines } from '../manifest-fixtures.ts';
 
 test('a duplicate key hides no other error in its document, in the other documents of the file, or in references to them', () => {
   const text = [

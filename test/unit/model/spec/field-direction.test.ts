@@ -9,7 +9,7 @@ import type { Value } from '../../../../src/model/plan/plan.ts';
 import type { ProtectionVerdict } from '../../../../src/model/protection/protection.ts';
 import { kindOf } from '../../../../src/model/resource.ts';
 import { compareSpecs } from '../../../../src/reconcile/diff/compare-specs.ts';
-import { tries } from '../../../support/chance.ts';
+import { runCount } from '../../../support/property-runs.ts';
 import { scenario } from '../../../support/scenario.ts';
 
 function fieldsOf(name: string): readonly FieldRule[] {
@@ -136,6 +136,6 @@ test('a change and its inverse swap gains and losses, and the fields add up to t
         }
       }
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });

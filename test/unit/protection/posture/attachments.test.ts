@@ -4,7 +4,7 @@ import type { Attachment, ConnectionRule } from '../../../../src/model/protectio
 import { connectionRules, snapshotPlan } from '../../../../src/protection/posture/diff-postures.ts';
 import { readPostures } from '../../../../src/protection/posture/posture.ts';
 import { desiredSnapshot } from '../../../../src/protection/posture/protection-snapshot.ts';
-import { desiredState } from '../../../support/desired.ts';
+import { desiredState } from '../../../support/desired-state.ts';
 import { stateOf } from '../../../support/resources.ts';
 import { planWithRisks, connectionManifest, guardrailManifest, idOf, words } from '../../../support/risks.ts';
 import { changeOf, connection, fieldOf, guardrail } from '../protection-fixtures.ts';

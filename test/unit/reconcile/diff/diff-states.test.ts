@@ -9,10 +9,10 @@ import type { Change, Plan } from '../../../../src/model/plan/plan.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { fieldOf } from '../../../support/field.ts';
 import { desiredOf, edgeOf, fakeKind, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
-import { reconciled } from '../../../support/run.ts';
+import { runReconcile } from '../../../support/run-pipeline.ts';
 
 function checked(desired: DesiredState, live: LiveState, kinds: Registry = registry): Checked<Plan> {
-  return reconciled({ desired, live, limits: defaultLimits, registry: kinds });
+  return runReconcile({ desired, live, limits: defaultLimits, registry: kinds });
 }
 
 function planned(desired: DesiredState, live: LiveState, kinds: Registry = registry): Plan {

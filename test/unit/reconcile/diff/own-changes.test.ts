@@ -4,11 +4,11 @@ import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { resourceId } from '../../../../src/model/resource.ts';
 import { isOwn, labelOwn, ownChanges } from '../../../../src/reconcile/diff/own-changes.ts';
-import { tries } from '../../../support/chance.ts';
-import { desiredState } from '../../../support/desired.ts';
+import { runCount } from '../../../support/property-runs.ts';
+import { desiredState } from '../../../support/desired-state.ts';
 import { connection } from '../../../support/manifests.ts';
 import { memoryGateway } from '../../../support/memory-gateway.ts';
-import { planAgainst } from '../../../support/run.ts';
+import { planAgainst } from '../../../support/run-pipeline.ts';
 import { scenario, type Manifest } from '../../../support/scenario.ts';
 
 function guardrail(name: string, spec: JsonObject = {}): Manifest {
@@ -123,6 +123,6 @@ test('nothing is its own where nothing differs, and both directions name the sam
       expect(ownChanges(one, one, registry).places.size).toBe(0);
       expect(ownChanges(one, other, registry)).toEqual(ownChanges(other, one, registry));
     }),
-    { numRuns: tries(100) },
+    { numRuns: runCount(100) },
   );
 });

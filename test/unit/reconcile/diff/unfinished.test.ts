@@ -3,10 +3,10 @@ import { registry } from '../../../../src/kinds/index.ts';
 import { defaultLimits } from '../../../../src/model/config.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
-import { desiredState } from '../../../support/desired.ts';
+import { desiredState } from '../../../support/desired-state.ts';
 import { planAgainst as planHistory, type History } from '../../../support/history.ts';
 import { memoryGateway } from '../../../support/memory-gateway.ts';
-import { carryOut, planAgainst, reconciled } from '../../../support/run.ts';
+import { applyPlan, planAgainst, runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 
 const names = Array.from({ length: 12 }, (_, index) => `c${index}`);
@@ -22,7 +22,7 @@ async function diedBeforeOpening(): Promise<LiveState> {
   const gateway = memoryGateway({ registry, agents: ['default'] });
   const { plan: first, live } = await planAgainst(gateway, desired);
   gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
-  await carryOut({ gateway, plan: first, live, desired });
+  await applyPlan({ gateway, plan: first, live, desired });
   const { value } = await gateway.readAll([...registry.keys()]);
   if (value === undefined) throw new Error('the list is not whole');
   return value;
@@ -30,7 +30,7 @@ async function diedBeforeOpening(): Promise<LiveState> {
 
 function planOver(live: LiveState, change: (resource: LiveResource) => LiveResource): Plan {
   const resources = live.resources.map(change);
-  const checked = reconciled({ desired, live: { ...live, resources }, limits: defaultLimits });
+  const checked = runReconcile({ desired, live: { ...live, resources }, limits: defaultLimits });
   if (checked.value === undefined) throw new Error('there is no plan');
   return checked.value;
 }
@@ -73,12 +73,12 @@ test.each([
 ])('what takes a place and was not opened by an apply that died is, in the next one, %s', async (_, byHand, expected) => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec: { ...spec, ...byHand } }] });
   gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
-  await carryOut({ gateway, ...(await planHistory(gateway, past)) });
+  await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
   expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   gateway.setFault(undefined);
   const second = await planHistory(gateway, past);
   expect(second.plan.changes.find(({ id }) => id === 'Connection/heir')?.reasons).toContain('unfinished');
-  await carryOut({ gateway, ...second });
+  await applyPlan({ gateway, ...second });
   expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(expected);
   expect(modes.map((mode) => gateway.state()['Connection/former']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   expect((await planHistory(gateway, past)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
@@ -96,7 +96,7 @@ test.each([
   });
   const heir = { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec: { ...spec, access_mode_exec: 'disabled' } };
   const replaced = { ...past, desired: desiredState([heir]), consent: { ...past.consent, prune } };
-  await carryOut({ gateway, ...(await planHistory(gateway, replaced)) });
+  await applyPlan({ gateway, ...(await planHistory(gateway, replaced)) });
   expect(Object.keys(gateway.state()).includes('Connection/former')).toBe(!prune);
   for (const base of [past.base, { ...past.base, desired: replaced.desired }]) {
     const { changes } = (await planHistory(gateway, { ...replaced, base })).plan;
@@ -106,7 +106,7 @@ test.each([
 
 test('what somebody closed after it took a place stays closed', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
-  await carryOut({ gateway, ...(await planHistory(gateway, past)) });
+  await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
   const closed = Object.fromEntries(modes.map((mode) => [mode, 'disabled']));
   gateway.put({ id: 'Connection/heir', spec: { ...spec, ...closed } });
   const { changes } = (await planHistory(gateway, past)).plan;
@@ -137,6 +137,6 @@ test('an entry that an apply left standing twice is not taken for somebody elseâ
   const live = { id: 'GuardrailRule/rule', spec: { input: { rules: [before, after] } } } as const;
   const gateway = memoryGateway({ registry, resources: [live] });
   const base = { ...past.base, desired: desiredState([rule(['DROP'])]) };
-  await carryOut({ gateway, ...(await planHistory(gateway, { ...past, base, desired: desiredState([rule(['DELETE'])]) })) });
+  await applyPlan({ gateway, ...(await planHistory(gateway, { ...past, base, desired: desiredState([rule(['DELETE'])]) })) });
   expect(gateway.state()['GuardrailRule/rule']?.spec?.['input']).toEqual({ rules: [after] });
 });

@@ -3,7 +3,7 @@ import type { Position } from '../../../../src/model/diagnostic.ts';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { findWriters } from '../../../../src/reconcile/drift/find-writers.ts';
-import { empty } from '../../../support/pulling.ts';
+import { empty } from '../../../support/pull-fixtures.ts';
 
 const ids = ['a', 'b', 'c', 'd'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`);
 const [uid = '', other = '', third = ''] = ids;

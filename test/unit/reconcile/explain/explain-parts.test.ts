@@ -6,8 +6,8 @@ import type { ResourceId } from '../../../../src/model/resource.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { explain } from '../../../../src/reconcile/explain/explain.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
-import { planOf } from '../../../support/run.ts';
-import { explained, id, rowOf, rule, type Case } from './explaining.ts';
+import { planOf } from '../../../support/run-pipeline.ts';
+import { explainCase, id, rowOf, rule, type Case } from './explain-fixtures.ts';
 
 describe('a secret', () => {
   const path = '/secret/envvar:KEY';
@@ -50,7 +50,7 @@ describe('a secret', () => {
   });
 
   it('is never told', () => {
-    expect(JSON.stringify(explained({ desired: wants(ours), live }))).not.toMatch(/YQ==|Yg==/);
+    expect(JSON.stringify(explainCase({ desired: wants(ours), live }))).not.toMatch(/YQ==|Yg==/);
   });
 });
 
@@ -140,6 +140,6 @@ describe('an edge', () => {
     expect(explain({ id: rule, kind, ...sides, plan, registry, field: 'connection_ids' })?.rows).toMatchObject([
       { path: '/connection_ids/db', status: 'differs' },
     ]);
-    expect(explained({ ...both, live: liveOf(id), plan: planWith({ rule: elsewhere }), field: 'guardrail_rules' }).rows).toEqual([]);
+    expect(explainCase({ ...both, live: liveOf(id), plan: planWith({ rule: elsewhere }), field: 'guardrail_rules' }).rows).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import type { BaseState, DeclaredEdge, DesiredResource } from '../../../../src/m
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
-import { planOf } from '../../../support/run.ts';
-import { explained, id, rule, type Case } from './explaining.ts';
+import { planOf } from '../../../support/run-pipeline.ts';
+import { explainCase, id, rule, type Case } from './explain-fixtures.ts';
 
 function baseOf(
   resources: readonly DesiredResource[],
@@ -21,7 +21,7 @@ function sides(base: JsonObject, desired: JsonObject, live: JsonObject): Case {
 
 describe('what was applied', () => {
   it('stands beside what is wanted and what is live', () => {
-    const told = explained({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
+    const told = explainCase({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
     expect(told).toMatchObject({
       base: 'a'.repeat(40),
       summary: 'apply updates it: 1 intent',
@@ -36,7 +36,7 @@ describe('what was applied', () => {
         },
       ],
     });
-    expect(explained({ live: liveOf(id), field: 'type' })).not.toHaveProperty('base');
+    expect(explainCase({ live: liveOf(id), field: 'type' })).not.toHaveProperty('base');
   });
 
   it.each<[string, JsonObject, JsonObject, JsonObject, string]>([
@@ -62,12 +62,12 @@ describe('what was applied', () => {
       `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
     ],
   ])('tells %s', (origin, base, desired, live, why) => {
-    const [row] = explained({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
+    const [row] = explainCase({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
     expect(row).toMatchObject({ origin, status: origin === 'held' ? 'held' : 'differs', why: `stated in the manifest; ${why}` });
   });
 
   it('tells each element by itself', () => {
-    const told = explained({
+    const told = explainCase({
       ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
       field: 'reviewers',
     });
@@ -83,14 +83,14 @@ describe('what was applied', () => {
     const given = sides({ type: 'a' }, { type: 'b' }, { type: 'a' });
     const made = planOf(wantedOf([desiredOf(id, { spec: { type: 'b' } })]), stateOf(liveOf(id, { spec: { type: 'a' } })), given.base);
     const plan = { ...made, changes: made.changes.map((change) => ({ ...change, own: false })) };
-    expect(explained({ ...given, plan, field: 'type' })).toMatchObject({
+    expect(explainCase({ ...given, plan, field: 'type' })).toMatchObject({
       summary: 'apply updates it: 1 pending',
       rows: [{ origin: 'pending' }],
     });
   });
 
   it('tells an adoption, and what refuses it', () => {
-    const told = explained({
+    const told = explainCase({
       base: baseOf([]),
       desired: desiredOf(id, { spec: { type: 'b' } }),
       live: liveOf(id, { spec: { type: 'a' } }),
@@ -102,13 +102,13 @@ describe('what was applied', () => {
 
   it('tells what was deleted by hand', () => {
     const { base, desired } = sides({ type: 'a' }, { type: 'a' }, {});
-    const told = explained({ ...(base === undefined ? {} : { base }), ...(desired === undefined ? {} : { desired }), field: 'type' });
+    const told = explainCase({ ...(base === undefined ? {} : { base }), ...(desired === undefined ? {} : { desired }), field: 'type' });
     expect(told).toMatchObject({ summary: 'it was applied and is not live any more: apply creates it again', rows: [{ origin: 'drift' }] });
   });
 
   it('tells an orphan with the commit that removed its manifest, its former place and values', () => {
     const base = baseOf([desiredOf(id, { spec: { type: 'a' } })], [], new Map([[id, { id: 'b'.repeat(40), subject: 'Drop it' }]]));
-    expect(explained({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
+    expect(explainCase({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
       at: { file: 'access' },
       summary: 'orphan: applied once, in no manifest any more, removed in bbbbbbb "Drop it"; --prune would delete it',
       rows: [{ base: { value: 'a' }, live: { value: 'b' }, status: 'kept' }],
@@ -122,7 +122,7 @@ describe('an edge', () => {
 
   it('tells all places that declare it, and how', () => {
     const selected: DeclaredEdge = { ...edgeOf(rule, id), declarations: [{ by: id, how: 'selector', path: '/connection_selector' }] };
-    const { rows } = explained({
+    const { rows } = explainCase({
       desired: desiredOf(id),
       live: attached,
       beside: [liveOf(rule)],
@@ -137,7 +137,7 @@ describe('an edge', () => {
 
   it('of an orphan is the orphan’s', () => {
     const base = baseOf([desiredOf(id), desiredOf(rule)], [edgeOf(rule, id)]);
-    const { rows } = explained({ base, desired: desiredOf(id), live: attached, beside: [liveOf(rule)], field });
+    const { rows } = explainCase({ base, desired: desiredOf(id), live: attached, beside: [liveOf(rule)], field });
     expect(rows).toMatchObject([
       { owner: 'orphan', base: { value: 'attached' }, why: `live, and ${rule} is an orphan: the edge stays as long as that does` },
     ]);
@@ -156,10 +156,10 @@ describe('an edge', () => {
       };
     };
     const ignored = both({ ignore: ['/guardrail_rules'] }, []);
-    expect(explained({ ...ignored, live: attached }).rows).toMatchObject([
+    expect(explainCase({ ...ignored, live: attached }).rows).toMatchObject([
       { owner: 'foreign', why: expect.stringContaining('metadata.ignore names it') },
     ]);
-    expect(explained({ ...both({}, []), live: attached }).rows).toMatchObject([{ status: 'held', origin: 'held' }]);
-    expect(explained({ ...both({}, [edgeOf(rule, id)]), live: liveOf(id) }).rows).toMatchObject([{ status: 'differs', origin: 'drift' }]);
+    expect(explainCase({ ...both({}, []), live: attached }).rows).toMatchObject([{ status: 'held', origin: 'held' }]);
+    expect(explainCase({ ...both({}, [edgeOf(rule, id)]), live: liveOf(id) }).rows).toMatchObject([{ status: 'differs', origin: 'drift' }]);
   });
 });

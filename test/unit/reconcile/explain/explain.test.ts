@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
-import { planOf } from '../../../support/run.ts';
-import { explained, id, rowOf, type Case } from './explaining.ts';
+import { planOf } from '../../../support/run-pipeline.ts';
+import { explainCase, id, rowOf, type Case } from './explain-fixtures.ts';
 
 describe('the summary', () => {
   const plain = planOf(wantedOf([]), stateOf(liveOf(id)));
@@ -37,13 +37,13 @@ describe('the summary', () => {
       'blocked: it is managed by somebody else, so it is never written',
     ],
   ])('of what is %s', (_, given, expected) => {
-    expect(explained(given).summary).toBe(expected);
+    expect(explainCase(given).summary).toBe(expected);
   });
 
   it('comes with the place of the manifest, where there is one, and a row for every field', () => {
-    expect(explained({ desired: desiredOf(id), live: liveOf(id) })).toMatchObject({ id, at: { file: 'access' } });
-    expect(explained({ live: liveOf(id) })).not.toHaveProperty('at');
-    expect(explained({ desired: desiredOf(id), live: liveOf(id) }).rows.length).toBeGreaterThan(10);
+    expect(explainCase({ desired: desiredOf(id), live: liveOf(id) })).toMatchObject({ id, at: { file: 'access' } });
+    expect(explainCase({ live: liveOf(id) })).not.toHaveProperty('at');
+    expect(explainCase({ desired: desiredOf(id), live: liveOf(id) }).rows.length).toBeGreaterThan(10);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Change, EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/digest.ts';
 import { desiredOf } from '../../../support/resources.ts';
-import { testTarget } from '../../../support/run.ts';
+import { testTarget } from '../../../support/run-pipeline.ts';
 
 const secret = {
   path: '/secret/envvar:KEY',

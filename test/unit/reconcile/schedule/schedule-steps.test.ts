@@ -8,7 +8,7 @@ import type { Change, Diff } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import type { StepKey } from '../../../../src/model/plan/schedule.ts';
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
-import { planOf } from '../../../support/run.ts';
+import { planOf } from '../../../support/run-pipeline.ts';
 
 const [db, other, g, h, mask] = [
   'Connection/db',

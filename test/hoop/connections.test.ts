@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { adminToken, hoopProject, userToken, type HoopProject } from '../support/hoop-project.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
+
+async function portOf({ url }: HoopProject): Promise<Awaited<ReturnType<typeof openGateway>>> {
+  const gateway = await openGateway({ url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
+  await gateway.readAll([...registry.keys()]);
+  return gateway;
+}
+
+test('1 the gateway ignores unknown fields: validation finds typos', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewer: ['dba'] }) });
+  expect((await project.ostiary(['plan'])).stderr).toContain('did you mean "reviewers"');
+  await expectRefused(project, 'manifest/unknown-field');
+});
+
+test('3 a replacement wipes omitted fields: everything is carried', async () => {
+  const project = await hoopProject();
+  const rule = await project.send('POST', '/guardrails', { name: 'foreign', input: { rules: [] } });
+  const { id } = Object(rule.body);
+  const agent = project.model.store.agentNamed('default')?.id;
+  await project.send('POST', '/connections', {
+    name: 'orders-db',
+    type: 'database',
+    subtype: 'postgres',
+    agent_id: agent,
+    resource_name: 'orders',
+    secret: { 'envvar:PASS': 'Y2FuYXJ5' },
+    guardrail_rules: [id],
+    attributes: ['pci'],
+    min_review_approvals: 2,
+    mandatory_metadata_fields: ['ticket'],
+    access_mode_connect: 'enabled',
+    access_mode_exec: 'enabled',
+    access_mode_runbooks: 'disabled',
+    access_schema: 'enabled',
+  });
+  const before = project.model.store.findConnection('orders-db');
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], force_approve_groups: ['sre'] }) });
+  await applyAndExpectInSync(project);
+  expect(project.model.store.findConnection('orders-db')).toEqual({ ...before, reviewers: ['dba'], forceApproveGroups: ['sre'] });
+  expect(project.model.store.guardrailLinks.leftsOf(before?.id ?? '')).toEqual([id]);
+  expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
+});
+
+test('4 all four access modes are sent: a manifest without one is an error', async () => {
+  const project = await hoopProject();
+  const spec = {
+    type: 'custom',
+    agent_id: 'default',
+    access_mode_connect: 'enabled',
+    access_mode_exec: 'enabled',
+    access_mode_runbooks: 'enabled',
+  };
+  project.write({ 'access/a.yaml': manifest('Connection', 'orders-db', spec) });
+  await expectRefused(project, 'access_schema');
+});
+
+test('5 the gateway ignores the name in a replacement: another name is never sent', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  await applyAndExpectInSync(project);
+  const gateway = await portOf(project);
+  const { value } = await gateway.readAll(['Connection']);
+  const [live] = value?.resources ?? [];
+  if (live === undefined) throw new Error('it is not there');
+  const count = project.model.log.count();
+  await expect(gateway.update(live, { id: 'Connection/other-db', spec: live.spec, secrets: {}, dropped: [], edges: {} })).rejects.toThrow(
+    'cannot be renamed',
+  );
+  expect(project.model.log.count()).toBe(count);
+  await gateway.close();
+});
+
+test('6 a connection is deleted by its name, and never a managed one, whatever the gateway allows', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db') });
+  await applyAndExpectInSync(project);
+  const { store } = project.model;
+  const row = store.findConnection('other-db');
+  if (row !== undefined) store.saveConnection({ ...row, managedBy: 'hoopagent' });
+  const gateway = await portOf(project);
+  const { value } = await gateway.readAll(['Connection']);
+  for (const live of value?.resources ?? []) await gateway.remove(live).catch(() => undefined);
+  expect([...store.connections.keys()]).toEqual(['other-db']);
+  await gateway.close();
+});
+
+test('7 lists blank what other reads show: there is no difference, and no connection is read alone', async () => {
+  const project = await hoopProject();
+  const kept = { force_approve_groups: ['sre'], access_max_duration: 60, min_review_approvals: 1, mandatory_metadata_fields: ['ticket'] };
+  project.write({ 'access/a.yaml': connection('orders-db', { ...kept, attributes: ['pci'] }) });
+  await applyAndExpectInSync(project);
+  const { requests } = await project.ostiary(['plan']);
+  expect(requests.filter((request) => /\/connections\/./.test(request))).toEqual([]);
+  project.write({ 'access/a.yaml': connection('orders-db', { ...kept, access_max_duration: 30 }) });
+  expect((await project.ostiary(['plan'])).stdout).toMatch(/access_max_duration +1 min → 30 s/);
+});
+
+test('8 responses to writes are not what a read shows: the object is read after the write', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'], secret: { 'envvar:A': { value: 'own' } } }) });
+  await applyAndExpectInSync(project);
+  const { store } = project.model;
+  const resource = store.resources.get('orders-db');
+  if (resource !== undefined) store.resources.set('orders-db', { ...resource, envVars: { 'envvar:SHARED': 'c2hhcmVk' } });
+  const gateway = await portOf(project);
+  const { value } = await gateway.readAll(['Connection']);
+  const fresh = await gateway.readOne(value?.resources[0] ?? { id: 'Connection/none', uid: 'none' });
+  if (fresh === undefined) throw new Error('it is not there');
+  const request = { id: fresh.id, spec: { ...fresh.spec, reviewers: ['dba'] }, secrets: {}, dropped: [], edges: fresh.edges };
+  const updated = await gateway.update(fresh, request);
+  expect(Object.keys(updated.secrets)).toEqual(['/secret/envvar:A']);
+  expect(updated.spec['attributes']).toEqual(['pci']);
+  await gateway.close();
+});
+
+test('9 null, [] and nothing are the same', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { type: 'custom', subtype: '', command: [], force_approve_groups: [] }),
+    'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: [] }),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', masked),
+    'access/d.yaml': manifest('DataMaskingRule', 'own', { custom_entity_types: [{ name: 'EMP', regex: 'E+', score: 0.5 }] }),
+  });
+  await applyAndExpectInSync(project);
+});
+
+test('12 the gateway spells values that are not strings like Go: only strings are sent', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { secret: { 'envvar:A': { value: 'true' }, 'envvar:B': '_envjson:ENV:key' } }),
+  });
+  await applyAndExpectInSync(project);
+  expect(project.model.store.findConnection('orders-db')?.secret).toEqual({ 'envvar:A': 'dHJ1ZQ==', 'envvar:B': btoa('_envjson:ENV:key') });
+});
+
+test('13 every admin receives secrets in plain text: no output shows one', async () => {
+  const project = await hoopProject();
+  const canary = 'canary-value-of-orders';
+  project.write({
+    'access/a.yaml': connection('orders-db', {
+      secret: { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_A' } }, 'envvar:DB': { value: canary } },
+    }),
+    'access/b.yaml': manifest('RunbookConfiguration', 'ops', {
+      git_url: 'https://git.example.com/ops.git',
+      git_password: { valueFrom: { env: 'OSTIARY_SECRET_A' } },
+    }),
+  });
+  const env = { OSTIARY_SECRET_A: canary };
+  const outputs: string[] = [];
+  for (const args of [
+    ['plan', '--format', 'json'],
+    ['apply', '--yes', '--journal', 'journal'],
+    ['plan'],
+    ['explain', 'Connection/orders-db'],
+    ['get', 'connections'],
+    ['get', 'runbooks', '--format', 'json'],
+  ]) {
+    const { stdout, stderr } = await project.ostiary(args, env);
+    outputs.push(stdout, stderr);
+  }
+  project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'another' } } }) });
+  for (const args of [['plan'], ['apply', '--yes'], ['plan', '--format', 'markdown']]) {
+    const { stdout, stderr } = await project.ostiary(args, env);
+    outputs.push(stdout, stderr);
+  }
+  for (const text of [canary, btoa(canary), adminToken]) expect(outputs.join('\n')).not.toContain(text);
+});
+
+test('14 hidden secrets are null: unknown, kept by every write, never emptied', async () => {
+  const project = await hoopProject();
+  const secret = { 'envvar:A': { value: 'one' }, 'envvar:B': '_cloudsecrets:b:b' };
+  project.write({ 'access/a.yaml': connection('orders-db', { secret }) });
+  await applyAndExpectInSync(project);
+  project.model.settings.hideRoleInfo = true;
+  const env = { OSTIARY_TOKEN: userToken };
+  const kept = { 'envvar:A': btoa('one'), 'envvar:B': btoa('_aws:b:b') };
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'], secret }) });
+  const { stdout } = await applyAndExpectInSync(project, env);
+  expect(stdout).not.toContain('secret envvar');
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ secret: kept, reviewers: ['dba'] });
+  project.write({
+    'access/a.yaml': connection('orders-db', {
+      secret: { 'envvar:B': '_cloudsecrets:c:c', 'envvar:C': { value: 'new' }, 'envvar:A': { keep: true } },
+    }),
+  });
+  await applyAndExpectInSync(project, env);
+  expect(project.model.store.findConnection('orders-db')?.secret).toEqual({
+    ...kept,
+    'envvar:B': btoa('_aws:c:c'),
+    'envvar:C': btoa('new'),
+  });
+});
+
+test('15 tag values have no dot, and there are at most ten tags', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { connection_tags: { version: '1.2' } }) });
+  expect((await expectRefused(project, 'hoop/tag')).stderr).toMatch(/a\.yaml:\d+:\d+ error hoop\/tag/);
+  project.write({
+    'access/a.yaml': connection('orders-db', { connection_tags: Object.fromEntries('abcdefghijk'.split('').map((key) => [key, 'x'])) }),
+  });
+  await expectRefused(project, 'hoop/tag');
+});
+
+test('16 the gateway does not check agents: an unknown one is an error, one that is live is not', async () => {
+  const project = await hoopProject();
+  const gone = '11111111-1111-4111-8111-111111111111';
+  project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone }) });
+  await expectRefused(project, 'manifest/dangling-reference');
+  project.write({ 'access/a.yaml': connection('orders-db') });
+  await applyAndExpectInSync(project);
+  const row = project.model.store.findConnection('orders-db');
+  if (row !== undefined) project.model.store.saveConnection({ ...row, agentId: gone });
+  project.write({ 'access/a.yaml': connection('orders-db', { agent_id: gone, reviewers: ['dba'] }) });
+  await applyAndExpectInSync(project);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ agentId: gone, reviewers: ['dba'] });
+});
+
+test('39 a PATCH copies the resource’s secrets into the connection: it is never used', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
+  await applyAndExpectInSync(project);
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }) });
+  const applied = await applyAndExpectInSync(project);
+  expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/connections\//)]);
+});

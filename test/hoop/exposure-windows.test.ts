@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { connection, manifest } from '../e2e/project.ts';
+import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { scenarioWorld } from '../support/hoop-scenario.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+const ends = { connection_ids: ['orders-db'] };
+
+function guards(word: string, more: JsonObject = ends): string {
+  return manifest('GuardrailRule', 'no-drop', { input: { rules: [{ name: word, type: 'deny_words_list', words: [word] }] }, ...more });
+}
+
+function masks(type: string, score = 0.5): string {
+  return manifest('DataMaskingRule', 'pii', {
+    score_threshold: score,
+    supported_entity_types: [{ name: 'CONTACT', entity_types: [type] }],
+    ...ends,
+  });
+}
+
+async function prepared(): Promise<HoopProject> {
+  const project = await hoopProject({ licence: 'oss' });
+  project.write({
+    'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }),
+    'access/b.yaml': guards('xp_drop'),
+    'access/c.yaml': masks('EMAIL_ADDRESS'),
+  });
+  await applyAndExpectInSync(project);
+  return project;
+}
+
+/** Applies, and tells what was less protected than both ends at any request. */
+async function watched(project: HoopProject, args: readonly string[] = []): Promise<readonly string[]> {
+  const before = scenarioWorld(project.model);
+  const states: ResourceStates[] = [];
+  project.model.setFault(() => {
+    states.push(scenarioWorld(project.model));
+    return undefined;
+  });
+  const { code, stderr } = await project.ostiary(['apply', '--yes', ...args]);
+  project.model.setFault(undefined);
+  expect([code, stderr]).toEqual([0, '']);
+  const after = scenarioWorld(project.model);
+  return [...new Set(states.flatMap((state) => exposedConnections(state, before, after)))];
+}
+
+test.each([
+  [
+    'another rule that only loses is written after it',
+    { 'access/c.yaml': masks('EMAIL_ADDRESS', 0.7) },
+    ['guardrails', 'datamasking-rules'],
+  ],
+  [
+    'another rule that only gains is written before it',
+    { 'access/c.yaml': masks('EMAIL_ADDRESS', 0.3) },
+    ['datamasking-rules', 'guardrails'],
+  ],
+  [
+    'a connection that only loses is written after it',
+    { 'access/a.yaml': connection('orders-db'), 'access/c.yaml': masks('EMAIL_ADDRESS', 0.7) },
+    ['guardrails', 'connections', 'datamasking-rules'],
+  ],
+  [
+    'a connection that only gains is written before it',
+    { 'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'] }), 'access/c.yaml': masks('EMAIL_ADDRESS', 0.7) },
+    ['connections', 'guardrails', 'datamasking-rules'],
+  ],
+])('a rule that the free licence does not let stand joined is written once: %s, and nothing is open', async (_, files, order) => {
+  const project = await prepared();
+  project.write({ 'access/b.yaml': guards('xp_delete'), ...files });
+  const begun = project.model.log.count();
+  expect(await watched(project)).toEqual([]);
+  const put = project.model.log.requests.slice(begun).filter(({ method }) => method === 'PUT');
+  expect(put.map(({ path }) => path.split('/')[2])).toEqual(order);
+  expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
+});
+
+test('where no order avoids an exposure window, the plan names it, and apply requires a reason', async () => {
+  const project = await prepared();
+  project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
+  const { stdout } = await expectRefused(project, 'plan/window', 6);
+  const words = stdout.replaceAll(/\s+/g, ' ');
+  expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
+  expect(words).toContain('it cannot be written twice, the free licence allows one entry of input rules, and there are 2');
+  expect(words).toContain(
+    'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.xp_drop and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
+  );
+  expect(words).toContain('--allow plan/window=reason');
+  const allow = ['--allow', 'plan/window=agreed with the dba team'];
+  const planned = await project.ostiary(['plan', ...allow]);
+  expect([planned.code, planned.stderr]).toEqual([0, '']);
+  expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain('Allowed plan/window: agreed with the dba team');
+  expect(planned.stdout).toContain('2 windows: less protected');
+  expect(await watched(project, allow)).not.toEqual([]);
+  expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
+});
+
+test('two rules are written once each, at the same time: no window is shorter', async () => {
+  const project = await prepared();
+  project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
+  const applied = await project.ostiary(['apply', '--yes', '--allow', 'plan/window=x', '--format', 'json']);
+  expect([applied.code, writes(applied).length]).toEqual([0, 2]);
+  const puts = applied.requests.flatMap((request, index) => (request.startsWith('PUT') ? [index] : []));
+  const between = applied.requests.slice(puts[0], puts[1]).filter((request) => request === 'GET /api/connections');
+  expect(between).toEqual([]);
+});
+
+test('a connection that both gains and loses protection is named, and the plan names the moment', async () => {
+  const project = await prepared();
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['sre'] }), 'access/b.yaml': guards('xp_delete') });
+  const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
+  const [planned] = JSON.parse(stdout).plans;
+  expect(code).toBe(6);
+  expect(planned.once).toEqual([
+    {
+      id: 'GuardrailRule/no-drop',
+      why: 'the free licence allows one entry of input rules, and there are 2',
+      moment: 'before-objects',
+      windows: [
+        {
+          from: 'GuardrailRule/no-drop',
+          lost: ['/input/rules/xp_drop'],
+          until: 'Connection/orders-db',
+          missing: ['/reviewers/sre'],
+          connections: ['Connection/orders-db'],
+        },
+      ],
+    },
+  ]);
+  expect(planned.refusals).toEqual([
+    expect.objectContaining({ code: 'plan/window', allowable: true, at: { file: 'access/b.yaml', line: 1, column: 1 } }),
+  ]);
+});
+
+test('a new connection is opened after the rule that is written once', async () => {
+  const project = await prepared();
+  const both = { connection_ids: ['orders-db', 'new-db'] };
+  project.write({
+    'access/d.yaml': connection('new-db', { reviewers: ['dba'] }),
+    'access/b.yaml': guards('xp_delete', both),
+    'access/c.yaml': masks('EMAIL_ADDRESS', 0.7),
+  });
+  expect(await watched(project)).toEqual([]);
+  expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
+});
+
+test('a single rule is neither written twice nor reported', async () => {
+  const project = await prepared();
+  project.write({ 'access/b.yaml': guards('xp_delete') });
+  const { stdout } = await project.ostiary(['plan', '--format', 'json']);
+  expect(JSON.parse(stdout).plans[0].once).toBeUndefined();
+  await applyAndExpectInSync(project);
+});

@@ -1,0 +1,217 @@
+import { expect, test } from 'vitest';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { adminToken, hoopProject, organisationKey } from '../support/hoop-project.ts';
+import { applyAndExpectInSync, expectRefused, writes } from './expectations.ts';
+
+function entry(word: string): JsonObject {
+  return { type: 'deny_words_list', words: [word] };
+}
+
+const masked = { score_threshold: 0.5, supported_entity_types: [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS'] }] };
+const hidden = 'rp_12345678__hidden';
+
+test('17 connections and guardrails write the same edges: the writes of one side keep those of the other', async () => {
+  const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
+  const { store } = project.model;
+  project.write({
+    'access/a.yaml': connection('orders-db', { guardrail_rules: ['from-connection'] }),
+    'access/b.yaml': guardrail('from-connection'),
+    'access/c.yaml': guardrail('from-rule', ['DELETE'], { connection_ids: ['orders-db'] }),
+  });
+  await applyAndExpectInSync(project);
+  const id = store.findConnection('orders-db')?.id ?? '';
+  store.guardrailLinks.add(store.guardrailNamed(hidden)?.id ?? '', id);
+  const named = (): readonly string[] =>
+    store.guardrailLinks
+      .leftsOf(id)
+      .map((rule) => store.guardrails.get(rule)?.name ?? '')
+      .toSorted();
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: ['from-connection'], reviewers: ['dba'] }) });
+  await applyAndExpectInSync(project);
+  expect(named()).toEqual(['from-connection', 'from-rule', hidden].toSorted());
+  project.write({ 'access/c.yaml': guardrail('from-rule', ['UPDATE'], { connection_ids: ['orders-db'] }) });
+  await applyAndExpectInSync(project);
+  expect(named()).toEqual(['from-connection', 'from-rule', hidden].toSorted());
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/c.yaml': guardrail('from-rule', ['UPDATE']) });
+  await applyAndExpectInSync(project);
+  expect(named()).toEqual([hidden]);
+});
+
+test('4.3 a rule that lists hide is named by its id: a live attachment is accepted, and an existing rule is attached', async () => {
+  const project = await hoopProject({ hidden: { guardrails: [{ name: hidden, input: { rules: [] } }] } });
+  const { store } = project.model;
+  const rule = store.guardrailNamed(hidden)?.id ?? '';
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': connection('other-db') });
+  await applyAndExpectInSync(project);
+  store.guardrailLinks.add(rule, store.findConnection('orders-db')?.id ?? '');
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: [rule.toUpperCase()] }) });
+  const same = await project.ostiary(['plan', '--detailed-exitcode']);
+  expect([same.code, same.requests.filter((request) => request.includes('/guardrails/'))]).toEqual([0, []]);
+  project.write({
+    'access/b.yaml': connection('other-db', { guardrail_rules: [rule] }),
+    'access/c.yaml': connection('new-db', { guardrail_rules: [rule] }),
+  });
+  const { stdout, requests } = await project.ostiary(['plan']);
+  expect(stdout).toContain(`+ GuardrailRule/${rule}`);
+  expect(requests.filter((request) => request.includes('/guardrails/'))).toEqual([`GET /api/guardrails/${rule}`]);
+  await applyAndExpectInSync(project);
+  const names = ['new-db', 'orders-db', 'other-db'];
+  const guarded = (): readonly string[] =>
+    names.filter((name) => store.guardrailLinks.leftsOf(store.findConnection(name)?.id ?? '').includes(rule));
+  expect(guarded()).toEqual(names);
+  expect((await project.ostiary(['explain', 'Connection/other-db', 'guardrail_rules'])).stdout).toMatch(/same/);
+  project.write({ 'access/b.yaml': connection('other-db', { reviewers: ['dba'] }) });
+  await applyAndExpectInSync(project);
+  expect(guarded()).toEqual(names);
+});
+
+test('18 the gateway drops unknown ids or answers with 500: they are found before the first write', async () => {
+  const project = await hoopProject();
+  const nowhere = '00000000-0000-4000-8000-000000000000';
+  project.write({ 'access/a.yaml': guardrail('no-drop', ['DROP'], { connection_ids: [nowhere] }) });
+  await expectRefused(project, 'manifest/dangling-reference');
+  project.write({ 'access/a.yaml': connection('orders-db', { guardrail_rules: [nowhere] }) });
+  await expectRefused(project, 'manifest/dangling-reference');
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', { ...masked, connection_ids: [nowhere] }) });
+  await expectRefused(project, 'manifest/dangling-reference');
+});
+
+test('19 the gateway stores rules that never run: a pattern that RE2 rejects is an error', async () => {
+  const project = await hoopProject();
+  const rules = [{ type: 'pattern_match', pattern_regex: 'DROP(?! TEMP)' }];
+  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules } }) });
+  await expectRefused(project, 'hoop/pattern');
+});
+
+test('20 a masking rule cannot be renamed, whatever the response shows: another name is never sent', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  await applyAndExpectInSync(project);
+  const gateway = await openGateway({ url: project.url, token: adminToken, auth: 'auto', dialect: 'auto', registry });
+  const { value } = await gateway.readAll(['DataMaskingRule']);
+  const [live] = value?.resources ?? [];
+  if (live === undefined) throw new Error('it is not there');
+  const request = { id: 'DataMaskingRule/other', spec: live.spec, secrets: {}, dropped: [], edges: {} } as const;
+  await expect(gateway.update(live, request)).rejects.toThrow('cannot be renamed');
+  await gateway.close();
+  expect([...project.model.store.maskings.values()].map(({ name }) => name)).toEqual(['pii']);
+});
+
+test('21 without a masking provider every masking write is refused: preflight reports it', async () => {
+  const project = await hoopProject({ provider: null });
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'pii', masked), 'access/b.yaml': connection('orders-db') });
+  const { stdout } = await expectRefused(project, 'hoop/no-masking-provider', 6);
+  expect(stdout).toMatch(/hoop\/no-masking-provider +access\/a\.yaml:1:1/);
+});
+
+test('22 the free license has limits, also for an organization’s key: preflight reports them', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });
+  expect((await expectRefused(project, 'hoop/licence', 6)).stdout).toMatch(/hoop\/licence +access\/a\.yaml:1:1/);
+  project.write({
+    'access/a.yaml': connection('orders-db'),
+    'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules: [entry('A'), entry('B')] } }),
+  });
+  expect((await expectRefused(project, 'hoop/licence', 6)).stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'one entry of input rules, and there are 2',
+  );
+  const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS', 'PERSON'] }];
+  project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', { supported_entity_types: types }) });
+  await expectRefused(project, 'hoop/licence', 6);
+  expect((await project.ostiary(['apply', '--yes', '--allow', 'hoop/licence=please'])).code).toBe(6);
+  project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  await applyAndExpectInSync(project);
+  project.model.settings.licence = 'enterprise';
+  project.write({ 'access/c.yaml': guardrail('no-delete', ['DELETE']) });
+  await expectRefused(project, 'hoop/licence', 6, { OSTIARY_TOKEN: organisationKey });
+  await applyAndExpectInSync(project);
+});
+
+test('22 a renamed rule is checked like any other', async () => {
+  const project = await hoopProject({ licence: 'oss' });
+  project.write({ 'access/a.yaml': guardrail('no-drop') });
+  await applyAndExpectInSync(project);
+  const both = { input: { rules: [entry('A'), entry('B')] } };
+  project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-delete', both, { renamedFrom: 'no-drop' }) });
+  await expectRefused(project, 'hoop/licence', 6);
+  project.write({ 'access/a.yaml': guardrail('no-delete', ['xp_cmdshell'], { description: 'a\0b' }, { renamedFrom: 'no-drop' }) });
+  await expectRefused(project, 'hoop/nul');
+});
+
+test('23 the connection’s list of masking rules cannot be emptied: edges are written from the rule', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db'),
+    'access/b.yaml': manifest('DataMaskingRule', 'pii', { ...masked, connection_ids: ['orders-db'] }),
+  });
+  await applyAndExpectInSync(project);
+  project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
+  const applied = await applyAndExpectInSync(project);
+  expect(writes(applied)).toEqual([expect.stringMatching(/^PUT \/api\/datamasking-rules\//)]);
+  expect(project.model.store.maskingLinks.pairs()).toEqual([]);
+});
+
+test('32 attributes are named, never requested, and created by the write that names them', async () => {
+  const project = await hoopProject();
+  project.write({
+    'access/a.yaml': connection('orders-db', { attributes: ['pci'] }),
+    'access/b.yaml': guardrail('no-drop', ['DROP'], { attributes: ['pci'] }),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, attributes: ['gdpr'] }),
+  });
+  const { requests } = await applyAndExpectInSync(project);
+  expect(requests.filter((request) => request.includes('/attributes'))).toEqual([]);
+  project.write({
+    'access/b.yaml': guardrail('no-drop', ['DROP']),
+    'access/c.yaml': manifest('DataMaskingRule', 'pii', { ...masked, score_threshold: 0.4 }),
+  });
+  await applyAndExpectInSync(project);
+  expect(project.model.store.guardrailAttributes.leftsOf('no-drop')).toEqual(['pci']);
+  expect(project.model.store.maskingAttributes.leftsOf('pii')).toEqual(['gdpr']);
+});
+
+test('34 lists have no order: two plans are the same, byte for byte', async () => {
+  const project = await hoopProject();
+  for (const name of ['a1', 'b2', 'c3', 'd4', 'e5']) {
+    await project.send('POST', '/datamasking-rules', { name, ...masked });
+    await project.send('POST', '/runbooks/configurations', { git_url: `https://git.example.com/${name}.git` });
+  }
+  project.write({ 'access/a.yaml': manifest('DataMaskingRule', 'a1', { ...masked, attributes: ['x', 'y', 'z'] }) });
+  const first = await project.ostiary(['plan', '--format', 'json']);
+  for (let run = 0; run < 5; run += 1) expect((await project.ostiary(['plan', '--format', 'json'])).stdout).toBe(first.stdout);
+});
+
+test('37 attributes are attached after the object is saved: where that fails, the object stays closed until they are attached', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci'] }) });
+  project.model.setFault(({ method }) => (method === 'POST' ? { kind: 'attributes' } : undefined));
+  const failed = await project.ostiary(['apply', '--yes']);
+  expect(failed.code).toBe(5);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ connect: 'disabled', exec: 'disabled', runbooks: 'disabled' });
+  project.model.setFault(undefined);
+  await applyAndExpectInSync(project);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ connect: 'enabled', exec: 'enabled', runbooks: 'disabled' });
+  expect(project.model.store.connectionAttributes.leftsOf('orders-db')).toEqual(['pci']);
+  project.model.setFault(({ method }) => (method === 'PUT' ? { kind: 'attributes' } : undefined));
+  project.write({ 'access/a.yaml': connection('orders-db', { attributes: ['pci', 'sox'], access_mode_runbooks: 'enabled' }) });
+  expect((await project.ostiary(['apply', '--yes'])).code).toBe(5);
+  expect(project.model.store.findConnection('orders-db')).toMatchObject({ runbooks: 'disabled' });
+});
+
+test('40 objects that the gateway manages are never written', async () => {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db'), 'access/b.yaml': guardrail('no-drop') });
+  await applyAndExpectInSync(project);
+  const { store } = project.model;
+  const [row, rule] = [store.findConnection('orders-db'), store.guardrailNamed('no-drop')];
+  if (row !== undefined) store.saveConnection({ ...row, managedBy: 'hoopagent' });
+  if (rule !== undefined) store.guardrails.set(rule.id, { ...rule, managedBy: 'hoop' });
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }), 'access/b.yaml': guardrail('no-drop', ['OTHER']) });
+  const { code, stdout, stderr } = await project.ostiary(['apply', '--yes']);
+  expect([code, stdout]).toEqual([6, expect.stringContaining('hoopagent')]);
+  expect(stderr).toContain('plan/managed');
+  const skipped = await project.ostiary(['apply', '--yes', '--on-managed', 'skip']);
+  expect([skipped.code, writes(skipped)]).toEqual([0, []]);
+});

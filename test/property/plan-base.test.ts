@@ -1,0 +1,201 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry } from '../../src/kinds/index.ts';
+import { specValueAt } from '../../src/model/spec/edit.ts';
+import { liveKeyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
+import { isPointerWithin } from '../../src/model/pointer.ts';
+import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
+import { runCount } from '../support/property-runs.ts';
+import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
+import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
+import { exposedConnections } from '../support/posture.ts';
+import { applyPlan, checkedPlan } from '../support/run-pipeline.ts';
+
+function pathsOf(plan: Plan, id: ResourceId): ReadonlyMap<string, FieldChange> {
+  const change = plan.changes.find((one) => (one.key ?? one.id) === id);
+  return new Map(change?.fields.map((field) => [field.path, field]));
+}
+
+/** What a plan holds; of entries that stand twice the second takes the first one's place when that goes, so they are left out. */
+function heldOf(plan: Plan): readonly { readonly change: Change; readonly field: FieldChange }[] {
+  return plan.changes.flatMap((change) =>
+    change.fields.filter(({ held, path }) => held === true && !path.endsWith('+')).map((field) => ({ change, field })),
+  );
+}
+
+function heldEdges({ edges }: Plan): readonly string[] {
+  return edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} ${connection}`);
+}
+
+test('what is held, managed or not ours stays; the rest is as the manifests want it', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const gateway = gatewayOf(past);
+      const { plan, live, desired } = await planAgainst(gateway, past);
+      const result = await applyPlan({ gateway, plan, live, desired, concurrency: 8 });
+      expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
+      const ours = new Set<string>(
+        past.desired.resources.flatMap(({ key, renamedFrom, replaces }) => [key, `${kindOf(key)}/${renamedFrom ?? replaces ?? ''}`]),
+      );
+      const deleted = new Set(plan.changes.flatMap(({ id, key, action }) => (action === 'delete' ? [key ?? id] : [])));
+      for (const { id, method } of gateway.writes) expect(method === 'DELETE' ? deleted.has(id) : ours.has(id)).toBe(true);
+      const after = gateway.state();
+      const managed = live.resources.filter(({ managedBy }) => managedBy !== undefined);
+      for (const { id, spec } of managed) expect(after[id]?.spec).toEqual(spec);
+      for (const { change, field } of heldOf(plan)) {
+        const fields = registry.get(kindOf(change.id))?.fields ?? [];
+        const spec = after[liveKeyOf(change)]?.spec ?? {};
+        expect(specValueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
+      }
+      // A rule that protected what is replaced is free to go only once its edge has moved.
+      const freed = past.consent.prune ? await planAgainst(gateway, past) : undefined;
+      if (freed !== undefined) await applyPlan({ gateway, ...freed, concurrency: 8 });
+      const again = await planAgainst(gateway, past);
+      expect(again.plan.changes.filter(({ action }) => action !== 'blocked' && action !== 'held')).toEqual([]);
+      expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
+      expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
+    }),
+    { numRuns: runCount(150) },
+  );
+});
+
+test('an origin is what planning the base itself over the same gateway says', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const { plan, live } = await planAgainst(gatewayOf(past), past);
+      const { value: undone } = checkedPlan(past.base.desired, live);
+      fc.pre(undone !== undefined);
+      const [found, told]: [string[], string[]] = [[], []];
+      for (const change of plan.changes) {
+        const applied = past.base.desired.resources.find(({ key }) => key === change.id);
+        if (
+          applied === undefined ||
+          (change.action !== 'update' && change.action !== 'held') ||
+          change.reasons.some((one) => one === 'unfinished' || one === 'replaced')
+        )
+          continue;
+        const fields = pathsOf(undone, change.id);
+        for (const { path, origin, before, after } of change.fields) {
+          const isSecret = 'secret' in before || 'secret' in after;
+          if (isSecret || applied.ignore.some((one) => isPointerWithin(path, one) || isPointerWithin(one, path))) continue;
+          const same = fields.get(path);
+          const expected = same === undefined ? 'intent' : JSON.stringify(same.after) === JSON.stringify(after) ? 'drift' : 'both';
+          const isNear =
+            same === undefined && [...fields.keys()].some((other) => isPointerWithin(path, other) || isPointerWithin(other, path));
+          told.push(`${change.id} ${path} ${isNear ? 'both' : expected}`);
+          found.push(`${change.id} ${path} ${origin}`);
+        }
+      }
+      expect(found).toEqual(told);
+    }),
+    { numRuns: runCount(150) },
+  );
+});
+
+test('without consent nothing is deleted, and with it only what the base declares, unprotected', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const { plan } = await planAgainst(gatewayOf(past), past);
+      const deletes = plan.changes.filter(({ action }) => action === 'delete');
+      expect(past.consent.prune || deletes.length === 0).toBe(true);
+      const declared = new Set(past.desired.resources.map(({ id }) => id));
+      for (const { id } of deletes) {
+        const applied = past.base.desired.resources.find((resource) => resource.id === id);
+        expect(applied?.protect).toBe(false);
+        expect(declared.has(id)).toBe(false);
+      }
+    }),
+    { numRuns: runCount(150) },
+  );
+});
+
+test('no intermediate state is less protected than both ends, deletions and new names included', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom(1, 8), async (past, concurrency) => {
+      const states: ReturnType<MemoryGateway['state']>[] = [];
+      const gateway: MemoryGateway = gatewayOf(past, () => {
+        states.push(gateway.state());
+        return Promise.resolve();
+      });
+      const before = gateway.state();
+      const { plan, live, desired } = await planAgainst(gateway, past);
+      await applyPlan({ gateway, plan, live, desired, concurrency });
+      const after = gateway.state();
+      for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
+    }),
+    { numRuns: runCount(150) },
+  );
+});
+
+test('undoing a drift writes only what drifted, leaves none, and nothing that is pending is done or lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (whole) => {
+      const ids = whole.desired.resources.map(({ id }) => id);
+      const past: History = { ...whole, consent: { adopt: [], revert: ids, prune: false } };
+      const gateway = gatewayOf(past);
+      const { plan } = await planAgainst(gateway, past);
+      const {
+        plan: undoing,
+        live,
+        desired,
+      } = await planAgainst(gateway, past, (differences, base) => filterDrift(differences, { base, registry }, 'only').diff);
+      const result = await applyPlan({ gateway, plan: undoing, live, desired, concurrency: 8 });
+      expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
+      const written = new Set(undoing.changes.map(liveKeyOf));
+      for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
+      const again = await planAgainst(gateway, past);
+      const left = filterDrift(again.plan, { base: past.base, registry }, 'only').diff;
+      expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
+      expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
+      for (const change of plan.changes) {
+        const fields = pathsOf(again.plan, liveKeyOf(change));
+        const isPending = change.action === 'update' && !written.has(liveKeyOf(change));
+        for (const { path, after } of isPending ? change.fields : []) expect(fields.get(path)?.after).toEqual(after);
+      }
+    }),
+    { numRuns: runCount(150) },
+  );
+});
+
+test('an apply over what was applied before, stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, fc.constantFrom<MemoryFault>('before', 'after'), async (past, kind) => {
+      const whole = await appliedBefore(past);
+      const before = whole.state();
+      const begun = whole.requests.length;
+      const possible = await converge(whole, past).then(
+        () => true,
+        () => false,
+      );
+      fc.pre(possible);
+      const end = whole.state();
+      for (let stop = begun; stop < whole.requests.length; stop += 1) {
+        const gateway = await appliedBefore(past);
+        gateway.setFault((request) => (request.index === stop ? kind : request.index > stop ? 'before' : undefined));
+        await converge(gateway, past).catch(() => undefined);
+        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
+        gateway.setFault(undefined);
+        await converge(gateway, past);
+        expect(gateway.state()).toEqual(end);
+      }
+    }),
+    { numRuns: runCount(4) },
+  );
+});
+
+/** The gateway of a history once the base was applied to it, and nobody moved since. */
+async function appliedBefore(past: History): Promise<MemoryGateway> {
+  const gateway = gatewayOf(past);
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  const { value: plan } = live === undefined ? {} : checkedPlan(past.base.desired, live);
+  fc.pre(plan !== undefined);
+  if (live !== undefined && plan !== undefined) await applyPlan({ gateway, plan, live, desired: past.base.desired });
+  return gateway;
+}
+
+/** Plans and applies, and once more where a rule was free to go only after that. */
+async function converge(gateway: MemoryGateway, past: History): Promise<void> {
+  const times = past.consent.prune ? 2 : 1;
+  for (let time = 0; time < times; time += 1) await applyPlan({ gateway, ...(await planAgainst(gateway, past)) });
+}

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path';
+import { run } from '../../src/commands/program.ts';
+import type { Ended, RunOptions } from './cli.ts';
+import { createTestContext } from './cli-context.ts';
+
+/**
+ * Runs one command line from the sources in this process: a tenth of the price of a process of its own, for tests of
+ * what a command says and does. How a process takes signals, terminals and pipes and how it ends, `ostiary` shows.
+ */
+export async function ostiaryInProcess(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
+  const began = performance.now();
+  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env });
+  return { ...ended, signal: null, milliseconds: performance.now() - began };
+}
+
+/** Runs a command line in a folder, in this process, with the given environment alone: so without git. */
+export async function runInFolder(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
+  const { context, printed } = createTestContext({ cwd: folder, env });
+  const code = await run(args, context);
+  const { stdout, stderr } = printed();
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,81 @@
+import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
+import { apply } from '../../src/apply/apply.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
+import type { Limits } from '../../src/model/config.ts';
+import type { Checked } from '../../src/model/diagnostic.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
+import type { LiveState } from '../../src/model/live.ts';
+import type { ApplyResult } from '../../src/model/result/outcome.ts';
+import type { Plan } from '../../src/model/plan/plan.ts';
+import { reconcile, type ReviewInput } from '../../src/reconcile/reconcile.ts';
+import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
+
+export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };
+export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
+
+/** The input of a plan; a test states the manifests and the live state, and may state the rest. */
+export type TestInput = Pick<ReconcileInput, 'desired' | 'live'> & Partial<ReconcileInput>;
+
+/** Completes the input of a plan: no base and no limits. */
+export function inputOf(given: TestInput): ReconcileInput {
+  return { registry, target: testTarget, base: undefined, limits: noLimits, allowed: [], ...given };
+}
+
+/** Completes the answers about a draft: a preflight without findings, no policies, no limit of risk. */
+export function reviewOf(given: Partial<ReviewInput> = {}): ReviewInput {
+  const preflight = { diagnostics: [], refusals: [], indivisible: new Map(), references: [] };
+  return { preflight, policies: { rules: [], today: '2026-11-22' }, rules: undefined, ...given };
+}
+
+/** Runs the pipeline with the defaults of tests. */
+export function runReconcile(given: TestInput, review: Partial<ReviewInput> = {}): Checked<Plan> {
+  const { value, diagnostics } = reconcile(inputOf(given), reviewOf(review));
+  return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };
+}
+
+/** Reads the gateway and plans; throws where planning finds an error. */
+export async function planAgainst(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+  const { value: live } = await gateway.readAll([...registry.keys()]);
+  if (live === undefined) throw new Error('the list is not whole');
+  return { plan: planOf(desired, live), live };
+}
+
+/** Plans without limits, and tells what was found. */
+export function checkedPlan(desired: DesiredState, live: LiveState, base?: BaseState): Checked<Plan> {
+  return runReconcile({ desired, live, base });
+}
+
+/** Plans without limits; throws where planning finds an error. */
+export function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
+  const checked = checkedPlan(desired, live, base);
+  if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+  return checked.value;
+}
+
+export type ApplyOutcome = {
+  readonly gateway: Gateway;
+  readonly plan: Plan;
+  readonly live: LiveState;
+  readonly desired: DesiredState;
+  readonly concurrency?: number;
+};
+
+/** Carries out a plan with the secrets of the desired state. */
+export async function applyPlan({ gateway, plan: planned, live, desired, concurrency = 1 }: ApplyOutcome): Promise<ApplyResult> {
+  const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
+  return apply({
+    plan: planned,
+    live,
+    steps: rescheduleSteps(planned, live, registry),
+    gateway,
+    registry,
+    concurrency,
+    signal: new AbortController().signal,
+    observe: () => undefined,
+    secretOf: (id, path) => {
+      const secret = secrets.get(id)?.[path];
+      return secret?.state === 'value' ? secret : undefined;
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { registry } from '../../../../src/kinds/index.ts';
+import type { BaseState, DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
+import type { Explanation, ExplanationRow } from '../../../../src/model/result/explanation.ts';
+import type { Plan } from '../../../../src/model/plan/plan.ts';
+import type { LiveResource } from '../../../../src/model/live.ts';
+import { explain } from '../../../../src/reconcile/explain/explain.ts';
+import { stateOf, wantedOf } from '../../../support/resources.ts';
+import { planOf } from '../../../support/run-pipeline.ts';
+
+/** The connection that is explained. */
+export const id = 'Connection/db';
+/** A rule that may be attached to it. */
+export const rule = 'GuardrailRule/rule';
+
+/** What is planned, and which field is asked for. */
+export type Case = {
+  readonly desired?: DesiredResource;
+  readonly live?: LiveResource;
+  readonly base?: BaseState;
+  readonly beside?: readonly LiveResource[];
+  readonly edges?: readonly DeclaredEdge[];
+  readonly field?: string;
+  readonly plan?: Plan;
+};
+
+/** Plans a connection, and explains it. */
+export function explainCase({ desired, live, base, beside = [], edges = [], field, plan }: Case): Explanation {
+  const kind = registry.get('Connection');
+  if (kind === undefined) throw new Error('no such kind');
+  const wanted = wantedOf(desired === undefined ? [] : [desired], edges);
+  const state = stateOf(...(live === undefined ? [] : [live]), ...beside);
+  const told = explain({
+    id: desired?.id ?? id,
+    kind,
+    desired: wanted,
+    live: state,
+    base,
+    plan: plan ?? planOf(wanted, state, base),
+    registry,
+    field,
+  });
+  if (told === undefined) throw new Error('nothing to explain');
+  return told;
+}
+
+/** The first row in short. */
+export function rowOf(given: Case): Pick<ExplanationRow, 'status' | 'why'> & { readonly sides: string } {
+  const [row] = explainCase(given).rows;
+  if (row === undefined) throw new Error('no row');
+  const sides = [row.desired === undefined ? '' : 'desired', row.live === undefined ? '' : 'live', row.at === undefined ? '' : 'at'].filter(
+    (text) => text !== '',
+  );
+  return { status: row.status, why: row.why, sides: sides.join(' ') };
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { applyDocument, appliedText } from '../../../../src/report/subjects/apply.ts';
+import type { AppliedPlan } from '../../../../src/report/document.ts';
+import { applyJson, applyMarkdown, applyText } from '../../../../src/report/reports.ts';
+import { progressLine } from '../../../../src/commands/output/progress.ts';
+import { plainPalette } from '../../../../src/report/text/wrap.ts';
+import { samplePlan } from '../sample-plan.ts';
+
+const schema: object = JSON.parse(readFileSync('schemas/documents/apply.schema.json', 'utf8'));
+const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
+
+const applied: AppliedPlan = {
+  plan: samplePlan(),
+  result: {
+    interrupted: true,
+    outcomes: [
+      { id: 'GuardrailRule/no-drop', action: 'update', status: 'done' },
+      { id: 'Connection/orders-db', action: 'create', status: 'done' },
+      { id: 'Connection/sandbox', action: 'update', status: 'already' },
+      {
+        id: 'Connection/billing-db',
+        action: 'update',
+        status: 'failed',
+        code: 'api/forbidden',
+        message: 'PUT https://gateway.example.com/api/connections/billing-db: 403 the role "auditor" may not write',
+        hint: 'use a token whose role is admin',
+      },
+      { id: 'DataMaskingRule/pii', action: 'create', status: 'skipped', message: 'needs Connection/billing-db, which failed' },
+      { id: 'Connection/payroll-db', action: 'blocked', status: 'blocked', message: 'managed by terraform' },
+      { id: 'Connection/last', action: 'delete', status: 'interrupted' },
+      {
+        id: 'Connection/new',
+        action: 'create',
+        status: 'interrupted',
+        begun: true,
+        code: 'apply/interrupted',
+        message: 'created, still closed: interrupted before it was opened',
+      },
+    ],
+  },
+};
+
+describe('applyText', () => {
+  it('says what became of each object', async () => {
+    await expect(applyText([applied], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('../expected/apply-80.txt');
+  });
+});
+
+describe('appliedText', () => {
+  it('counts in participles', () => {
+    expect(appliedText({ ...applied.result, interrupted: false })).toBe(
+      'Not finished: 1 created, 1 updated, 1 unchanged, 1 failed, 1 skipped, 1 blocked, 2 interrupted.',
+    );
+    expect(appliedText({ outcomes: [], interrupted: false })).toBe('Applied: nothing to do.');
+    const [first, second, third] = applied.result.outcomes;
+    const outcomes = [first, second, third].flatMap((outcome) => outcome ?? []);
+    expect(appliedText({ outcomes, interrupted: false })).toBe('Applied: 1 created, 1 updated, 1 unchanged.');
+  });
+});
+
+describe('applyDocument', () => {
+  it('is what the schema describes', () => {
+    const document: unknown = JSON.parse(applyJson([applied]));
+    expect([validate(document), validate.errors]).toStrictEqual([true, null]);
+    expect(document).toStrictEqual(applyDocument([applied]).json());
+    expect(document).toMatchObject({
+      targets: [
+        {
+          allowed: [
+            { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
+            { code: 'plan/window', reason: 'at night' },
+          ],
+        },
+      ],
+    });
+  });
+});
+
+describe('applyMarkdown', () => {
+  it('puts failures first', async () => {
+    await expect(applyMarkdown([applied])).toMatchFileSnapshot('../expected/apply-markdown.txt');
+  });
+
+  it('keeps failures where the limit cuts', () => {
+    const outcomes = Array.from(
+      { length: 3000 },
+      (_, index) => ({ id: `Connection/db-${index}`, action: 'update', status: 'done' }) as const,
+    );
+    const text = applyMarkdown([{ ...applied, result: { ...applied.result, outcomes: [...outcomes, ...applied.result.outcomes] } }]);
+    expect(text.length).toBeLessThanOrEqual(65_536);
+    expect(text).toContain('`api/forbidden`');
+    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows\.\n\n### Apply to `prod`/);
+  });
+});
+
+describe('progressLine', () => {
+  it.each([
+    [80, '12/40 done, 1 failed  updating Connection/billing-db'],
+    [30, '12/40 done, 1 failed  updatin…'],
+    [5, '12/4…'],
+    [0, ''],
+  ])('fits %d columns', (columns, line) => {
+    expect(progressLine({ done: 12, total: 40, failed: 1, action: 'update', id: 'Connection/billing-db' }, columns)).toBe(line);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { Explanation } from '../../../../src/model/result/explanation.ts';
+import { explainDocument } from '../../../../src/report/subjects/explain.ts';
+import { renderReportText } from '../../../../src/report/text/text.ts';
+import { plainPalette } from '../../../../src/report/text/wrap.ts';
+
+const explanation: Explanation = {
+  id: 'Connection/billing-db',
+  at: { file: 'manifests/billing.yaml', line: 12, column: 1 },
+  summary: 'apply updates it: differs',
+  rows: [
+    { path: '/type', desired: { value: 'database' }, live: { value: 'database' }, base: { value: 'database' }, status: 'same', why: '' },
+    {
+      path: '/access_mode_exec',
+      desired: { value: 'disabled' },
+      live: { value: 'enabled' },
+      base: { value: 'enabled' },
+      status: 'differs',
+      at: { file: 'manifests/billing.yaml', line: 19, column: 5 },
+      why: 'the manifest changed since the last apply',
+    },
+    {
+      path: '/reviewers',
+      desired: { value: ['dba-team', 'security'] },
+      live: { value: ['dba-team', 'night-shift'] },
+      base: { value: ['dba-team'] },
+      status: 'differs',
+      at: { file: 'overlays/prod/billing.yaml', line: 6, column: 14 },
+      why: 'stated in the manifest',
+      parts: [
+        {
+          path: '/reviewers/night-shift',
+          before: { value: 'night-shift' },
+          after: { absent: true },
+          origin: 'held',
+          why: 'held: somebody tightened it on the gateway, and apply leaves it so; --revert Connection/billing-db undoes that',
+        },
+        {
+          path: '/reviewers/security',
+          before: { absent: true },
+          after: { value: 'security' },
+          origin: 'pending',
+          why: 'pending: an earlier merge changed it, and nobody has applied that yet',
+        },
+        { path: '/reviewers/sre', before: { absent: true }, after: { value: 'sre' }, why: '' },
+      ],
+    },
+    {
+      path: '/connection_tags',
+      desired: { value: { env: 'prod', team: 'a' } },
+      live: { value: { env: 'test', team: 'a', tier: '1' } },
+      base: { value: { env: 'prod', team: 'a' } },
+      status: 'differs',
+      why: '',
+      parts: [
+        {
+          path: '/connection_tags/env',
+          before: { value: 'test' },
+          after: { value: 'prod' },
+          origin: 'drift',
+          why: 'drift: somebody changed it',
+        },
+        { path: '/connection_tags/tier', before: { value: '1' }, after: { absent: true }, why: '' },
+      ],
+    },
+    {
+      path: '/command',
+      live: { value: ['psql', '-v', 'ON_ERROR_STOP=1', '-A', '-h', '$HOST'] },
+      status: 'derived',
+      why: 'the gateway fills it in for postgres',
+    },
+    {
+      path: '/secret/envvar:PASS',
+      desired: { secret: 'env:OSTIARY_SECRET_X', state: 'differs' },
+      live: { secret: 'live', state: 'differs' },
+      status: 'secret',
+      why: 'its value is never shown',
+    },
+    {
+      path: '/guardrail_rules/night',
+      live: { value: 'night' },
+      status: 'foreign',
+      why: 'no manifest declares it, so it is not ours to remove; every write carries it',
+    },
+  ],
+};
+
+describe('an explanation as text', () => {
+  it.each([80, 60, undefined])('prints a table for %s columns', async (columns) => {
+    const text = renderReportText(explainDocument(explanation), { color: plainPalette, columns });
+    await expect(text).toMatchFileSnapshot(`../expected/explain-${columns ?? 'unlimited'}.txt`);
+  });
+
+  it('prints only the summary without rows', () => {
+    expect(renderReportText(explainDocument({ id: 'Connection/a', summary: 'unmanaged', rows: [] }), { color: plainPalette })).toBe(
+      'Connection/a\nunmanaged\n',
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AssessedChange, FieldChange, Plan } from '../../../../src/model/plan/plan.ts';
+import { groupPlan } from '../../../../src/report/subjects/groups.ts';
+import { plan as anyPlan } from '../nasty-plan.ts';
+import { quietPlan } from '../quiet-plan.ts';
+
+function field(path: string, given: Partial<FieldChange> = {}): FieldChange {
+  return { path: `/${path}`, before: { value: 'a' }, after: { value: 'b' }, ...given };
+}
+
+function update(name: string, fields: readonly FieldChange[], given: Partial<AssessedChange> = {}): AssessedChange {
+  return { id: `Connection/${name}`, action: 'update', fields, needs: [], reasons: ['differs'], carried: [], risks: [], ...given };
+}
+
+/** Each group's name, and the names and fields of what it shows. */
+function shown(changes: readonly AssessedChange[], given: Partial<Plan> = {}): unknown {
+  const { groups } = groupPlan({ ...quietPlan(), base: 'a'.repeat(40), ...given, changes });
+  return groups.map(({ name, changes: entries }) => [
+    name,
+    ...entries.map(({ change }) => [change.id.slice(11), ...change.fields.map(({ path }) => path)]),
+  ]);
+}
+
+const intent = { origin: 'intent' } as const;
+const drift = { origin: 'drift' } as const;
+const held = { origin: 'drift', held: true } as const;
+
+describe('groupsOf', () => {
+  it('shows what is held, then its own changes, then what else apply would do and undo, drift elsewhere last', () => {
+    const changes = [
+      update('elsewhere', [field('a', drift)], { own: false }),
+      update('also', [field('a', intent)], { own: false }),
+      update('mine', [field('a', drift), field('b', { ...intent, own: true }), field('c', held), field('d', { ...intent, own: false })], {
+        own: true,
+      }),
+    ];
+    expect(shown(changes)).toEqual([
+      ['held', ['mine', '/c']],
+      ['own', ['mine', '/b']],
+      ['also', ['also', '/a'], ['mine', '/d']],
+      ['undone', ['mine', '/a']],
+      ['elsewhere', ['elsewhere', '/a']],
+    ]);
+  });
+
+  it('counts drift as related where an edge that moves ties it to what the pull request changes', () => {
+    const changes = [update('mine', [field('a', intent)], { own: true }), update('rule', [field('a', drift)], { own: false })];
+    const edge = { rule: 'Connection/rule', connection: 'Connection/mine', action: 'attach', declared: [] } as const;
+    expect(shown(changes, { edges: [edge] })).toEqual([
+      ['own', ['mine', '/a']],
+      ['undone', ['rule', '/a']],
+    ]);
+    expect(shown(changes, { edges: [{ ...edge, action: 'foreign' }] })).toContainEqual(['elsewhere', ['rule', '/a']]);
+  });
+
+  it('stays sensible where nobody asked what is whose', () => {
+    const changes = [update('drifted', [field('a', drift), field('b', intent)]), update('kept', [field('a', held)], { action: 'held' })];
+    expect(shown(changes)).toEqual([
+      ['held', ['kept', '/a']],
+      ['changed', ['drifted', '/b']],
+      ['undone', ['drifted', '/a']],
+    ]);
+    expect(shown([update('a', [field('a')])], {})).toEqual([['changed', ['a', '/a']]]);
+  });
+
+  it('keeps whole what is created, deleted, adopted or blocked', () => {
+    const both = [field('a', drift), field('b', intent)];
+    expect(shown([update('a', both, { action: 'blocked' }), update('b', both, { action: 'create' })])).toEqual([
+      ['changed', ['a', '/a', '/b'], ['b', '/a', '/b']],
+    ]);
+    const lost = update('lost', [field('a', drift)], { action: 'create', own: false });
+    expect(shown([lost, update('mine', [field('a', intent)], { own: true })])).toEqual([
+      ['own', ['mine', '/a']],
+      ['elsewhere', ['lost', '/a']],
+    ]);
+    expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted by hand, comes back');
+  });
+
+  it('tells what is carried once, and what is held not again', () => {
+    const change = update('a', [field('a', held), field('b', intent), field('c', drift)], { carried: ['/a', '/z'] });
+    const { groups } = groupPlan({ ...quietPlan(), changes: [change] });
+    expect(groups.map(({ changes: entries }) => entries[0]?.change.carried)).toEqual([[], ['/z'], []]);
+  });
+
+  it('names the commit that removed the manifest of what is deleted', () => {
+    const orphans = [{ id: 'Connection/a', removedIn: '0123456789abcdef', subject: 'Drop a' }] as const;
+    const gone = update('a', [field('a')], { action: 'delete', reasons: ['orphan'] });
+    expect(groupPlan({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.changes[0]?.note).toBe('removed in 0123456 "Drop a"');
+  });
+
+  it('loses and repeats nothing, in an order of its own, with titles only where there are several', () => {
+    const order = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
+    fc.assert(
+      fc.property(anyPlan, (some) => {
+        const plan = {
+          ...some,
+          changes: some.changes.map((change, index): AssessedChange => ({
+            ...change,
+            id: `Connection/${index}`,
+            key: `Connection/${index}`,
+          })),
+        };
+        const { groups, others } = groupPlan(plan);
+        const fields = groups.flatMap(({ changes: entries }) => entries.flatMap(({ change }) => change.fields));
+        expect(new Set(fields)).toEqual(new Set(plan.changes.flatMap((change) => change.fields)));
+        expect(fields).toHaveLength(plan.changes.flatMap((change) => change.fields).length);
+        expect(new Set(groups.flatMap(({ changes: entries }) => entries.map(({ change }) => change.id))).size).toBe(plan.changes.length);
+        const edges = groups.flatMap(({ changes: entries, edges: left }) => [...left, ...entries.flatMap((entry) => entry.edges)]);
+        expect([...edges, ...others]).toHaveLength(plan.edges.length);
+        expect(groups.map(({ title }) => title !== '')).toEqual(groups.map(() => groups.length > 1));
+        const places = groups.map(({ name }) => order.indexOf(name));
+        expect(places).toEqual([...new Set(places)].toSorted((left, right) => left - right));
+      }),
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
+import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
+import { plainPalette } from '../../../../src/report/text/wrap.ts';
+
+const unknownField: Diagnostic = {
+  code: 'manifest/unknown-field',
+  severity: 'error',
+  message: '"pasword" is not a field of Connection',
+  hint: 'did you mean "password"?',
+  at: { file: 'manifests/db.yaml', line: 14, column: 9 },
+  frame: { line: 13, lines: ['  spec:', '    pasword: env:DB'], caret: { column: 5, length: 7 } },
+};
+
+const all: readonly Diagnostic[] = [
+  unknownField,
+  {
+    code: 'manifest/tab',
+    severity: 'error',
+    message: 'a tab stands where only spaces may',
+    at: { file: 'manifests/a.yaml', line: 100, column: 1 },
+    frame: { line: 99, lines: ['spec:', '\ttype: database'], caret: { column: 1, length: 1 } },
+  },
+  {
+    code: 'manifest/pattern',
+    severity: 'warning',
+    message: 'the pattern matches everything',
+    hint: 'say what is to be blocked, or leave the rule out; a pattern that matches everything blocks everything',
+    at: { file: 'manifests/rules.yaml', line: 7, column: 130 },
+    frame: {
+      line: 7,
+      lines: [`      pattern_regex: ${'(select|insert|update|delete)+'.repeat(4)}.*${'|x'.repeat(40)}`],
+      caret: { column: 142, length: 2 },
+    },
+  },
+  { code: 'manifest/none', severity: 'error', message: 'no manifest for the target "prod"', hint: 'write one, or run ostiary pull' },
+  {
+    code: 'manifest/skipped',
+    severity: 'notice',
+    message: 'not a manifest: apiVersion is "v1"',
+    at: { file: 'k8s.yaml', line: 1, column: 1 },
+  },
+];
+
+describe('diagnosticsText', () => {
+  it('has the form of the style guide', () => {
+    expect(diagnosticsText([unknownField], { color: plainPalette })).toBe(
+      [
+        'manifests/db.yaml:14:9 error manifest/unknown-field  "pasword" is not a field of Connection',
+        '  13 |   spec:',
+        '  14 |     pasword: env:DB',
+        '     |     ^^^^^^^  did you mean "password"?',
+        '1 error',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each([80, 48])('fits %d columns', async (columns) => {
+    await expect(diagnosticsText(all, { color: plainPalette, columns })).toMatchFileSnapshot(`../expected/diagnostics-${columns}.txt`);
+  });
+
+  it('says nothing where there is nothing', () => {
+    expect(diagnosticsText([], { color: plainPalette })).toBe('');
+  });
+
+  it('colours the severity and the caret alike', () => {
+    const color = { ...plainPalette, red: (text: string) => `<${text}>` };
+    const text = diagnosticsText([unknownField], { color });
+    expect(text).toContain('<error>');
+    expect(text).toContain('<^^^^^^^>');
+  });
+});
+
+describe('diagnosticCounts', () => {
+  it('counts each severity that occurs', () => {
+    expect(diagnosticCounts(all)).toBe('3 errors, 1 warning, 1 notice');
+  });
+});
+
+describe('diagnosticsJson', () => {
+  it('is sorted and leaves out the code frame', () => {
+    const document: unknown = JSON.parse(diagnosticsJson(all));
+    expect(document).toMatchObject({
+      version: 1,
+      diagnostics: [
+        { code: 'manifest/none' },
+        { code: 'manifest/skipped' },
+        { code: 'manifest/tab' },
+        { code: 'manifest/unknown-field' },
+        { code: 'manifest/pattern' },
+      ],
+    });
+    expect(JSON.stringify(document)).not.toContain('frame');
+  });
+});
