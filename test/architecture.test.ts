@@ -133,6 +133,7 @@ const namesKinds = [
     'risk/risks.ts',
     'samples/sample-changes.ts',
     'samples/try-samples.ts',
+    'stricter-drift.ts',
   ].map((path) => `src/protection/${path}`),
 ];
 

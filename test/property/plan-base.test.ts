@@ -5,6 +5,9 @@ import { specValueAt } from '../../src/model/spec/edit.ts';
 import { liveKeyOf, type Change, type FieldChange, type Plan } from '../../src/model/plan/plan.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
+import { comparePostures } from '../../src/protection/posture/compare-postures.ts';
+import { readPostures } from '../../src/protection/posture/posture.ts';
+import { plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
@@ -57,6 +60,35 @@ test('what is held, managed or not ours stays; the rest is as the manifests want
       expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
     }),
     { numRuns: runCount(150) },
+  );
+});
+
+/** A change with its held drift reverted, as `--revert` does. */
+function revertAll(change: Change): Change {
+  const fields = change.fields.map(({ path, before, after }): FieldChange => ({ path, before, after }));
+  return { ...change, action: change.action === 'held' ? 'update' : change.action, fields };
+}
+
+test('held drift only adds protection: what --revert would leave is weaker, and nothing in it is stronger', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, async (past) => {
+      const whole: History = { ...past, consent: { ...past.consent, revert: [] } };
+      const { plan, live } = await planAgainst(gatewayOf(whole), whole);
+      fc.pre(heldOf(plan).some(({ change }) => change.action !== 'blocked'));
+      const snapshots = [plan, { ...plan, changes: plan.changes.map(revertAll) }].map((one) => plannedSnapshot(one, live, registry));
+      const [kept, reverted] = snapshots.map(readPostures);
+      const ids = new Set(snapshots.flatMap(({ resources }) => [...resources.keys()]));
+      const losing = [...ids].flatMap((id) => {
+        const [one, other] = [kept?.(id), reverted?.(id)];
+        if (kindOf(id) !== 'Connection' || one === undefined || other === undefined) return [];
+        return comparePostures(one, other).map(({ lost, gained, incomparable, coexisting }) => {
+          expect([...gained, ...incomparable, ...coexisting]).toEqual([]);
+          return lost.length;
+        });
+      });
+      expect(losing.length).toBeGreaterThan(0);
+    }),
+    { numRuns: runCount(100) },
   );
 });
 

@@ -153,7 +153,7 @@ function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly
 }
 
 /** Returns the spec after a change: the live spec with the planned fields; held fields stay unchanged. */
-export function specAfter(change: Change, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {
+export function specAfter(change: Pick<Change, 'fields'>, kind: Pick<Kind, 'fields'>, live: JsonObject): JsonObject {
   const edits = change.fields.flatMap((field): readonly Edit[] => {
     if (field.held === true) return [];
     if ('value' in field.after) return [{ path: field.path, value: field.after.value }];

@@ -119,19 +119,24 @@ function createSnapshot(
   edges: ProtectionSnapshot['edges'],
   { dialect, accessRules }: SnapshotOptions,
 ): ProtectionSnapshot {
+  return {
+    resources,
+    edges,
+    rulesByAttribute: indexAttributes(resources),
+    accessRules,
+    incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
+  };
+}
+
+/** Indexes the rules with an attribute by that attribute. */
+export function indexAttributes(resources: ProtectionSnapshot['resources']): ProtectionSnapshot['rulesByAttribute'] {
   const rulesByAttribute = new Map<string, Set<ResourceId>>();
   for (const [id, { spec }] of resources) {
     if (kindOf(id) === 'Connection') continue;
     for (const attribute of textsIn(spec['attributes']))
       rulesByAttribute.set(attribute, (rulesByAttribute.get(attribute) ?? new Set()).add(id));
   }
-  return {
-    resources,
-    edges,
-    rulesByAttribute,
-    accessRules,
-    incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
-  };
+  return rulesByAttribute;
 }
 
 function attach(edges: Map<ResourceId, Set<ResourceId>>, connection: ResourceId, rule: ResourceId): void {

@@ -9,9 +9,10 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
-import { draftChange, type ChangeDraft, type DraftedChange } from './draft-change.ts';
+import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
+import { holdStricterDrift, type HoldableChange } from './held-drift.ts';
 import { lastAppliedLookup } from './origin.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
@@ -42,7 +43,9 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const found = unrepeated([...named.diagnostics, ...compared.drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
   const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
-  const drafts = [...compared.drafted.map((one) => one.draft), ...replaced];
+  const changesOf = (reverted: readonly ChangeDraft[]): readonly Change[] =>
+    [...reverted, ...replaced].flatMap((draft) => completeChange(draft, [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
+  const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
   return { value: { diff, removed }, diagnostics: found };
 }
@@ -69,7 +72,7 @@ function knownKind(id: ResourceId, kinds: KindTable): KindFields {
 }
 
 type Comparison = {
-  readonly drafted: readonly DraftedChange[];
+  readonly drafted: readonly HoldableChange[];
   readonly unwatched: readonly FieldPlace[];
   readonly unverified: readonly FieldPlace[];
 };
@@ -83,7 +86,7 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.blocked.values()) renamed.set(id, id);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
-  const drafted: DraftedChange[] = [];
+  const drafted: HoldableChange[] = [];
   const unwatched: FieldPlace[] = [];
   const unverified: FieldPlace[] = [];
   for (const resource of resources) {
@@ -94,7 +97,7 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
     const isWaiting = waiting.has(resource.key);
-    const one = draftChange(fields.kind, resource, {
+    const context: ChangeContext = {
       live: found,
       state: live,
       past,
@@ -102,9 +105,24 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
       isWaiting,
       isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
       previewOnly: input.previewOnly === true,
+    };
+    const { draft, unverified: unread = [], diagnostics } = draftChange(fields.kind, resource, context);
+    const withName = (one: ChangeDraft): ChangeDraft => (from === undefined ? one : { ...one, action: 'rename', key: from });
+    unverified.push(...unread.map((path) => ({ id: resource.id, path })));
+    drafted.push({
+      draft: withName(draft),
+      diagnostics,
+      ...(found === undefined || past === undefined || past.revert
+        ? {}
+        : {
+            holdable: {
+              kind: fields.kind,
+              desired: resource,
+              live: found,
+              redraft: (held) => withName(draftChange(fields.kind, resource, { ...context, held }).draft),
+            },
+          }),
     });
-    unverified.push(...(one.unverified ?? []).map((path) => ({ id: resource.id, path })));
-    drafted.push(from === undefined ? one : { ...one, draft: { ...one.draft, action: 'rename', key: from } });
   }
   return { drafted, unwatched, unverified };
 }

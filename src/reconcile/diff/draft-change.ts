@@ -8,7 +8,7 @@ import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareSpecs } from './compare-specs.ts';
-import { withOrigins, type AppliedResource } from './origin.ts';
+import { withHeld, withOrigins, type AppliedResource } from './origin.ts';
 import { resolveReferences } from './resolve-references.ts';
 import { compareSecrets } from './compare-secrets.ts';
 import { comparedFields, entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
@@ -36,6 +36,8 @@ export type ChangeContext = {
   readonly live: LiveResource | undefined;
   readonly state: LiveState;
   readonly past?: AppliedResource | undefined;
+  /** The paths of drift that stays as it is. */
+  readonly held?: ReadonlySet<Pointer>;
   readonly isAdopted?: boolean;
   /** It takes another one's place, and was not opened yet. */
   readonly isWaiting?: boolean;
@@ -45,11 +47,13 @@ export type ChangeContext = {
   readonly previewOnly?: boolean;
 };
 
+const nothingHeld: ReadonlySet<Pointer> = new Set();
+
 /** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
-  { live, state, past, isAdopted = false, isWaiting = false, isSettled = false, previewOnly = false }: ChangeContext,
+  { live, state, past, held = nothingHeld, isAdopted = false, isWaiting = false, isSettled = false, previewOnly = false }: ChangeContext,
 ): DraftedChange {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
@@ -57,7 +61,9 @@ export function draftChange(
   const compared = compareSecrets(desired, live, past?.base);
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.lost] } : compared;
   const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
-    past === undefined ? fields : withOrigins(fields, past, { kind, desired: settled, live, state });
+    past === undefined
+      ? fields
+      : withHeld(withOrigins(fields, past.base, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   return {
     draft:
       live === undefined

@@ -1,7 +1,6 @@
 import { type DesiredResource, type BaseState, desiredByKey } from '../../model/desired.ts';
-import { specDirection } from '../../model/spec/direction.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
@@ -20,49 +19,36 @@ export type AppliedResource = {
   readonly revert: boolean;
 };
 
-/** Tells of each change of a resource who moved since the base, and holds those that would loosen what was tightened by hand. */
-export function withOrigins(
-  fields: readonly FieldChange[],
-  { base, revert }: AppliedResource,
-  { kind, desired, live, state }: { kind: Kind; desired: DesiredResource; live: LiveResource | undefined; state: LiveState },
-): readonly FieldChange[] {
+/** Both sides of one resource whose changes are attributed to the manifests or the gateway. */
+type OriginSides = {
+  readonly kind: Kind;
+  readonly desired: DesiredResource;
+  readonly live: LiveResource | undefined;
+  readonly state: LiveState;
+};
+
+/** Marks each change of a resource with the side that changed since the base. */
+export function withOrigins(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
+  const { kind, desired, live, state } = sides;
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
   const spec = resolveDefaults(kind, resolved, live);
   const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
-  const told = fields.map((field): FieldChange => {
+  return fields.map((field): FieldChange => {
     const plain = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
-    const origin = isSecret(field) ? secretOrigin(field, desired, base) : plain();
-    const holds = origin === 'drift' && !revert && live !== undefined && loosens(kind, field, live.spec);
-    return { ...field, origin, ...(holds ? { held: true as const } : {}) };
+    return { ...field, origin: isSecret(field) ? secretOrigin(field, desired, base) : plain() };
   });
-  return live === undefined ? told : following(kind, twinsHeld(told), desired, live.spec);
 }
 
-/**
- * Entries of one list that stand twice, by content or by name, cannot be written apart: where one is held, so is what
- * changes about its twin.
- */
-function twinsHeld(fields: readonly FieldChange[]): readonly FieldChange[] {
-  const held = fields.flatMap((field) => (field.held === true ? twinPaths(field) : []));
-  if (held.length === 0) return fields;
-  return fields.map((field) =>
-    held.some((path) => isPointerWithin(single(field.path), path)) ? { ...field, held: true as const } : field,
-  );
-}
-
-/** Where the twins of an entry stand: under its content, and under its name. */
-function twinPaths({ path, before }: FieldChange): readonly Pointer[] {
-  const parent = path.slice(0, path.lastIndexOf('/'));
-  const entry = shown(before);
-  const name = isObject(entry) ? entry['name'] : undefined;
-  const isByContent = tokensOf(path).at(-1)?.startsWith('{') === true;
-  if (!isByContent) return [];
-  return [single(path), ...(typeof name === 'string' && name !== '' ? [`${parent}${pointer(name)}`] : [])];
-}
-
-function single(path: Pointer): Pointer {
-  return path.replace(/\++$/, '');
+/** Marks the changes at the given paths as held; values that follow from other fields follow from the held ones. */
+export function withHeld(
+  fields: readonly FieldChange[],
+  held: ReadonlySet<Pointer>,
+  { kind, desired, live }: Pick<OriginSides, 'kind' | 'desired' | 'live'>,
+): readonly FieldChange[] {
+  if (held.size === 0 || live === undefined) return fields;
+  const marked = fields.map((field): FieldChange => (held.has(field.path) ? { ...field, held: true } : field));
+  return following(kind, marked, desired, live.spec);
 }
 
 /** What follows from other fields follows from them as they will be: held ones as they are. */
@@ -113,12 +99,6 @@ function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: Des
   if (wished === undefined || stood === undefined) return wished === stood ? 'drift' : 'intent';
   if (wished.source !== stood.source) return 'intent';
   return wished.state !== 'value' || stood.state !== 'value' || wished.equals(stood) ? 'drift' : 'intent';
-}
-
-/** Returns whether writing the field would take protection away from what is live. */
-function loosens(kind: Kind, { path, after }: FieldChange, live: JsonObject): boolean {
-  if (!('value' in after) && !('absent' in after)) return false;
-  return specDirection(kind.fields, live, editSpec(kind.fields, live, [{ path, value: shown(after) }])).weakens;
 }
 
 /** Finds what was last applied of a resource, under the name that it has or, where it is live, had. */

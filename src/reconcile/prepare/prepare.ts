@@ -74,7 +74,12 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
   const { desired: spoken, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
   const base = input.base && { ...input.base, desired: adaptToDialect(input.base.desired, fields, registry).desired };
-  const { desired, diagnostics: replaced } = resolveReplacements(spoken, live, { registry, base, onlyReads: readOnly });
+  const { desired, diagnostics: replaced } = resolveReplacements(spoken, live, {
+    registry,
+    dialect: target.dialect,
+    base,
+    onlyReads: readOnly,
+  });
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = input.base?.desired === input.desired ? desired : base?.desired;

@@ -8,6 +8,8 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
+import { liveSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { createStricterCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
@@ -38,7 +40,7 @@ export type ResolvedReplacements = { readonly desired: DesiredState; readonly di
 export function resolveReplacements(
   desired: DesiredState,
   live: LiveState,
-  { registry, base, onlyReads = false }: { registry: Registry; base: BaseState | undefined; onlyReads?: boolean },
+  { registry, dialect, base, onlyReads = false }: { registry: Registry; dialect: string; base: BaseState | undefined; onlyReads?: boolean },
 ): ResolvedReplacements {
   const predecessors = predecessorsOf(desired, live);
   if (predecessors.size === 0) return { desired, diagnostics: [] };
@@ -54,7 +56,7 @@ export function resolveReplacements(
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const beside = { predecessor, state, base: applied.get(predecessor.id) };
+    const beside = { predecessor, state, base: applied.get(predecessor.id), registry, dialect };
     if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, beside) : resource;
     const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), beside);
     diagnostics.push(...unreadableSecrets(successor, predecessor, onlyReads));
@@ -114,13 +116,25 @@ function keepStricter(
     predecessor,
     state,
     base,
-  }: { readonly predecessor: LiveResource; readonly state: LiveState; readonly base: DesiredResource | undefined },
+    registry,
+    dialect,
+  }: {
+    readonly predecessor: LiveResource;
+    readonly state: LiveState;
+    readonly base: DesiredResource | undefined;
+    readonly registry: Registry;
+    readonly dialect: string;
+  },
 ): DesiredResource {
   if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
-  const told = withOrigins(fields, { base, revert: false }, { kind, desired: successor, live: predecessor, state });
-  const edits = told.flatMap(({ path, before, held }) =>
-    held === true ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
+  const drift = withOrigins(fields, base, { kind, desired: successor, live: predecessor, state });
+  if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
+  const reverted = { ...predecessor.spec, ...successor.spec };
+  const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
+  const held = findStricterDrift(sides, createStricterCheck(liveSnapshot(state, registry, dialect)));
+  const edits = drift.flatMap(({ path, before }) =>
+    held.has(path) ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
   );
   return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
 }

@@ -1,0 +1,159 @@
+import type { DesiredResource } from '../model/desired.ts';
+import type { FieldRule } from '../model/field.ts';
+import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+import type { FieldChange, Value } from '../model/plan/plan.ts';
+import { tokensOf, type Pointer } from '../model/pointer.ts';
+import { kindOf, type ResourceId } from '../model/resource.ts';
+import { editSpec } from '../model/spec/edit.ts';
+import { comparePostures, type ControlDifference } from './posture/compare-postures.ts';
+import { controlTypesOf } from './posture/control-types.ts';
+import { emptyPosture, readPostures } from './posture/posture.ts';
+import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
+
+/** Returns whether every connection is at least as protected by the spec `stricter` of a resource as by `other`, and one is more. */
+export type StricterCheck = (id: ResourceId, stricter: JsonObject, other: JsonObject) => boolean;
+
+/**
+ * Returns a check of two specs of one resource that compares the whole protection of the connections it affects. `snapshot`
+ * holds everything else as it is after the plan.
+ */
+export function createStricterCheck(snapshot: ProtectionSnapshot): StricterCheck {
+  const resources = new Map(snapshot.resources);
+  return (id, stricter, other) => {
+    const original = resources.get(id);
+    const sameAttributes = equal(stricter['attributes'], other['attributes']);
+    const view = (spec: JsonObject): ProtectionSnapshot => {
+      resources.set(id, { spec, unknown: original?.unknown ?? [] });
+      return { ...snapshot, resources, rulesByAttribute: sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources) };
+    };
+    const ids = new Set([...connectionsWith(id, view(stricter)), ...connectionsWith(id, view(other))]);
+    const postures = (spec: JsonObject): ReturnType<typeof readPostures> => readPostures(view(spec));
+    const before = [...ids].map(postures(stricter));
+    const after = [...ids].map(postures(other));
+    if (original === undefined) resources.delete(id);
+    else resources.set(id, original);
+    const compared = new Map();
+    return onlyLoses(before.flatMap((one, index) => comparePostures(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
+  };
+}
+
+function onlyLoses(differences: readonly ControlDifference[]): boolean {
+  return (
+    differences.some(({ lost }) => lost.length > 0) &&
+    differences.every(({ gained, incomparable, coexisting }) => gained.length + incomparable.length + coexisting.length === 0)
+  );
+}
+
+function connectionsWith(id: ResourceId, snapshot: ProtectionSnapshot): readonly ResourceId[] {
+  if (kindOf(id) === 'Connection') return [id];
+  return [...snapshot.resources.keys()].filter((other) => kindOf(other) === 'Connection' && rulesOn(snapshot, other).has(id));
+}
+
+/** One resource with drift: its spec if all drift is reverted, and the manifest that its derived values follow from. */
+export type DriftedResource = {
+  readonly id: ResourceId;
+  readonly kind: Kind;
+  readonly desired: DesiredResource;
+  readonly live: JsonObject;
+  readonly reverted: JsonObject;
+  readonly fields: readonly FieldChange[];
+};
+
+/** Returns whether a change is a drift of something that protects, with both sides known. */
+export function isProtectionDrift(kind: Kind, { path, origin, before, after }: FieldChange): boolean {
+  return origin === 'drift' && isKnown(before) && isKnown(after) && controlTypesOf(kind.name, path).length > 0;
+}
+
+/** Lists the paths of the drift that is provably stricter than the manifest: reverting it would only weaken protection. */
+export function findStricterDrift(
+  { id, kind, desired, live, reverted, fields }: DriftedResource,
+  isStricter: StricterCheck,
+): ReadonlySet<Pointer> {
+  const paths = driftUnits(kind, fields, [reverted, live]).flatMap((unit) => {
+    const edited = editSpec(
+      kind.fields,
+      reverted,
+      unit.map(({ path, before }) => ({ path, value: valueOf(before) })),
+    );
+    const kept = { ...edited, ...derivedValues(kind, desired, edited) };
+    return isStricter(id, kept, reverted) ? unit.map(({ path }) => path) : [];
+  });
+  return new Set(paths);
+}
+
+function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): JsonObject {
+  const unstated = kind.fields.filter(({ name, omitted }) => omitted === 'derived' && !desired.stated.has(name));
+  if (unstated.length === 0) return {};
+  const derived = kind.derived(spec, desired);
+  return Object.fromEntries(unstated.flatMap(({ name }) => (derived[name] === undefined ? [] : [[name, derived[name]] as const])));
+}
+
+/** Fields of a connection of which the first decides what the entries of the second are worth. */
+const joined: readonly (readonly [string, string])[] = [
+  ['min_review_approvals', 'reviewers'],
+  ['redact_enabled', 'redact_types'],
+];
+
+/**
+ * Groups drift that is held or reverted as a whole: the entry of a rule, and fields that protect only together. Two entries
+ * with the same name cannot be written separately, so their changes are in one group, whoever made them.
+ */
+function driftUnits(
+  kind: Kind,
+  fields: readonly FieldChange[],
+  sides: readonly [JsonObject, JsonObject],
+): readonly (readonly FieldChange[])[] {
+  const groups = new Map<string, FieldChange[]>();
+  const twins = new Set<string>();
+  for (const field of fields) {
+    const tokens = tokensOf(field.path);
+    const { unit, isTwin } = unitOf(kind.fields, tokens, valueOf(field.before) ?? valueOf(field.after));
+    const key = joinedKey(tokens[0] ?? '', sides) ?? unit;
+    groups.set(key, [...(groups.get(key) ?? []), field]);
+    if (isTwin) twins.add(key);
+  }
+  return [...groups].flatMap(([key, group]) => {
+    const drifted = group.filter((field) => isProtectionDrift(kind, field));
+    if (drifted.length === 0) return [];
+    return [twins.has(key) && group.every(({ before, after }) => isKnown(before) && isKnown(after)) ? group : drifted];
+  });
+}
+
+/** Returns the key of the group of joined fields, unless the deciding field is the same on both sides and counts nothing. */
+function joinedKey(name: string, [one, other]: readonly [JsonObject, JsonObject]): string | undefined {
+  const pair = joined.find((names) => names.includes(name));
+  if (pair === undefined) return undefined;
+  const [left, right] = [one[pair[0]] ?? null, other[pair[0]] ?? null];
+  return typeof left === 'number' || !equal(left, right) ? pair.join(' ') : undefined;
+}
+
+type Unit = { readonly unit: string; readonly isTwin: boolean };
+
+/**
+ * Returns the entry of a keyed list that a path is in, by name, or the whole path. An entry that is known by its content is a
+ * twin: another one has the same name, or the same content.
+ */
+function unitOf(fields: readonly FieldRule[], [name = '', ...rest]: readonly string[], value: Json | undefined): Unit {
+  const field = fields.find((candidate) => candidate.name === name);
+  const [token = ''] = rest;
+  if (field?.shape === 'object') {
+    const { unit, isTwin } = unitOf(field.fields, rest, value);
+    return { unit: `${name}/${unit}`, isTwin };
+  }
+  if (field?.shape !== 'keyed') return { unit: [name, ...rest].join('/'), isTwin: false };
+  const key = isObject(value) && rest.length === 1 ? value[field.key] : token;
+  if (key === token) return { unit: `${name}/${token}`, isTwin: false };
+  const content = token.replace(/\++$/, '');
+  return typeof key === 'string' && key !== ''
+    ? { unit: `${name}/${key}`, isTwin: true }
+    : { unit: `${name}/${content}`, isTwin: content !== token };
+}
+
+function isKnown(value: Value): boolean {
+  return 'value' in value || 'absent' in value;
+}
+
+function valueOf(value: Value): Json | undefined {
+  return 'value' in value ? value.value : undefined;
+}

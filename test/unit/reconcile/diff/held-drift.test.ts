@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import type { Json, JsonObject } from '../../../../src/model/json.ts';
+import type { LiveState } from '../../../../src/model/live.ts';
+import type { Plan } from '../../../../src/model/plan/plan.ts';
+import { resourceId } from '../../../../src/model/resource.ts';
+import { specAfter } from '../../../../src/model/spec/edit.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { memoryGateway, type MemoryGateway } from '../../../support/memory-gateway.ts';
+import { applyPlan, planOf, runReconcile } from '../../../support/run-pipeline.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
+const connection: JsonObject = { type: 'custom', agent_id: 'default', ...open };
+const words = (...list: readonly string[]): JsonObject => ({ name: 'words', type: 'deny_words_list', words: list });
+const pattern = (regex: string): JsonObject => ({ name: 'pattern', type: 'pattern_match', pattern_regex: regex });
+const input = (...rules: readonly JsonObject[]): JsonObject => ({ input: { rules } });
+const masks = (spec: JsonObject): JsonObject => ({
+  supported_entity_types: [{ name: 'people', entity_types: ['PERSON'] }],
+  ...spec,
+});
+const employee = (score: number): JsonObject => ({ custom_entity_types: [{ name: 'EMP', regex: 'E[0-9]+', score }] });
+
+type Side = { readonly applied: JsonObject; readonly live: JsonObject; readonly desired?: JsonObject };
+
+type Options = { readonly others?: readonly Manifest[]; readonly attached?: boolean; readonly revert?: boolean };
+type Result = { readonly plan: Plan; readonly held: readonly string[]; readonly after: JsonObject };
+
+/** Plans manifests over a gateway that changed since they were applied; a rule is attached to one connection. */
+async function planDrift(
+  kind: 'Connection' | 'GuardrailRule' | 'DataMaskingRule',
+  { applied, live, desired = applied }: Side,
+  { others = [], attached = true, revert = false }: Options = {},
+): Promise<Result> {
+  const isRule = kind !== 'Connection';
+  const own = (spec: JsonObject): Manifest => ({
+    kind,
+    metadata: { name: 'one' },
+    spec: isRule ? { ...spec, connection_ids: attached ? ['db'] : [] } : { ...connection, ...spec },
+  });
+  const rest: readonly Manifest[] = [...others, ...(isRule ? [{ kind: 'Connection', metadata: { name: 'db' }, spec: connection }] : [])];
+  const [base, manifests, found] = [applied, desired, { ...applied, ...live }].map((spec) => desiredState([...rest, own(spec)]));
+  if (base === undefined || manifests === undefined || found === undefined) throw new Error('a side is missing');
+  const gateway = memoryGateway({ registry, agents: ['default'] });
+  const before = await liveOf(gateway);
+  await applyPlan({ gateway, plan: planOf(found, before), live: before, desired: found });
+  const id = resourceId(kind, 'one');
+  const state = await liveOf(gateway);
+  // The gateway in memory has no fields of dialects.
+  const extra = 'min_review_approvals' in live ? { min_review_approvals: live['min_review_approvals'] } : {};
+  const resources = state.resources.map((one) => (one.id === id ? { ...one, spec: { ...one.spec, ...extra } } : one));
+  const checked = runReconcile({
+    desired: manifests,
+    live: { ...state, resources },
+    base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+    borrowed: ['Connection.min_review_approvals'],
+    consent: { adopt: [], revert: revert ? [id] : [], prune: false },
+  });
+  if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ message }) => message).join('\n'));
+  const change = checked.value.changes.find((one) => one.id === id);
+  const spec = resources.find((one) => one.id === id)?.spec ?? {};
+  const fields = registry.get(kind);
+  if (fields === undefined) throw new Error('the kind is unknown');
+  return {
+    plan: checked.value,
+    held: change?.fields.flatMap(({ path, held }) => (held === true ? [path] : [])) ?? [],
+    after: change === undefined ? spec : specAfter(change, fields, spec),
+  };
+}
+
+async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
+  const { value } = await gateway.readAll([...registry.keys()]);
+  if (value === undefined) throw new Error('the list is not complete');
+  return value;
+}
+
+const counted = (reviewers: readonly string[], min: Json): JsonObject => ({ reviewers, min_review_approvals: min });
+
+describe('a drift of a connection is held only if it is provably stricter', () => {
+  test.each<readonly [string, Side, readonly string[], JsonObject]>([
+    ['a second group', { applied: { reviewers: ['a'] }, live: { reviewers: ['a', 'b'] } }, ['/reviewers/b'], { reviewers: ['a', 'b'] }],
+    [
+      'a second group beside one that a merge adds',
+      { applied: { reviewers: ['a'] }, live: { reviewers: ['a', 'b'] }, desired: { reviewers: ['a', 'c'] } },
+      ['/reviewers/b'],
+      { reviewers: ['a', 'b', 'c'] },
+    ],
+    [
+      'no group, where two of two must approve',
+      { applied: counted(['dba', 'security'], 2), live: counted([], 2) },
+      [],
+      { reviewers: ['dba', 'security'] },
+    ],
+    ['no group', { applied: { reviewers: ['dba'] }, live: { reviewers: [] } }, [], { reviewers: ['dba'] }],
+    [
+      'a third group that can approve alone',
+      { applied: counted(['a', 'b'], 1), live: counted(['a', 'b', 'x'], 1) },
+      [],
+      counted(['a', 'b'], 1),
+    ],
+    [
+      'one group less of those that can approve alone',
+      { applied: counted(['a', 'b'], 1), live: counted(['a'], 1) },
+      ['/reviewers/b'],
+      counted(['a'], 1),
+    ],
+    ['another group that can approve alone', { applied: counted(['a'], 1), live: counted(['x'], 1) }, [], counted(['a'], 1)],
+    [
+      'a third group, and one approval more',
+      { applied: counted(['a', 'b'], 2), live: counted(['a', 'b', 'c'], 3) },
+      ['/reviewers/c', '/min_review_approvals'],
+      counted(['a', 'b', 'c'], 3),
+    ],
+    ['one approval less', { applied: counted(['a', 'b'], 2), live: counted(['a', 'b'], 1) }, [], counted(['a', 'b'], 2)],
+    [
+      'a redacted type',
+      { applied: { redact_types: ['PERSON'] }, live: { redact_types: ['PERSON', 'US_SSN'] } },
+      ['/redact_types/US_SSN'],
+      { redact_types: ['PERSON', 'US_SSN'] },
+    ],
+    [
+      'the first redacted type',
+      { applied: {}, live: { redact_types: ['US_SSN'] } },
+      ['/redact_enabled', '/redact_types/US_SSN'],
+      { redact_types: ['US_SSN'], redact_enabled: true },
+    ],
+    [
+      'one mode closed, one opened',
+      { applied: {}, live: { access_mode_exec: 'disabled', access_mode_runbooks: 'enabled' } },
+      ['/access_mode_exec'],
+      { access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' },
+    ],
+    [
+      'a tag',
+      { applied: { connection_tags: { env: 'prod' } }, live: { connection_tags: { env: 'dev' } } },
+      [],
+      { connection_tags: { env: 'prod' } },
+    ],
+  ])('%s', async (_, side, held, after) => {
+    const result = await planDrift('Connection', side);
+    expect(result.held).toEqual(held);
+    expect(result.after).toMatchObject(after);
+    expect((await planDrift('Connection', side, { revert: true })).held).toEqual([]);
+  });
+});
+
+describe('a drift of a rule is held only if a connection is provably better protected by it', () => {
+  test.each<readonly [string, 'GuardrailRule' | 'DataMaskingRule', Side, readonly string[]]>([
+    ['a word', 'GuardrailRule', { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) }, ['/input/rules/words/words/GRANT']],
+    [
+      'a word beside one that a merge adds',
+      'GuardrailRule',
+      { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')), desired: input(words('DROP', 'ALTER')) },
+      ['/input/rules/words/words/GRANT'],
+    ],
+    ['one word for another', 'GuardrailRule', { applied: input(words('DROP')), live: input(words('GRANT')) }, []],
+    [
+      'an entry',
+      'GuardrailRule',
+      { applied: input(words('DROP')), live: input(words('DROP'), pattern('GRANT')) },
+      ['/input/rules/pattern'],
+    ],
+    ['no entry', 'GuardrailRule', { applied: input(words('DROP')), live: input() }, []],
+    ['a pattern that never matches', 'GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern('zzzz')) }, []],
+    [
+      'a pattern in the entry that had words',
+      'GuardrailRule',
+      { applied: input(words('DROP')), live: input({ name: 'words', type: 'pattern_match', pattern_regex: 'zzzz' }) },
+      [],
+    ],
+    [
+      'a word that contains one of the rule',
+      'GuardrailRule',
+      { applied: input(words('DROP')), live: input(words('DROP', 'DROP TABLE')) },
+      [],
+    ],
+    ['a threshold that nothing reaches', 'DataMaskingRule', { applied: masks({}), live: masks({ score_threshold: 1 }) }, []],
+    ['a higher threshold', 'DataMaskingRule', { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: 1 }) }, []],
+    [
+      'a lower threshold',
+      'DataMaskingRule',
+      { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: 0.4 }) },
+      ['/score_threshold'],
+    ],
+    ['no threshold', 'DataMaskingRule', { applied: masks({ score_threshold: 0.5 }), live: masks({ score_threshold: null }) }, []],
+    [
+      'a higher score',
+      'DataMaskingRule',
+      { applied: masks(employee(0.5)), live: masks(employee(0.6)) },
+      ['/custom_entity_types/EMP/score'],
+    ],
+    ['a lower score', 'DataMaskingRule', { applied: masks(employee(0.5)), live: masks(employee(0.4)) }, []],
+  ])('%s', async (_, kind, side, held) => {
+    expect((await planDrift(kind, side)).held).toEqual(held);
+    expect((await planDrift(kind, side, { revert: true })).held).toEqual([]);
+  });
+
+  test('an incomparable drift is reverted with the risk unknown and a headline', async () => {
+    const { plan, after } = await planDrift('GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern('zzzz')) });
+    expect(after).toMatchObject(input(pattern('(?i)drop')));
+    expect(plan.changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toEqual(['unknown']);
+    expect(plan.protection.headlines.map(({ text, way }) => [way, text])).toEqual([
+      ['unknown', '1 connection changes guardrail patterns in a way that nobody can compare'],
+    ]);
+  });
+
+  test('a word that another rule of the connection blocks is not held', async () => {
+    const side = { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) };
+    const other: Manifest = {
+      kind: 'GuardrailRule',
+      metadata: { name: 'other' },
+      spec: { ...input(words('GRANT')), connection_ids: ['db'] },
+    };
+    expect((await planDrift('GuardrailRule', side, { others: [other] })).held).toEqual([]);
+    expect((await planDrift('GuardrailRule', side, { others: [{ ...other, spec: input(words('GRANT')) }] })).held).toHaveLength(1);
+  });
+
+  test('a word of a rule on no connection is not held', async () => {
+    const side = { applied: input(words('DROP')), live: input(words('DROP', 'GRANT')) };
+    expect((await planDrift('GuardrailRule', side, { attached: false })).held).toEqual([]);
+  });
+});
