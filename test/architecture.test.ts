@@ -95,7 +95,7 @@ test('model imports nothing, not even node:', () => {
   expect(wrong).toEqual([]);
 });
 
-test('every kind has one file, one schema, and stands in the index', () => {
+test('every kind has one file, one schema, and an entry in the index', () => {
   const files = schemas.map((path) => basename(path, '.schema.json'));
   const index = readFileSync('src/kinds/index.ts', 'utf8');
   for (const file of files) {
@@ -215,7 +215,7 @@ function codeLines(source: Source): number {
   return source.text.split('\n').filter((line) => !/^\s*(\/\/|\*|\/\*|$)/.test(line)).length;
 }
 
-test('files fit one sitting', () => {
+test('files stay within the size limit', () => {
   const largest = code
     .map((source) => ({ path: source.path, lines: codeLines(source) }))
     .toSorted((left, right) => right.lines - left.lines);
@@ -233,7 +233,7 @@ function count(pattern: RegExp, textOf: (source: Source) => string): readonly st
   return code.flatMap((source) => [...textOf(source).matchAll(pattern)].map((match) => `${source.path}: ${match[0]}`));
 }
 
-test('exceptions are counted', () => {
+test('the exceptions from the rules are listed and counted', () => {
   expect(count(/@ts-(?:ignore|expect-error|nocheck)|oxlint-disable|eslint-disable/g, (source) => source.text)).toEqual([]);
   expect(count(/catch *(?:\([^)]*\))? *\{ *\}/g, (source) => source.text)).toEqual([]);
   expect(count(/\bas (?!const\b)[A-Za-z]\w*/g, (source) => bare(source.text))).toEqual([]);

@@ -125,7 +125,7 @@ test('docs/diagnostics.md lists every code, each once', () => {
   expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
 });
 
-test('docs/protections.md lists every reason of a risk, with its class and in the same words', () => {
+test('docs/protections.md lists every reason of a risk with its class and text', () => {
   const rows = readFileSync('docs/protections.md', 'utf8').matchAll(/^\| `(risk\/[a-z-]+)` \| (\w+) \| (.+) \|$/gm);
   const table = Object.entries(riskCodes).map(([name, { class: one, means }]) => [`risk/${name}`, one, means]);
   expect([...rows].map(([, ...cells]) => cells)).toEqual(table);
@@ -177,7 +177,7 @@ function anchorsOf(path: string): readonly string[] {
   );
 }
 
-test('every relative link leads somewhere', () => {
+test('every relative link has a target', () => {
   const wrong = pages.flatMap(({ path, text }) => {
     const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]+`/g, '');
     return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
@@ -191,6 +191,6 @@ test('every relative link leads somewhere', () => {
   expect(wrong).toEqual([]);
 });
 
-test('docs/fields.md says what the schemas say', async () => {
+test('docs/fields.md matches the schemas', async () => {
   await expect(fieldTables()).toMatchFileSnapshot('../docs/fields.md');
 });

@@ -54,7 +54,7 @@ const few = [
 ] as const;
 
 test.each([{}, { dark: true }, { width: 360 }] as const)(
-  'the page keeps nobody out, complains of nothing and asks for nothing: %j',
+  'the page is accessible, has no errors and makes no requests: %j',
   async (look) => {
     const { page, complaints } = await open(await pageOf(...few), look);
     expect(complaints).toEqual([]);
@@ -66,7 +66,7 @@ test.each([{}, { dark: true }, { width: 360 }] as const)(
   },
 );
 
-test('what was applied, what failed and what is left stand first on the page of an apply', async () => {
+test('the page of an apply starts with the applied, failed and held objects', async () => {
   const canary = '<img src=x onerror="window.canary=1">';
   const result: ApplyResult = {
     interrupted: true,
@@ -88,7 +88,7 @@ test('what was applied, what failed and what is left stand first on the page of 
   expect(told).toMatch(/Left as it is · 1 object .*Done · 1 object/);
 });
 
-test('searching and choosing show what fits, by keyboard as well, and say how much that is', async () => {
+test('search and filters show the matching objects and their count, also by keyboard', async () => {
   const { page } = await open(await pageOf(...few));
   const shown = (): Promise<number> => page.locator('table.picture tbody tr[data-name]:visible').count();
   const all = await shown();
@@ -117,7 +117,7 @@ const canaries = [
   '\u202E<b>x</b>',
 ];
 
-test('nothing that a manifest or a gateway says runs as script or becomes HTML', async () => {
+test('no text of a manifest or a gateway runs as script or becomes HTML', async () => {
   const hostile = (more: readonly string[]): readonly Manifest[] => [
     connection('db', { reviewers: [...more], connection_tags: { env: 'prod' } }),
     guardrail('g', [...canaries, `${more.length}`], ['db']),
@@ -139,7 +139,7 @@ const reviewedBy =
   (...reviewers: readonly string[]) =>
   (index: number): JsonObject => ({ reviewers: [...reviewers], connection_tags: { env: ['prod', 'staging', 'dev'][index % 3] ?? '' } });
 
-test('1,000 changed connections are there with less than two seconds of work', async () => {
+test('a page of 1,000 changed connections takes less than two seconds of CPU time', async () => {
   const html = await pageOf(some(1000, reviewedBy('dba', 'sre')), some(1000, reviewedBy('dba')));
   const { page, complaints, worked } = await open(html);
   expect(complaints).toEqual([]);

@@ -115,7 +115,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect(await refusal(gateway.create(guardrail('twice')))).toBe('api/conflict');
     });
 
-    it.runIf(traits.strict)('notices a write in between, on update and on delete', async () => {
+    it.runIf(traits.strict)('rejects an update or delete after another write', async () => {
       const first = await gateway.create(guardrail('moved'));
       const stale = await read(first.id);
       const second = await gateway.update(stale, { ...guardrail('moved'), spec: { description: 'second' } });
@@ -125,7 +125,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await read(first.id)).spec['description']).toBe('second');
     });
 
-    it('keeps secrets that a write does not state, sets and drops others', async () => {
+    it('keeps secrets that a write omits, sets and removes others', async () => {
       const paths = { a: '/secret/envvar:A', b: '/secret/filesystem:B.pem', c: '/secret/envvar:C' };
       const request = connection('secrets');
       const secrets = { [paths.a]: seal('inline', 'QQ=='), [paths.b]: seal('inline', '_cloudsecrets:b:b') };
@@ -136,7 +136,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect(JSON.stringify(updated)).not.toContain('Qw==');
     });
 
-    it('keeps, sets and drops single secrets', async () => {
+    it('keeps, sets and removes single secrets', async () => {
       const request = runbooks('secrets');
       const fresh = await gateway.create({
         ...request,
@@ -174,7 +174,7 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await read(rule.id)).edges).toEqual({ connection_ids: [] });
     });
 
-    it('refuses an edge to nowhere, and writes nothing', async () => {
+    it('refuses an edge to a missing object, and writes nothing', async () => {
       const request = { ...guardrail('dangling'), edges: { connection_ids: [resourceId('Connection', 'nowhere')] } };
       expect(await refusal(gateway.create(request))).toMatch(/^api\/(unknown-reference|refused)$/);
       expect((await all()).map(({ id }) => id)).not.toContain(request.id);

@@ -52,7 +52,7 @@ describe('a write happens exactly once where', () => {
     expect(pending).toEqual([]);
   });
 
-  it('reports an uncertain outcome where no read can decide', async () => {
+  it('reports an uncertain outcome if no read can decide', async () => {
     pending = Array.from({ length: 3 }, () => ({ status: 500 }) as const);
     const request: WriteRequest = { id: 'GuardrailRule/never', spec: {}, secrets: {}, dropped: [], edges: {} };
     const error: unknown = await gateway.create(request).catch((thrown: unknown) => thrown);

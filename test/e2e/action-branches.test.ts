@@ -92,33 +92,29 @@ test('a force-pushed branch is planned again with the current main branch', pati
   expect(updated?.body).not.toContain('force-stays');
 });
 
-test(
-  'what a merge removed whose run was cancelled is seen by the next run, and told with the commit that removed it',
-  patient,
-  async () => {
-    const github = bench.github();
-    const cwd = cloneOf({
-      'access/kept.yaml': connection('cancel-kept'),
-      'access/gone.yaml': connection('cancel-gone'),
-      'access/rule.yaml': guardrail('cancel-rule', ['DROP'], { connection_ids: ['cancel-gone'] }),
-    });
-    expect((await apply(cwd)).code).toBe(0);
-    const removed = save(cwd, {}, 'access/gone.yaml', 'access/rule.yaml');
-    // The run of that push never began. The next merge changes something else.
-    save(cwd, { 'access/kept.yaml': connection('cancel-kept', { access_max_duration: 600 }) });
-    save(cwd, { 'README.md': 'and another one' });
-    const pull = await openPullRequest(github, 'after-cancelled');
-    const commit = await mergePullRequest(github, pull.number);
-    const ended = await apply(cwd, { commit, inputs: { prune: 'true' } });
-    expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-    expect(JSON.parse(ended.outputs['counts'] ?? '')).toMatchObject({ updated: 1, deleted: 2 });
-    const [told] = await commentsOn(github, pull.number);
-    expect(told?.body).toMatch(/\| deleted \| `Connection\/cancel-gone` \|/);
-    expect(await gateway.names('/connections')).toEqual(expect.not.arrayContaining(['cancel-gone']));
-    expect(await gateway.names('/guardrails')).not.toContain('cancel-rule');
-    expect(ended.stdout).toContain(removed.slice(0, 7));
-  },
-);
+test('the run after a cancelled one finds the removed objects, and reports the commit that removed them', patient, async () => {
+  const github = bench.github();
+  const cwd = cloneOf({
+    'access/kept.yaml': connection('cancel-kept'),
+    'access/gone.yaml': connection('cancel-gone'),
+    'access/rule.yaml': guardrail('cancel-rule', ['DROP'], { connection_ids: ['cancel-gone'] }),
+  });
+  expect((await apply(cwd)).code).toBe(0);
+  const removed = save(cwd, {}, 'access/gone.yaml', 'access/rule.yaml');
+  // The run of that push never began. The next merge changes something else.
+  save(cwd, { 'access/kept.yaml': connection('cancel-kept', { access_max_duration: 600 }) });
+  save(cwd, { 'README.md': 'and another one' });
+  const pull = await openPullRequest(github, 'after-cancelled');
+  const commit = await mergePullRequest(github, pull.number);
+  const ended = await apply(cwd, { commit, inputs: { prune: 'true' } });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+  expect(JSON.parse(ended.outputs['counts'] ?? '')).toMatchObject({ updated: 1, deleted: 2 });
+  const [told] = await commentsOn(github, pull.number);
+  expect(told?.body).toMatch(/\| deleted \| `Connection\/cancel-gone` \|/);
+  expect(await gateway.names('/connections')).toEqual(expect.not.arrayContaining(['cancel-gone']));
+  expect(await gateway.names('/guardrails')).not.toContain('cancel-rule');
+  expect(ended.stdout).toContain(removed.slice(0, 7));
+});
 
 test('the limits of the target branch apply to a pull request that raises them, and are reported', patient, async () => {
   const limited = config(gateway.url()).replace("' }", "', limits: { from: 2, updates: 30% } }");

@@ -187,7 +187,7 @@ test('a pull request configures no target, and no output of one target contains 
 test.each<readonly [Inputs, string]>([
   [{ target: 'east,wets' }, 'there is no target "wets"'],
   [{ 'all-targets': 'true', report: 'json=plan.json' }, 'several targets would write the one file "plan.json"'],
-])('%j is one clear failure, before anybody is asked or told', async (inputs, message) => {
+])('%j is one clear failure, before any request', async (inputs, message) => {
   const hoop = { url: 'http://127.0.0.1:9' };
   const { number, plan } = await proposal(
     `wrong-${message.length}`,

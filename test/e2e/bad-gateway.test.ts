@@ -50,7 +50,7 @@ const failures: readonly Failure[] = [
     /GET \S+\/[\w-]+: the list is not whole: .*; nothing was changed/,
   ],
   [
-    'pages that do not come',
+    'pages that do not arrive',
     lists(json(200, page)),
     'api/list-not-whole',
     /GET \S+\/[\w-]+: the list is not whole: .*; nothing was changed/,
@@ -60,14 +60,14 @@ const failures: readonly Failure[] = [
 
 const broken: readonly (readonly [what: string, start: () => Promise<FlakyServer>, code: string, says: RegExp])[] = [
   [
-    'nobody listens',
+    'no server listens',
     closed,
     'api/unreachable',
     /GET http:\/\/127\.0\.0\.1:\d+\/serverinfo: nothing listens on 127\.0\.0\.1:\d+; tried 5 times/,
   ],
   ['the connection is reset', () => startFlakyServer(reset), 'api/unreachable', /GET \S+\/serverinfo: .*; tried 5 times/],
   ['the answer is cut', () => startFlakyServer(lists(cut('[{'))), 'api/unreachable', /GET \S+\/[\w-]+: .*; tried 5 times/],
-  ['a certificate that nobody signed', secured, 'api/tls', /GET https:\S+\/serverinfo: .*its certificate is self-signed/],
+  ['a self-signed certificate', secured, 'api/tls', /GET https:\S+\/serverinfo: .*its certificate is self-signed/],
 ];
 
 async function closed(): Promise<FlakyServer> {
@@ -87,16 +87,16 @@ async function expectComplaint(server: FlakyServer, says: RegExp, runs: Run): Pr
   expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
 }
 
-test.concurrent.each(broken)('%s: exit 4, and where', async (_what, start, code, says) => {
+test.concurrent.each(broken)('%s: exit 4 with the request', async (_what, start, code, says) => {
   // How a connection breaks is the process's own affair too.
   await expectComplaint(await start(), complaint(code, says), ostiary);
 });
 
-test.concurrent.each(failures)('%s: exit 4, what was asked, and nothing is written', async (_what, reply, code, says) => {
+test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is written', async (_what, reply, code, says) => {
   await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
 });
 
-test('a certificate is trusted where NODE_EXTRA_CA_CERTS names it', async () => {
+test('a certificate in NODE_EXTRA_CA_CERTS is trusted', async () => {
   const tls = selfSigned(new Date());
   const server = await startFlakyServer(json(200, []), { tls });
   const cwd = makeProject({ 'ca.pem': tls.cert });
@@ -106,7 +106,7 @@ test('a certificate is trusted where NODE_EXTRA_CA_CERTS names it', async () => 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('a token that no header can carry is told, never sent or shown', async () => {
+test('a token that no header can contain is reported, never sent or shown', async () => {
   const server = await startFlakyServer(json(200, []));
   const cwd = makeProject({});
   const { code, stderr } = await ostiary(['get', 'agents', '--url', server.url], { cwd, env: { OSTIARY_TOKEN: 'two canaries\nhere' } });

@@ -10,7 +10,7 @@ import { config, connection, guardrail } from './project.ts';
 const gateway = useGateway();
 const { make } = repositories();
 
-test('a drift tells what somebody did, who and when; what is pending is none; undoing it leaves what is pending', async () => {
+test('a drift lists the change, its author and time; pending changes are no drift, and a revert leaves them', async () => {
   const secret = { 'envvar:HOST': { value: 'canary-host' } };
   const repository = make({
     'ostiary.yaml': config(gateway.url()),
@@ -92,7 +92,7 @@ test.each(['tomorrow', '2999-01-01', '5m', ''])('--since %j is no time that has 
   expect([code, stderr]).toEqual([3, expect.stringContaining('--since cannot be')]);
 });
 
-test('a drift is told without the values of secrets where that is asked for; undoing it needs them', async () => {
+test('a drift can be reported without resolving secrets; a revert needs them', async () => {
   const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
   const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/sealed.yaml': connection('sealed', { secret }) });
   const run = (line: string, env = {}): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, { ...gitEnv, ...env });
@@ -108,7 +108,7 @@ test('a drift is told without the values of secrets where that is asked for; und
   expect(await run('drift --revert --secrets unresolved')).toMatchObject({ code: 3, stderr: expect.stringContaining('--revert writes') });
 });
 
-test('a drift of a rule that is about to be renamed is told, and accepted; its name stays pending', async () => {
+test('the drift of a rule with a pending rename is reported and adopted; the rename stays pending', async () => {
   const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('before') });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
   expect((await run('apply --yes')).code).toBe(0);
@@ -125,7 +125,7 @@ test('a drift of a rule that is about to be renamed is told, and accepted; its n
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
 });
 
-test('--adopt --new writes manifests of objects that have none, beside what is accepted; again, nothing; merged, there are no changes', async () => {
+test('--adopt --new adopts drift and writes manifests of unmanaged objects; a second run writes nothing; after the merge there are no changes', async () => {
   const repository = make({
     'ostiary.yaml': config(gateway.url()),
     'access/a.yaml': connection('new-a'),
@@ -172,7 +172,7 @@ test('--adopt --new writes manifests of objects that have none, beside what is a
   expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new goes with --adopt') });
 });
 
-test('how many approvals a review needs is planned, held against what is live, kept and pulled, where the gateway has it', async () => {
+test('the required number of approvals is planned, compared, kept and pulled if the gateway supports it', async () => {
   const spec = { reviewers: ['dba', 'sre', 'audit'], min_review_approvals: 2 };
   const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/few.yaml': connection('few', spec) });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);

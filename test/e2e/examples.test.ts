@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test('each example is applied, and then there is nothing to do', async () => {
+test('each example applies, and then is in sync', async () => {
   for (const [name, target] of [
     ['acme', 'production'],
     ['selectors', 'gateway'],

@@ -39,8 +39,8 @@ test('0 without changes, 0 with changes unless asked, then 2', async () => {
   expect(journalOf(cwd, 'j').filter(({ event }) => event !== 'request')).toMatchObject([{ event: 'begin', writes: 0 }, { event: 'end' }]);
 });
 
-describe('5: some of it failed', () => {
-  test('object by object, the rest is done, and the next apply finishes', async () => {
+describe('5: a part failed', () => {
+  test('applies the other objects, and the next apply finishes', async () => {
     chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
     const files = {
       'access/rule.yaml': guardrail('five-rule'),
@@ -64,7 +64,7 @@ describe('5: some of it failed', () => {
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
   });
 
-  test('an answer that is lost, or a 500 after the commit, is no failure and makes no duplicate', async () => {
+  test('a lost response, or a 500 after the commit, is no failure and creates no duplicate', async () => {
     let lost = 0;
     chaos = ({ method }) => {
       if (method === 'GET') return undefined;
@@ -86,7 +86,7 @@ describe('5: some of it failed', () => {
 });
 
 describe('6: refused', () => {
-  test('a breaker refuses, is reported, and is overridden with a reason', async () => {
+  test('a limit refuses, is reported, and is overridden with a reason', async () => {
     const cwd = project(manyConnections('breaker', 10));
     expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
     writeFiles(cwd, manyConnections('breaker', 4, { reviewers: ['dba'] }));
@@ -126,7 +126,7 @@ describe('6: refused', () => {
     expect(readFileSync(join(cwd, 'k'), 'utf8')).not.toContain(gateway.server().key);
   });
 
-  test('what a manager has is refused or skipped, never written', async () => {
+  test('a managed object is refused or skipped, never written', async () => {
     const body = connectionBody('six-managed', await agentId(gateway.call), { subtype: 'postgres' });
     const made = await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
     expect(made.body['managed_by']).toBe('platform');
@@ -160,7 +160,7 @@ describe('6: refused', () => {
   });
 });
 
-describe('the worst counts', () => {
+describe('the most important exit code wins', () => {
   const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
 
   /** A gateway that lets us read alone. */
@@ -169,12 +169,12 @@ describe('the worst counts', () => {
     return startFlakyServer((response, seen) => json(200, answers[seen.path] ?? [])(response, seen));
   }
 
-  test('3 before 4: what is wrong here is told before anybody is asked', async () => {
+  test('3 before 4: errors in the manifests are reported before any request', async () => {
     const cwd = project({ 'access/rule.yaml': 'kind: [' }, 'http://127.0.0.1:9');
     expect((await gateway.process('apply --yes', cwd)).code).toBe(3);
   });
 
-  test('4: a key that only reads may plan; apply writes nothing, and reports', async () => {
+  test('4: a read-only key can plan; apply writes nothing, and reports', async () => {
     const server = await reader([]);
     const cwd = project({ 'access/rule.yaml': guardrail('four') }, server.url);
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
@@ -205,7 +205,7 @@ describe('the worst counts', () => {
   });
 });
 
-test('serve ends with a line where it cannot begin', async () => {
+test('serve that cannot start ends with one line', async () => {
   const cwd = makeProject({ file: '' });
   const folder = await makeFolder(join(cwd, 'db'));
   const wrong = [

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await call('POST', '/connections', { body: managed, key: gateway.server().managerKey });
 });
 
-test('a field of which there is nothing is said to be so', async () => {
+test('a field without a value is reported as such', async () => {
   const { code, stdout } = await gateway.run('explain Connection/theirs secret', cwd);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('of secret there is nothing, wanted or live\n') });
   expect((await gateway.run('explain Connection/orders reviewers', cwd)).stdout).not.toContain('there is nothing');
@@ -56,22 +56,22 @@ async function row(field: string, resource = 'Connection/orders'): Promise<strin
 }
 
 describe('explain', () => {
-  test.concurrent('a field that differs', async () => {
+  test.concurrent('explains a field that differs', async () => {
     expect(await row('reviewers')).toBe('reviewers  [dba]  [nobody]  differs\n  access/orders.yaml:18  stated in the manifest');
   });
 
-  test.concurrent('a field that is the same, stated or not', async () => {
+  test.concurrent('explains an equal field, stated or omitted', async () => {
     expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  stated in the manifest');
     expect(await row('tags')).toBe('tags  []  []  same\n  omitted: a manifest is complete, so the field is wanted empty');
   });
 
-  test.concurrent('a field that is kept, one that is ignored, one that follows from others', async () => {
+  test.concurrent('explains a kept, an ignored and a derived field', async () => {
     expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted, and omitting this field keeps what is live');
     expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
     expect(await row('command')).toMatch(/derived\n {2}omitted: follows from other fields$/);
   });
 
-  test.concurrent('secrets by their sources, never their values', async () => {
+  test.concurrent('shows the sources of secrets, never their values', async () => {
     const text = await row('secret');
     expect(text).toMatch(
       /^secret\.envvar:HOST {2}\(secret inline\) {2}\(secret live\) {2}secret\n {2}access\/orders\.yaml:\d+ {2}the values are the same\n/,
@@ -81,7 +81,7 @@ describe('explain', () => {
     );
   });
 
-  test.concurrent('edges: declared, and foreign', async () => {
+  test.concurrent('explains declared and unmanaged attachments', async () => {
     const text = await row('guardrail_rules');
     expect(text).toContain(
       'guardrail_rules.foreign-rule  –  attached  foreign\n  live, and no manifest declares GuardrailRule/foreign-rule, so the edge is not ours to remove: carried by every write',
@@ -92,7 +92,7 @@ describe('explain', () => {
     expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
   });
 
-  test.concurrent('as JSON, without a secret', async () => {
+  test.concurrent('prints JSON without secrets', async () => {
     const { stdout } = await gateway.run('explain Connection/orders --format json', cwd);
     expect(JSON.parse(stdout)).toMatchObject({
       id: 'Connection/orders',
@@ -114,11 +114,11 @@ describe('explain', () => {
     expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'somebody', base64('10.0.0.5'), base64('somebody')].join('|')));
   });
 
-  test.concurrent('a runbook configuration by its label', async () => {
+  test.concurrent('finds a runbook configuration by its label', async () => {
     expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}1 min {2}1 min {2}same/);
   });
 
-  test.concurrent('an object that nobody declares, and one that is managed', async () => {
+  test.concurrent('explains an undeclared and a managed object', async () => {
     const { stdout } = await gateway.run('explain Connection/theirs', cwd);
     expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: it is live, but no manifest declares it, so it is never touched\n/);
     expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain('\nmanaged by platform: it is live');
@@ -131,14 +131,14 @@ describe('explain', () => {
       'did you mean "Connection/orders"?',
     ],
     ['GuardrailRule/forein-rule', 'there is no GuardrailRule/forein-rule, neither', 'did you mean "GuardrailRule/foreign-rule"?'],
-  ])('%s is told to be none', async (resource, message, hint) => {
+  ])('rejects %s', async (resource, message, hint) => {
     const { code, stdout, stderr } = await gateway.run(`explain ${resource}`, cwd);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toContain(`error cli/usage  ${message}`);
     expect(stderr).toContain(`\n  hint: ${hint}\n`);
   });
 
-  test.concurrent('a name that is no name is shown without its tricks', async () => {
+  test.concurrent('escapes an invalid name', async () => {
     const { code, stderr } = await gateway.run('explain Connection/\u001b[31mred\u0007', cwd);
     expect(code).toBe(3);
     expect(stderr).toContain('red');
@@ -156,7 +156,7 @@ async function table(what: string): Promise<readonly (readonly string[])[]> {
 }
 
 describe('get', () => {
-  test.concurrent('connections', async () => {
+  test.concurrent('lists connections', async () => {
     expect(await table('connections')).toEqual([
       ['NAME', 'TYPE', 'AGENT', 'OPEN FOR', 'REVIEWERS', 'GUARDRAILS', 'MANAGED BY'],
       ['managed', 'database', 'default', 'connect exec', 'platform', '', 'platform'],
@@ -165,7 +165,7 @@ describe('get', () => {
     ]);
   });
 
-  test.concurrent('rules', async () => {
+  test.concurrent('lists rules', async () => {
     expect(await table('rules')).toEqual([
       ['KIND', 'NAME', 'CONNECTIONS', 'MANAGED BY', 'DESCRIPTION'],
       ['DataMaskingRule', 'mask', 'orders', '', ''],
@@ -174,14 +174,14 @@ describe('get', () => {
     ]);
   });
 
-  test.concurrent('runbooks and agents', async () => {
+  test.concurrent('lists runbooks and agents', async () => {
     const [headers, books] = await table('runbooks');
     expect(headers).toEqual(['REPOSITORY', 'GIT URL', 'USER', 'HOOK TTL', 'MANAGED BY']);
     expect(books?.slice(1)).toEqual(['https://git.example.com/books.git', '', '60', '']);
     expect((await table('agents')).map(([name]) => name)).toEqual(['NAME', 'default', 'prod-agent']);
   });
 
-  test.concurrent('as JSON, with the keys of secrets alone', async () => {
+  test.concurrent('prints JSON with only the keys of secrets', async () => {
     const { stdout } = await gateway.run('get connections --format json', cwd);
     const [, orders] = JSON.parse(stdout);
     expect(orders).toMatchObject({

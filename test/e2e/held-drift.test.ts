@@ -9,7 +9,7 @@ const { make } = repositories();
 
 const words = ['xp_cmdshell'];
 
-test('what on-call tightens is held, also when names change, until somebody says otherwise', async () => {
+test('a stricter live value is held, also through a rename, until a user reverts it', async () => {
   const repository = make({
     'ostiary.yaml': config(gateway.url()),
     'access/orders.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:HOST': { value: '10.0.0.5' } } }),

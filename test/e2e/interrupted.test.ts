@@ -48,7 +48,7 @@ const stopping = 'stopping: what is under way is finished; press Ctrl-C again to
 
 describe('apply, stopped in the middle', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    'by %s: finishes what is in flight, reports, exits 5, and goes on next time',
+    'by %s: finishes the writes in flight, reports, exits with 5, and the next apply continues',
     async (signal) => {
       chaos = { delayMs: 100 };
       const prefix = signal.toLowerCase();
@@ -70,7 +70,7 @@ describe('apply, stopped in the middle', () => {
     },
   );
 
-  test('before a new connection is opened: says that it is there, closed; --quiet says no more', async () => {
+  test('before a new connection is opened: reports that it exists, closed; --quiet omits the rest', async () => {
     chaos = { delayMs: 300 };
     const mask = manifest('DataMaskingRule', 'half-mask', {
       connection_ids: ['half-db'],
@@ -195,7 +195,7 @@ describe.runIf(existsSync('/usr/bin/script'))('apply asks on a terminal', () => 
     expect(await isLive(`asked-${name}`)).toBe(false);
   });
 
-  test('yes: it is done', async () => {
+  test('yes: applies', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
     const { code, stdout } = await typed(cwd, 'y');
     expect(code).toBe(0);
@@ -203,7 +203,7 @@ describe.runIf(existsSync('/usr/bin/script'))('apply asks on a terminal', () => 
     expect(await isLive('asked-yes')).toBe(true);
   });
 
-  test('the plan and the question stand on the terminal, where the result goes elsewhere', async () => {
+  test('prints the plan and the question on the terminal when the result is redirected', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-json') });
     const { code, stdout } = await typed(cwd, 'y', '--format json > result.json');
     expect(code).toBe(0);

@@ -74,7 +74,7 @@ async function applied(
   return { head: stderr.slice(0, stderr.indexOf('  ')), text: stderr };
 }
 
-test.each(cases)('%s: one diagnostic at its place, and nothing is sent', async (_what, files, at, code) => {
+test.each(cases)('%s: one diagnostic at its position, and no request', async (_what, files, at, code) => {
   expect((await applied(files)).head).toBe(`access/${at} error ${code}`);
   expect(server.seen).toHaveLength(0);
 });
@@ -91,7 +91,7 @@ test.each<readonly [string, string, string]>([
   expect(server.seen).toHaveLength(0);
 });
 
-test('links that lead out, in circles or nowhere', async () => {
+test('links to the outside, in cycles or to missing files', async () => {
   const links = { out: tmpdir(), circle: '.', nowhere: 'nowhere/at/all' };
   const rule = { 'rule.yaml': guardrail('no-drop') };
   for (const [name, to] of Object.entries(links)) {
@@ -102,14 +102,14 @@ test('links that lead out, in circles or nowhere', async () => {
   expect(server.seen).toHaveLength(0);
 });
 
-test('no manifest at all', async () => {
+test('no manifest', async () => {
   const { head: first, text } = await applied({ 'README.md': 'nothing' }, { runs: ostiary });
   expect(first).toBe('error manifest/none');
   expect(text).toContain('there is no manifest for the target "production"');
   expect(server.seen).toHaveLength(0);
 });
 
-test('a config that is wrong is told where it is wrong', async () => {
+test('an error in the config file has a position', async () => {
   const texts = [config(server.url).replace('url:', 'ulr:'), 'kind: Config\n', ': : :', ''];
   for (const text of texts) {
     const cwd = makeProject({ 'ostiary.yaml': text, 'access/rule.yaml': guardrail('no-drop') });
@@ -120,7 +120,7 @@ test('a config that is wrong is told where it is wrong', async () => {
   expect(server.seen).toHaveLength(0);
 });
 
-test('references that only the gateway can tell: dangling and ambiguous; it is read, never written', async () => {
+test('the gateway resolves references: a dangling and an ambiguous one are errors, and nothing is written', async () => {
   const agents = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
   const gateway = await startFlakyServer((response, seen) => {
     const named = agents.map((id) => ({ id, name: 'default', status: 'online' }));

@@ -36,14 +36,14 @@ beforeAll(() => {
 });
 
 describe('stdout is the result, stderr is the rest', () => {
-  test('plan --format json is a plan, twice the same bytes; warnings stand on stderr', async () => {
+  test('plan --format json prints the same plan twice, byte for byte; warnings are on stderr', async () => {
     const first = await gateway.process('plan --format json', folder);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('warning secret/inline') });
     expectValid('plan', first.stdout);
     expect((await gateway.run('plan --format json', folder)).stdout).toBe(first.stdout);
   });
 
-  test('apply --format json is an apply, and nothing else', async () => {
+  test('apply --format json prints only the result of the apply', async () => {
     const cwd = project('json');
     const applied = await gateway.process('apply --yes --format json', cwd);
     expect(applied.code).toBe(0);
@@ -66,7 +66,7 @@ describe('stdout is the result, stderr is the rest', () => {
     }
   });
 
-  test('validate --format json says on stdout what is wrong', async () => {
+  test('validate --format json prints errors on stdout', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('a', ['x'], { words: [] }) });
     const { code, stdout, stderr } = await gateway.process('validate --format json', cwd);
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
@@ -84,7 +84,7 @@ describe('stdout is the result, stderr is the rest', () => {
     expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('error cli/usage') });
   });
 
-  test.runIf(existsSync('/dev/full'))('a result that cannot be written is told, and ends as a failure', async () => {
+  test.runIf(existsSync('/dev/full'))('a result that cannot be written is reported as a failure', async () => {
     const cli = join(await builtPackage(), 'dist', 'cli.js');
     for (const args of ['--version', 'plan']) {
       const { code, stderr } = await start('bash', ['--norc', '-c', `'${process.execPath}' '${cli}' ${args} --quiet > /dev/full`], {
@@ -96,7 +96,7 @@ describe('stdout is the result, stderr is the rest', () => {
     }
   });
 
-  test('a reader that goes away is no error', async () => {
+  test('a reader that closes the pipe is no error', async () => {
     const home = await builtPackage();
     const command = `"${process.execPath}" "${join(home, 'dist', 'cli.js')}" plan --format json | head -c 1; exit "\${PIPESTATUS[0]}"`;
     const { code, stdout, stderr } = await start('bash', ['--norc', '-c', command], { cwd: folder, env: gateway.env() }).ended;
@@ -106,7 +106,7 @@ describe('stdout is the result, stderr is the rest', () => {
 });
 
 describe('reports', () => {
-  test('are what would have been printed', async () => {
+  test('have the text that the command would print', async () => {
     const cwd = project('report');
     const reports = '--report json=p.json --report markdown=p.md --report text=p.txt';
     const planned = await gateway.process(`plan ${reports}`, cwd);

@@ -43,7 +43,7 @@ test('the package runs', async () => {
   });
 });
 
-test('the command says how it is run, and the package holds what it promises alone', () => {
+test('the help states how to run the command, and the package contains only the promised files', () => {
   expect(readFileSync(join(installed, 'dist', 'cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   expect(
     readdirSync(installed)
@@ -55,7 +55,7 @@ test('the command says how it is run, and the package holds what it promises alo
   expect(text.filter((name) => !/(?:^|\.)(?:js|chunks|types|ts)$/.test(name) && name !== 'chunks')).toEqual([]);
 });
 
-test('the version is told without loading what every plan needs', async () => {
+test('--version does not load the modules of a plan', async () => {
   const home = await builtPackage();
   const [, loaded = ''] = /from"\.\/(chunks\/[^"]+)"/.exec(readFileSync(join(home, 'dist', 'cli.js'), 'utf8')) ?? [];
   expect(statSync(join(home, 'dist', loaded)).size).toBeLessThan(1000);

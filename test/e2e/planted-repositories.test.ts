@@ -125,7 +125,7 @@ describe('a repository whose own configuration names programs', () => {
     expect(failed.filter((one) => one.startsWith('plan: 4'))).toEqual([expect.stringContaining('git/origin-unreachable')]);
   });
 
-  test('works as usual where its origin does', async () => {
+  test('works as usual if its origin works', async () => {
     const witness = witnessed();
     const repository = make({ ...project(), '.gitattributes': '* filter=x diff=x merge=x\n' });
     const origin = makeOrigin(repository);

@@ -18,7 +18,7 @@ const asked = manifest('Policy', 'reviewed', {
 });
 
 describe('plan and apply', () => {
-  test('refuse what a policy forbids at its line, unless that is allowed', async () => {
+  test('refuse a violation of a policy at its line, unless it is allowed', async () => {
     const cwd = makeProject({
       'ostiary.yaml': config(gateway.url()),
       'access/policy.yaml': asked,
@@ -75,7 +75,7 @@ describe('plan and apply', () => {
     expect(await gateway.run('plan --max-risk low', cwd)).toMatchObject({ code: 3 });
   });
 
-  test('on a proposal hold it against the policies that were reviewed, and tell of those that it changes', async () => {
+  test('check a proposal with the reviewed policies, and report the policies that it changes', async () => {
     const repository = makeRepository({
       'ostiary.yaml': config(gateway.url()),
       'access/policy.yaml': asked,
@@ -96,7 +96,7 @@ describe('plan and apply', () => {
   });
 });
 
-describe('the policies to start with', () => {
+describe('the starter policies', () => {
   const root = mkdtempSync(join(tmpdir(), 'ostiary-policies-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   const folder = join(root, 'acme');
@@ -105,13 +105,13 @@ describe('the policies to start with', () => {
   const validate = (target: string, day: string): ReturnType<typeof runInFolder> =>
     runInFolder(folder, ['validate', '--target', target, '--today', day]);
 
-  test.each(['production', 'staging'])('fit acme in %s', async (target) => {
+  test.each(['production', 'staging'])('pass for acme in %s', async (target) => {
     const { code, stdout, stderr } = await validate(target, '2026-11-21');
     expect({ code, stderr: stderr.match(/policy\/[\w-]+/g) }).toEqual({ code: 0, stderr: null });
     expect(stdout).toContain('Valid.');
   });
 
-  test('find what does not do as they ask', async () => {
+  test('find violations', async () => {
     const path = join(folder, 'access/customer-data/consent.yaml');
     const text = readFileSync(path, 'utf8');
     const weak = text

@@ -14,7 +14,7 @@ function filesOf(folder: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), 'utf8')]));
 }
 
-test('a reviewer who goes, a tag that is renamed and a pattern that is loosened are three headlines; what on-call tightened is held', async () => {
+test('a removed reviewer, a renamed tag and a loosened pattern are three headlines; a stricter live value is held', async () => {
   const files = filesOf(acme);
   const settings = (files['ostiary.yaml'] ?? '').replaceAll('https://gateway.acme.example', gateway.url());
   const repository = make({ ...files, 'ostiary.yaml': settings });

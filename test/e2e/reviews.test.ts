@@ -77,7 +77,7 @@ describe('a review on the gateway of its own', () => {
     expect((await gateway.call('GET', path)).body['status']).toBe('PENDING');
   });
 
-  test('that somebody may not see is none, and a key that nobody has is no key', async () => {
+  test('that the caller may not see is not found, and an unknown key is rejected', async () => {
     const path = await requestReview(people.dba, 'orders-db');
     expect(await as(people.owner, 'review approve ID', path)).toMatchObject({
       code: 3,
@@ -89,7 +89,7 @@ describe('a review on the gateway of its own', () => {
     });
   });
 
-  test.each([{ dropAfter: true }, { status500AfterCommit: true }] as const)('is decided once where the answer is lost: %o', async (how) => {
+  test.each([{ dropAfter: true }, { status500AfterCommit: true }] as const)('is decided once if the response is lost: %o', async (how) => {
     const path = await requestReview(people.owner, 'orders-db');
     fault = how;
     const ended = await as(people.dba, 'review approve ID', path);

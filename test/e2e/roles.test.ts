@@ -28,7 +28,7 @@ const files = {
   'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
 };
 
-test('an auditor plans, secrets being unknown, and is refused before the first write', async () => {
+test('an auditor plans with unknown secrets, and is refused before the first write', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
   const auditor = { OSTIARY_TOKEN: await createKey(gateway.call, 'auditor', ['auditor']) };
@@ -45,7 +45,7 @@ test('an auditor plans, secrets being unknown, and is refused before the first w
   expect(asked.filter((line) => !line.startsWith('GET '))).toEqual([]);
 });
 
-test('a standard key may see a part of the lists alone: nothing is concluded from it', async () => {
+test('a standard key sees only a part of the lists: Ostiary concludes nothing from it', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   const standard = { OSTIARY_TOKEN: await createKey(gateway.call, 'standard', ['dba']) };
   const log = gateway.server().log.length;
@@ -61,7 +61,7 @@ test('a standard key may see a part of the lists alone: nothing is concluded fro
   ).toEqual(['/serverinfo', '/serverinfo']);
 });
 
-test('a revoked key is told', async () => {
+test('a revoked key is reported', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
   const revoked = { OSTIARY_TOKEN: await createKey(gateway.call, 'revoked', ['admin']) };
   await gateway.call('DELETE', '/api-keys/revoked');
@@ -70,7 +70,7 @@ test('a revoked key is told', async () => {
   expect(stderr).not.toContain(revoked.OSTIARY_TOKEN);
 });
 
-test('groups that nobody is in are a warning where the gateway has people', async () => {
+test('a group without members is a warning if the gateway has users', async () => {
   const cwd = makeProject({
     'ostiary.yaml': config(gateway.url()),
     'access/c.yaml': connection('grouped', { reviewers: ['sre', 'nobody'] }),
@@ -85,13 +85,13 @@ test('groups that nobody is in are a warning where the gateway has people', asyn
 test.each<readonly [string, JsonObject, number, string, JsonObject]>([
   ['is not overwritten', { access_max_duration: 60 }, 5, 'apply/moved', { access_max_duration: 60, reviewers: [] }],
   [
-    'stays beside what is applied',
+    'stays next to the applied changes',
     { reviewers: ['sre'], tags: ['x'] },
     0,
     'Applied: 1 updated',
     { reviewers: ['dba', 'sre'], tags: ['x'] },
   ],
-])('what somebody changes between the read and the write %s', async (_case, change, code, says, found) => {
+])('a change of another user between the read and the write %s', async (_case, change, code, says, found) => {
   const name = `raced-${code}`;
   const agent = await agentId(gateway.call);
   expect((await gateway.call('POST', '/connections', { body: connectionBody(name, agent, { subtype: 'postgres' }) })).status).toBe(201);
@@ -106,7 +106,7 @@ test.each<readonly [string, JsonObject, number, string, JsonObject]>([
   expect((await gateway.call('GET', `/connections/${name}`)).body).toMatchObject(found);
 });
 
-test('the first key is made once, told on stdout alone, and opens the gateway', async () => {
+test('the first key is created once, printed only on stdout, and valid', async () => {
   const home = makeProject({});
   const folder = await makeFolder(join(home, 'db'));
   const made = await ostiary(['serve', '--init', '--database', folder], { cwd: home });

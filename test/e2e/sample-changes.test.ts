@@ -14,7 +14,7 @@ function rule(words: readonly string[], pattern = 'lo_import'): string {
   return JSON.stringify({ ...document, tests: [{ input: 'exec xp_cmdshell', expect: 'blocked' }] }, null, 2);
 }
 
-test('a plan tells which samples come out otherwise, and writes no rule that cannot work', async () => {
+test('a plan lists the samples whose result changes, and rejects a rule that cannot work', async () => {
   const folder = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': rule(['xp_cmdshell']) });
   expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
   expect(await gateway.run('plan', folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });

@@ -37,7 +37,7 @@ const failing = { input: 'exec xp_CMDSHELL', expect: 'blocked' };
 const hostile = { name: `<x> & "y" 'z' \u0007 \uFFFE ]]> \u202e`, input: `-- <script>&\u0000\u001b[31m ]]>`, expect: 'blocked' };
 
 describe('ostiary test', () => {
-  test('passes, needs no gateway and no token, and lists what has no sample', async () => {
+  test('passes without a gateway and a token, and lists rules without samples', async () => {
     const { code, stdout, stderr } = await runInFolder(project(passing), ['test']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  pass  input "exec xp_cmdshell"  blocked by words (the word "xp_cmdshell")\n');
@@ -45,7 +45,7 @@ describe('ostiary test', () => {
     expect(stdout).toMatch(/2 samples: 2 passed, 0 failed\. 1 of 2 rules without a sample\.\n$/);
   });
 
-  test('a sample that fails is told with its place, and is 3', async () => {
+  test('a failing sample is reported with its position, and the exit code is 3', async () => {
     const { code, stdout } = await runInFolder(project([...passing, failing]), ['test']);
     expect(code).toBe(3);
     expect(stdout).toContain('  FAIL  input "exec xp_CMDSHELL"\n      access/words.yaml:31:5\n      expected blocked, found allowed\n');
@@ -61,12 +61,12 @@ describe('ostiary test', () => {
     expect(stdout).not.toContain('GuardrailRule/words');
   });
 
-  test('paths select; without samples there is nothing to fail', async () => {
+  test('paths select rules; without samples the command passes', async () => {
     const { code, stdout } = await runInFolder(project([failing]), ['test', 'access/untested.yaml']);
     expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'No samples. 1 rule, none with a sample.' });
   });
 
-  test('the JSON is as its schema says', async () => {
+  test('the JSON matches its schema', async () => {
     const { code, stdout } = await runInFolder(project([...passing, failing, hostile]), ['test', '--format', 'json']);
     const document = JSON.parse(stdout);
     const schema = JSON.parse(readFileSync('schemas/documents/test.schema.json', 'utf8'));
@@ -132,7 +132,7 @@ describe('ostiary test', () => {
 });
 
 describe('ostiary validate', () => {
-  test('tells of failing samples at their lines, of selected rules alone', async () => {
+  test('reports failing samples at their lines, only for selected rules', async () => {
     const folder = project([...passing, failing]);
     const { code, stderr } = await runInFolder(folder, ['validate']);
     expect(code).toBe(3);
@@ -143,7 +143,7 @@ describe('ostiary validate', () => {
     expect(await runInFolder(project(passing), ['validate'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('tells of rules that cannot work beside other mistakes, at once', async () => {
+  test('reports rules that cannot work together with other errors', async () => {
     const broken = { input: { rules: [{ type: 'pattern_match', pattern_regex: 'a(?=b)' }] } };
     const folder = project([], {
       'access/broken.yaml': manifest('GuardrailRule', 'broken', broken),

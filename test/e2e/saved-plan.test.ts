@@ -56,7 +56,7 @@ function documentIn(cwd: string): JsonObject {
 }
 
 describe('a saved plan', () => {
-  test('is carried out by the built command, once; its file is its owner’s alone, and holds no secret', async () => {
+  test('is applied once by the built command; only its owner can read its file, which contains no secret', async () => {
     const cwd = await planned('saved');
     expect(await gateway.process('plan --out plan.json', cwd, environment)).toMatchObject({ code: 0 });
     const text = readFileSync(join(cwd, 'plan.json'), 'utf8');
@@ -70,7 +70,7 @@ describe('a saved plan', () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Applied: 1 unchanged.')]);
   });
 
-  test('is refused where somebody changed the object since, with what was, what is and what should be', async () => {
+  test('is refused if the object changed since, with the previous, live and desired values', async () => {
     const cwd = await planned('moved');
     const { body } = await gateway.call('GET', '/connections/moved');
     await gateway.call('PUT', '/connections/moved', { body: { ...body, reviewers: ['dba', 'night'], access_schema: 'disabled' } });
@@ -105,7 +105,7 @@ describe('a saved plan', () => {
     expect(await refused(there)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-repository') });
   });
 
-  test('is exactly what was saved: whatever else is one clear error, and nothing is asked', async () => {
+  test('is read only as it was saved: any other content is one clear error without a request', async () => {
     const cwd = await planned('whole');
     const text = readFileSync(join(cwd, 'plan.json'), 'utf8');
     const document = documentIn(cwd);
@@ -141,7 +141,7 @@ describe('a saved plan', () => {
     });
   });
 
-  test('writes what the manifests declare, and nothing else, whatever a file says', async () => {
+  test('writes only what the manifests declare, whatever the file contains', async () => {
     const cwd = await planned('declared');
     const { plan, ...saved } = openText(readFileSync(join(cwd, 'plan.json'), 'utf8'));
     const strange = (changed: Partial<Change>): string => {
@@ -171,7 +171,7 @@ describe('a saved plan', () => {
     expect(body).toMatchObject({ secret: { 'envvar:PASS': btoa('anew') } });
   });
 
-  test('of an auditor, who sees no secret, is carried out by an admin; no secret is lost', async () => {
+  test('of an auditor, who sees no secret, is applied by an admin; no secret is lost', async () => {
     const cwd = project({ 'access/db.yaml': connection('audited', { secret }) });
     expect((await gateway.run('apply --yes', cwd, environment)).code).toBe(0);
     writeFiles(cwd, { 'access/db.yaml': connection('audited', { reviewers: ['dba'], secret }) });
@@ -194,7 +194,7 @@ describe('a saved plan', () => {
     expect((await gateway.call('GET', '/connections/audited-anew')).body).toMatchObject({ secret: kept });
   });
 
-  test('goes on after a crash in the middle', async () => {
+  test('continues after a crash in the middle', async () => {
     const cwd = project(manyConnections('crash', 8, { secret }));
     expect((await gateway.run('plan --out plan.json', cwd, environment)).code).toBe(0);
     let left = 3;

@@ -124,7 +124,7 @@ const everything = [
   'get agents --format json',
 ];
 
-test('a gateway of our own: nothing that is printed, reported, journalled or logged holds a secret', async () => {
+test('own gateway: no output, report, journal or log contains a secret', async () => {
   const home = makeProject({});
   const folder = await makeFolder(join(home, 'db'));
   const server = await startOstiary(['serve', '--port', '0', '--database', folder], {
@@ -166,7 +166,7 @@ test('a gateway of our own: nothing that is printed, reported, journalled or log
   heard.push(['serve: stdout', stdout], ['serve: stderr', stderr]);
 });
 
-test('a gateway that repeats what it is told, and fails', async () => {
+test('a failing gateway that echoes requests', async () => {
   const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
   const server = await startFlakyServer((response, seen) => {
     const told = `${seen.method} ${seen.body} ${JSON.stringify(seen.headers)}`;
@@ -185,7 +185,7 @@ test('a gateway that repeats what it is told, and fails', async () => {
   await angry.close();
 });
 
-test('manifests that are wrong where the secrets are', async () => {
+test('manifests with errors next to secrets', async () => {
   const spoiled: readonly (readonly [string, (text: string) => string])[] = [
     ['cut', (text) => text.slice(0, text.indexOf('canary-inline') + 20)],
     ['a number', (text) => text.replace(JSON.stringify(canaries.inline), `${JSON.stringify(canaries.inline)}: 1`)],
@@ -212,7 +212,7 @@ test('manifests that are wrong where the secrets are', async () => {
     expect({ line, code: (await run(line, cwd, ostiaryInProcess)).code }).toEqual({ line, code: 3 });
 });
 
-test('of all that was heard, nothing is a secret', () => {
+test('no collected text contains a secret', () => {
   expect(heard.length).toBeGreaterThan(120);
   expect([...new Set(sightings())]).toEqual([]);
 });

@@ -90,7 +90,7 @@ test.runIf(existsSync('/usr/bin/script'))('on a terminal lines are for people', 
   expect(stdout).toContain('stopping: finishing what is under way');
 });
 
-test.each(['a/b', ''])('an agent cannot be called %j', async (name) => {
+test.each(['a/b', ''])('rejects %j as the name of an agent', async (name) => {
   const cwd = makeProject({});
   const folder = await makeFolder(join(cwd, 'db'));
   const args = ['serve', '--port', '0', '--database', folder, '--agent', name];

@@ -49,7 +49,7 @@ describe.each(files)('%s', (path) => {
   const jobs = Object.values(workflow.jobs);
   const steps = jobs.flatMap((job) => job.steps);
 
-  test('permits by default nothing but reading, and runs once at a time', () => {
+  test('permits only reading by default, and runs one at a time', () => {
     expect([{}, { contents: 'read' }]).toContainEqual(workflow.permissions);
     expect(workflow.concurrency?.group).toBeTypeOf('string');
     expect(JSON.stringify(workflow.on)).not.toContain('pull_request_target');
@@ -60,7 +60,7 @@ describe.each(files)('%s', (path) => {
       expect({ name: typeof job.name, minutes: typeof job['timeout-minutes'] }).toEqual({ name: 'string', minutes: 'number' });
   });
 
-  test('uses actions of a known commit alone, and says of which version', () => {
+  test('uses only actions of a pinned commit, and states their version', () => {
     const lines = readFileSync(path, 'utf8')
       .split('\n')
       .filter((line) => line.includes('uses:'));
@@ -73,7 +73,7 @@ describe.each(files)('%s', (path) => {
     expect(checkouts.map((step) => step.with?.['persist-credentials'])).toEqual([false]);
   });
 
-  test('puts nothing of an event into a script', () => {
+  test('inserts no event data into a script', () => {
     expect(steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
   });
 });
@@ -101,7 +101,7 @@ test('the scheduled job of examples/fleet runs a command line that there is, on 
 
 const planning = workflowAt('examples/github/plan.yml').jobs['plan']?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'))?.with ?? {};
 
-test.each(examples)('examples/github/%s asks for what its mode needs, and does it', async (name) => {
+test.each(examples)('examples/github/%s requests the permissions of its mode, and runs', async (name) => {
   const workflow = workflowAt(join('examples/github', name));
   const [job, ...others] = Object.values(workflow.jobs);
   expect(others).toEqual([]);

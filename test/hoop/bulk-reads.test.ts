@@ -25,7 +25,7 @@ async function prepared(count = 3): Promise<HoopProject> {
   return project;
 }
 
-test('a connection that is written between the two bulk reads is read alone', async () => {
+test('a connection that is written between the two bulk reads is read separately', async () => {
   const project = await prepared();
   const { store } = project.model;
   whenAsked(project, '/resources', () => {
@@ -56,7 +56,7 @@ test('a connection that is created or deleted between the two bulk reads is read
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('pages that change while they are read are read again; where they change again, Ostiary concludes nothing', async () => {
+test('pages that change while they are read are read again; if they change again, Ostiary concludes nothing', async () => {
   const project = await prepared(105);
   const { store } = project.model;
   let count = 0;
@@ -90,7 +90,7 @@ test('an update that cannot carry the secrets is refused before it is sent', asy
   await gateway.close();
 });
 
-test('secrets that were written are read back with the bulk reads alone', async () => {
+test('written secrets are read back with only the bulk reads', async () => {
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'one' } } }) });
   const applied = await project.ostiary(['apply', '--yes']);

@@ -68,7 +68,7 @@ test.each([
     },
   ],
   [
-    'a cache that somebody touched',
+    'a modified cache',
     async (project: HoopProject): Promise<CommandResult> => {
       const file = cacheFile(join(project.folder, '.ostiary'));
       writeFileSync(file, readFileSync(file, 'utf8').replace('2', '3'));
@@ -110,7 +110,7 @@ test('a manifest without secrets reads no secrets', async () => {
 });
 
 test.each(['file', '/dev/null/here', '/proc/none/here'])(
-  'the folder %s, which cannot be written, is told and does no harm',
+  'a folder %s that cannot be written is reported and causes no failure',
   async (folder) => {
     const project = await prepared();
     writeFileSync(join(project.folder, 'file'), '');

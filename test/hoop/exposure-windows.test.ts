@@ -67,7 +67,7 @@ test.each([
     { 'access/a.yaml': connection('orders-db', { reviewers: ['dba', 'sre'] }), 'access/c.yaml': masks('EMAIL_ADDRESS', 0.7) },
     ['connections', 'guardrails', 'datamasking-rules'],
   ],
-])('a rule that the free licence does not let stand joined is written once: %s, and nothing is open', async (_, files, order) => {
+])('a rule that the free license does not allow merged is written once: %s, and nothing is open', async (_, files, order) => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), ...files });
   const begun = project.model.log.count();
@@ -77,7 +77,7 @@ test.each([
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });
 
-test('where no order avoids an exposure window, the plan names it, and apply requires a reason', async () => {
+test('if no order avoids an exposure window, the plan names it, and apply requires a reason', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete'), 'access/c.yaml': masks('PERSON') });
   const { stdout } = await expectRefused(project, 'plan/window', 6);

@@ -84,7 +84,7 @@ describe('a review on the public gateway', () => {
     expect((await ostiary(['review', 'reject', again], dba)).stdout).toContain('REJECTED');
   });
 
-  test('is refused with a reason where the gateway would fail', async () => {
+  test('is refused with a reason if the gateway would fail', async () => {
     const { model, ostiary } = await reviewed();
     const { stderr: unknown, code } = await ostiary(['review', 'approve', id], dba);
     expect([code, unknown]).toEqual([3, expect.stringMatching(/review\/unknown {2}GET http:.*\/api\/reviews\/.*there is no such review/)]);
@@ -97,7 +97,7 @@ describe('a review on the public gateway', () => {
     expect([admin.code, admin.stderr]).toEqual([6, expect.stringContaining('changed nothing: none of your groups reviews this')]);
   });
 
-  test('exits with 6 where the decision is not allowed, with 4 for an auditor, and with the gateway’s reason', async () => {
+  test('exits with 6 if the decision is not allowed, with 4 for an auditor, and reports the gateway’s reason', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['security'] });
     const stranger = await ostiary(['review', 'approve', id], dba);

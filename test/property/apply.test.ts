@@ -45,7 +45,7 @@ test('no intermediate state is less protected than both ends', async () => {
   );
 });
 
-test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
       const desired = desiredState(one.manifests);
@@ -68,7 +68,7 @@ test('an apply stopped at any request, planned and applied again, ends where an 
   );
 });
 
-test('a write that fails takes its dependents along, nobody else, and opens nothing', async () => {
+test('a failed write skips only its dependents, and opens nothing', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.nat(), fc.constantFrom(1, 8), async (one, choice, concurrency) => {
       const desired = desiredState(one.manifests);
@@ -99,7 +99,7 @@ test('a write that fails takes its dependents along, nobody else, and opens noth
   );
 });
 
-test('what others attach while an apply runs neither fails it nor is lost', async () => {
+test('edges that other users attach during an apply neither fail it nor are lost', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.infiniteStream(fc.nat({ max: 8 })), async (one, choices) => {
       const ours = new Set(one.manifests.map(manifestId));

@@ -40,7 +40,7 @@ function retold(change: Change): Change {
   return { ...rest, own: true, at, fields, reasons: ['told'], carried: ['/told'], needs: [] };
 }
 
-test('positions, origins, reasons and the state of secrets leave the digest as it is', async () => {
+test('positions, origins, reasons and the state of secrets do not change the digest', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const { plan, parts } = await partsOf(past);
@@ -90,7 +90,7 @@ function otherSources(place: SecretProvenance): readonly (SecretProvenance | und
   return [undefined, { ...place, source: 'env:OTHER' }, { ...place, path: '/secret/envvar:OTHER' }];
 }
 
-test('every covered change alters the digest: target, actions, values, what is held, edges and sources', async () => {
+test('every covered change alters the digest: target, actions, values, held drift, edges and sources', async () => {
   let seen = 0;
   await fc.assert(
     fc.asyncProperty(history, async (past) => {

@@ -51,7 +51,7 @@ const { value: values } = fc.letrec<{ value: Json }>((tie) => ({
   ),
 }));
 
-test('what is printed as YAML or JSON reads as the same value, in every version of YAML', () => {
+test('printed YAML and JSON read as the same value in every version of YAML', () => {
   fc.assert(
     fc.property(values, fc.constantFrom(0, 20, 80), (value, columns) => {
       expect(parse(toYamlText(value, columns), { version: '1.2' })).toEqual(value);
@@ -62,7 +62,7 @@ test('what is printed as YAML or JSON reads as the same value, in every version 
   );
 });
 
-test('nothing that is printed moves a cursor, hides or reorders text', () => {
+test('no printed text moves a cursor, hides or reorders text', () => {
   fc.assert(
     fc.property(values, (value) => {
       for (const text of [toYamlText(value), toYamlText(value, 80), toJsonText(value)])

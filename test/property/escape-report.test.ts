@@ -53,7 +53,7 @@ function schema(name: string): object {
 }
 
 describe('text', () => {
-  it('of plans fits the terminal and holds no control character', () => {
+  it('of plans fits the terminal and contains no control character', () => {
     fc.assert(
       fc.property(plans, columns, (some, width) => {
         expect(badLines(planText(some, { color: plainPalette, columns: width }), width)).toEqual([]);
@@ -61,7 +61,7 @@ describe('text', () => {
     );
   });
 
-  it('of applies does too', () => {
+  it('of applies fits the terminal and contains no control character', () => {
     fc.assert(
       fc.property(applied, columns, (one, width) => {
         expect(badLines(applyText([one], { color: plainPalette, columns: width }), width)).toEqual([]);
@@ -69,7 +69,7 @@ describe('text', () => {
     );
   });
 
-  it('of diagnostics does too', () => {
+  it('of diagnostics fits the terminal and contains no control character', () => {
     fc.assert(
       fc.property(fc.array(diagnostic, { maxLength: 4 }), columns, (some, width) => {
         expect(badLines(diagnosticsText(some, { color: plainPalette, columns: width }), width)).toEqual([]);
@@ -77,7 +77,7 @@ describe('text', () => {
     );
   });
 
-  it('of explanations does too', () => {
+  it('of explanations fits the terminal and contains no control character', () => {
     const origin = fc.constantFrom('intent', 'pending', 'drift', 'both', 'adoption', 'held');
     const part = fc.record({ path, before: value, after: value, origin, at: position, why: nastyText });
     const row = fc.record({
@@ -107,7 +107,7 @@ describe('text', () => {
     );
   });
 
-  it('of tables does too, in a terminal of any width', () => {
+  it('of tables fits a terminal of any width and contains no control character', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(nastyText, nastyText, nastyText)), fc.nat(100), (rows, width) => {
         expect(badLines(tableText(['name', 'type', 'reviewers'], rows, width), width)).toEqual([]);
@@ -137,7 +137,7 @@ describe('markdown', () => {
     );
   });
 
-  it('of plans and diagnostics links to our repository alone', () => {
+  it('of plans and diagnostics links only to our repository', () => {
     fc.assert(
       fc.property(plans, fc.array(diagnostic, { maxLength: 4 }), (some, found) => {
         expect(activeLines(planMarkdown(some, 65_536, linkOf), ownMarks)).toEqual([]);
@@ -172,7 +172,7 @@ describe('markdown', () => {
     );
   });
 
-  it('opens and closes what is folded, whatever is left out', () => {
+  it('opens and closes every folded section, whatever is omitted', () => {
     fc.assert(
       fc.property(plans, fc.nat(5000), (some, limit) => {
         const outside = outsideCode(planMarkdown(some, limit));
@@ -183,7 +183,7 @@ describe('markdown', () => {
     );
   });
 
-  it('keeps any limit', () => {
+  it('fits any limit', () => {
     fc.assert(
       fc.property(plans, fc.nat(5000), (some, limit) => {
         expect(planMarkdown(some, limit).length).toBeLessThanOrEqual(limit);
@@ -197,7 +197,7 @@ describe('JSON', () => {
   const validPlan = ajv.compile(schema('plan'));
   const validApply = ajv.compile(schema('apply'));
 
-  it('of plans survives, fits its schema and holds no control character', () => {
+  it('of plans survives parsing, matches its schema and contains no control character', () => {
     fc.assert(
       fc.property(plans, (some) => {
         const text = planJson(some);
@@ -209,7 +209,7 @@ describe('JSON', () => {
     );
   });
 
-  it('of applies fits its schema', () => {
+  it('of applies matches its schema', () => {
     fc.assert(
       fc.property(applied, (one) => {
         expect([validApply(applyDocument([one]).json()), validApply.errors]).toStrictEqual([true, null]);

@@ -12,7 +12,7 @@ import {
 import { hasControls, nastyText, outsideCode } from '../unit/report/nasty-text.ts';
 
 describe('escapes', () => {
-  it('leave no control character in what a terminal shows, and change nothing twice', () => {
+  it('leave no control character in terminal output, and change nothing twice', () => {
     fc.assert(
       fc.property(nastyText, (text) => {
         const escaped = escapeTerminal(text);
@@ -40,7 +40,7 @@ describe('escapes', () => {
     );
   });
 
-  it('leave nothing active of Markdown outside code', () => {
+  it('leave no active Markdown outside code', () => {
     fc.assert(
       fc.property(nastyText, (text) => {
         const escaped = escapeMarkdown(text);
@@ -60,7 +60,7 @@ describe('escapes', () => {
     );
   });
 
-  it('put any lines into a block that ends where it should', () => {
+  it('put any lines into a complete block', () => {
     fc.assert(
       fc.property(fc.array(nastyText), (lines) => {
         const block = codeBlock(lines, 'diff').split('\n');

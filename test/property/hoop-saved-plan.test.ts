@@ -12,11 +12,11 @@ import { scenario, type Scenario } from '../support/scenario.ts';
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
 
-test('a saved plan stopped at any request goes on, from the same file, to where an undisturbed one ends', async () => {
+test('a saved plan that stops at any request, applied again from the same file, ends like an uninterrupted one', async () => {
   await fc.assert(fc.asyncProperty(few, fc.constantFrom('before', 'after'), expectGoesOn), { numRuns: runCount(2) });
 });
 
-test('and so it does where it spells an address anew, of which the gateway makes the id', async () => {
+test('a saved plan that changes the spelling of an address, and so its id, does so too', async () => {
   const id = 'RunbookConfiguration/books';
   const spec = { git_url: 'https://git.example.com/r0', git_hook_ttl: 0 };
   const manifest = { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: { ...spec, git_url: `${spec.git_url}.git` } };

@@ -23,7 +23,7 @@ const anyText = fc.oneof(
   fc.constantFrom('_aws:', '_envjson:a:b', '_cloudsecrets:a:b', 'X2F3czph', '_aws_iam_rds:x'),
 );
 
-test('a secret goes to the gateway as it came, whatever the text', () => {
+test('a secret reaches the gateway unchanged, whatever its text', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const encoded = Buffer.from(text).toString('base64');
@@ -80,7 +80,7 @@ function replaced(value: Json, place: number, other: Json): Json {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, visit(entry)])) : value;
 }
 
-test('whatever a gateway sends is read, or told as an error of the gateway', async () => {
+test('any response of a gateway is read or reported as an error of the gateway', async () => {
   const answers = await recorded();
   let broken: { readonly path: string; readonly text: string } | undefined;
   const server = await startFlakyServer((response, { path }) => {
@@ -145,7 +145,7 @@ const nasty = fc.oneof(
   fc.constantFrom('a'.repeat(50_000), `${'a'.repeat(50_000)}!`, 'a-'.repeat(25_000), '(?'.repeat(20_000), '\\'.repeat(20_001)),
 );
 
-test('no text of a manifest makes the look ahead throw or take long', async () => {
+test('no text of a manifest makes the preflight throw or take long', async () => {
   const model = await startHoopModel({
     licence: 'oss',
     provider: null,

@@ -74,7 +74,7 @@ function untouchable(model: HoopModel, one: Scenario): unknown {
   };
 }
 
-test('a plan after an apply is empty, and nothing that is not ours changes in any byte', async () => {
+test('a plan after an apply is empty, and unmanaged objects are unchanged byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(some, (one) =>
       onHoopWorld(one, async (model) => {
@@ -108,7 +108,7 @@ function writtenIds({ store, log }: HoopModel): readonly string[] {
   });
 }
 
-test('no write comes before what it needs, and a plan survives JSON', async () => {
+test('every write comes after the writes that it needs, and a plan survives JSON', async () => {
   let needed = 0;
   await fc.assert(
     fc.asyncProperty(some, (one) =>
@@ -137,7 +137,7 @@ test('no write comes before what it needs, and a plan survives JSON', async () =
   expect(needed).toBeGreaterThan(5);
 });
 
-test('no state that anybody can see is less protected than both ends', async () => {
+test('no intermediate state is less protected than both ends', async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom(1, 8), (one, concurrency) =>
       onHoopWorld(one, async (model) => {
@@ -156,7 +156,7 @@ test('no state that anybody can see is less protected than both ends', async () 
   );
 });
 
-test('an apply stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
   await fc.assert(
     fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
       const { requests, end, before } = await onHoopWorld(one, async (model) => {

@@ -19,7 +19,7 @@ function reference(text: string): string | undefined {
 }
 
 describe('the strict reader', () => {
-  it('gives up or reads what yaml reads', () => {
+  it('declines a text or reads it as yaml does', () => {
     let accepted = 0;
     assert(
       property(oneof(mutatedSeed, mutatedSeed, blocks, shortTexts), (text) => {

@@ -31,7 +31,7 @@ function heldEdges({ edges }: Plan): readonly string[] {
   return edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} ${connection}`);
 }
 
-test('what is held, managed or not ours stays; the rest is as the manifests want it', async () => {
+test('held, managed and unmanaged values stay; the rest is in sync with the manifests', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const gateway = gatewayOf(past);
@@ -92,7 +92,7 @@ test('held drift only adds protection: what --revert would leave is weaker, and 
   );
 });
 
-test('an origin is what planning the base itself over the same gateway says', async () => {
+test('origins agree with a plan of the base itself against the same gateway', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const { plan, live } = await planAgainst(gatewayOf(past), past);
@@ -125,7 +125,7 @@ test('an origin is what planning the base itself over the same gateway says', as
   );
 });
 
-test('without consent nothing is deleted, and with it only what the base declares, unprotected', async () => {
+test('nothing is deleted without --prune, and with it only unprotected resources of the base', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const { plan } = await planAgainst(gatewayOf(past), past);
@@ -160,7 +160,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
   );
 });
 
-test('undoing a drift writes only what drifted, leaves none, and nothing that is pending is done or lost', async () => {
+test('a revert writes only drifted values, leaves no drift, and neither applies nor loses pending changes', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (whole) => {
       const ids = whole.desired.resources.map(({ id }) => id);
@@ -190,7 +190,7 @@ test('undoing a drift writes only what drifted, leaves none, and nothing that is
   );
 });
 
-test('an apply over what was applied before, stopped at any request, planned and applied again, ends where an undisturbed one does', async () => {
+test('an apply with a base that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom<MemoryFault>('before', 'after'), async (past, kind) => {
       const whole = await appliedBefore(past);

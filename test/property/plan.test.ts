@@ -25,7 +25,7 @@ function remainder(plan: Plan): unknown {
   };
 }
 
-test('a plan after an apply is empty but for what is blocked', async () => {
+test('a plan after an apply contains only blocked changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       scenario,
@@ -48,7 +48,7 @@ test('a plan after an apply is empty but for what is blocked', async () => {
   );
 });
 
-test('the same input in any order makes the same plan, byte for byte', async () => {
+test('the same input in any order gives the same plan, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.nat(), async (one, seed) => {
       const { plan, live } = await planAgainst(gatewayOf(one), desiredState(one.manifests));
@@ -65,7 +65,7 @@ test('the same input in any order makes the same plan, byte for byte', async () 
   );
 });
 
-test('no write comes before what it needs, and a plan survives JSON', async () => {
+test('every write comes after the writes that it needs, and a plan survives JSON', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -87,7 +87,7 @@ function foreignOf(plan: Plan): readonly string[] {
   return plan.edges.filter((edge) => edge.action === 'foreign').map((edge) => `${edge.rule} ${edge.connection}`);
 }
 
-test('what is unmanaged or managed is never written, and a foreign edge is never lost', async () => {
+test('unmanaged objects and objects with a manager are never written, and a foreign edge is never lost', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -116,7 +116,7 @@ function inputsOf(spec: JsonObject | undefined): ReadonlyMap<string, JsonObject>
   );
 }
 
-test('keys that nobody knows stay with the entries of their name', async () => {
+test('unknown keys stay with the entries of their name', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
@@ -133,7 +133,7 @@ test('keys that nobody knows stay with the entries of their name', async () => {
   );
 });
 
-test('a selection plans and writes what was selected, and nothing else', async () => {
+test('a selection plans and writes only the selected resources', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.nat(), async (one, choice) => {
       const ids = one.manifests.map(manifestId);

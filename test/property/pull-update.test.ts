@@ -11,7 +11,7 @@ import { scenario } from '../support/scenario.ts';
 
 const form = fc.constantFrom<PulledSecrets>('keep', 'stubs', 'omit');
 
-test('existing manifests state the live values afterwards, and the rest is reported', async () => {
+test('an updating pull writes the live values into the manifests, and reports the rest', async () => {
   let whole = 0;
   await fc.assert(
     fc.asyncProperty(scenario, form, async (one, secrets) => {

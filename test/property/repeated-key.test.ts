@@ -5,7 +5,7 @@ import { repeatedKey } from '../../src/reconcile/saved-plan/saved-plan.ts';
 const written = json({ maxDepth: 6 });
 const key = oneof(string(), constantFrom('__proto__', '"', '\\', '\\"', ':', '{', 'a'));
 
-test('no text that was written from a value has a key twice', () => {
+test('no text written from a value has a repeated key', () => {
   assert(
     property(written, constantFrom(0, 2), (text, indent) => {
       expect(repeatedKey(JSON.stringify(JSON.parse(text), null, indent))).toBeUndefined();
@@ -13,7 +13,7 @@ test('no text that was written from a value has a key twice', () => {
   );
 });
 
-test('a key that stands twice in one object is found, wherever it is and however it is spelled', () => {
+test('a repeated key of one object is found at any depth and in any spelling', () => {
   assert(
     property(key, array(written, { maxLength: 3 }), written, boolean(), (name, around, value, escape) => {
       const plain = JSON.stringify(name);

@@ -18,7 +18,7 @@ function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryG
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
 }
 
-test('a saved plan reads as what was planned, byte for byte', async () => {
+test('a saved plan reads as the plan, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
       const desired = desiredState(one.manifests);
@@ -30,7 +30,7 @@ test('a saved plan reads as what was planned, byte for byte', async () => {
   );
 });
 
-test('a saved plan does what the plan does, and done once it has nothing left to do', async () => {
+test('a saved plan has the effect of the plan, and a second apply writes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(
       scenario,
@@ -60,7 +60,7 @@ test('a saved plan does what the plan does, and done once it has nothing left to
   );
 });
 
-test('stopped at any request, the same file goes on to the same end, and nothing is open in between', async () => {
+test('a saved plan that stops at any request continues to the same end, and nothing is open in between', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.constantFrom('before' as const, 'after' as const), async (one, when) => {
       const desired = desiredState(one.manifests);
@@ -86,7 +86,7 @@ test('stopped at any request, the same file goes on to the same end, and nothing
   );
 });
 
-test('names, replacements, deletions and what is held: stopped at any request, the same file goes on to the same end', async () => {
+test('a saved plan with renames, replacements, deletions and held drift that stops at any request continues to the same end', async () => {
   let stops = 0;
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom('before' as const, 'after' as const), async (past, when) => {
@@ -124,7 +124,7 @@ const marks: Readonly<Record<string, readonly [string, Json]>> = {
   RunbookConfiguration: ['git_user', 'moved'],
 };
 
-test('what somebody else changed is refused before the first write; what is ignored, and edges, are theirs', async () => {
+test('a change of another user is refused before the first write, except ignored fields and edges', async () => {
   let moved = 0;
   await fc.assert(
     fc.asyncProperty(scenario, fc.nat(), async (one, choice) => {

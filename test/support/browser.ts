@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import { afterAll, beforeAll } from 'vitest';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
-/** A page in a real browser, with what it complained of, and the milliseconds that the browser worked until it stood there. */
+/** A page in a real browser, with its errors and the CPU time in milliseconds until it was loaded. */
 export type Opened = { readonly page: Page; readonly complaints: readonly string[]; readonly worked: number };
 
 type Look = { readonly dark?: true; readonly width?: number };
@@ -11,7 +11,7 @@ type Look = { readonly dark?: true; readonly width?: number };
 export function useBrowser(): { readonly open: (html: string, look?: Look) => Promise<Opened> } {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    // Without it the browser counts on libraries of the system; with it, it brings its own.
+    // Without this option the browser needs libraries of the system; with it, it uses its own.
     process.env['AWS_EXECUTION_ENV'] = 'AWS_Lambda_nodejs20.x';
     const { default: bundled } = await import('@sparticuz/chromium');
     browser = await chromium.launch({ executablePath: await bundled.executablePath(), args: ['--no-sandbox', '--disable-gpu'] });
@@ -33,7 +33,7 @@ export function useBrowser(): { readonly open: (html: string, look?: Look) => Pr
   };
 }
 
-/** The milliseconds that all processes of a browser have worked; unlike a clock it does not go on while others have the machine. */
+/** Returns the CPU time of all processes of a browser in milliseconds. Unlike a clock, it stops while other processes use the machine. */
 async function workOf(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -41,7 +41,7 @@ async function workOf(browser: Browser): Promise<number> {
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime * 1000, 0);
 }
 
-/** What keeps people out, by axe-core: the rule, and the first place. */
+/** Lists the accessibility violations that axe-core finds: the rule and the first element. */
 export async function barriers(page: Page): Promise<readonly string[]> {
   const found: unknown = await page.evaluate(
     `${axe.source};axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) => id + ' ' + impact + ' ' + nodes[0].html))`,

@@ -1,6 +1,6 @@
 import type { Output, CliContext } from '../../src/commands/context/cli-context.ts';
 
-/** A context for tests, and what was written to it. */
+/** A context for tests, and the output written to it. */
 export type TestCliContext = {
   readonly context: CliContext;
   /** Each stream's text; `both` in the order of writing. */
@@ -8,11 +8,11 @@ export type TestCliContext = {
 };
 
 type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now'>> & {
-  /** The width that the streams tell; none unless given. */
+  /** The width that the streams report; none by default. */
   readonly columns?: number;
 };
 
-/** Makes a context without a terminal, in which nobody answers and nothing interruptSignal. */
+/** Creates a context without a terminal; it declines every confirmation and never interrupts. */
 export function createTestContext({ cwd = '/', env = {}, now = () => new Date(), columns }: TestContextOptions = {}): TestCliContext {
   const text = { stdout: '', stderr: '', both: '' };
   const output = (stream: 'stdout' | 'stderr'): Output => ({

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** What a process left behind. */
+/** The result of a process. */
 export type Ended = {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended the process. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -15,7 +15,7 @@ export type Ended = {
   readonly milliseconds: number;
 };
 
-/** A process that runs; `printed` is what it wrote so far. */
+/** A running process; `printed` is its output so far. */
 export type Running = {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly printed: () => { readonly stdout: string; readonly stderr: string };
@@ -25,7 +25,7 @@ export type Running = {
 export type RunOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether stdin stays open, for somebody to type. */
+  /** Whether stdin stays open for typed input. */
   readonly typing?: boolean;
 };
 
@@ -35,7 +35,7 @@ export type Run = (args: readonly string[], options: RunOptions) => Promise<Ende
 // A command that takes longer hangs.
 const patience = 60_000;
 
-/** Runs one command of the built CLI and waits for its end; it sees the given environment alone. */
+/** Runs one command of the built CLI and waits for its end; the command sees only the given environment. */
 export async function ostiary(args: readonly string[], options: RunOptions): Promise<Ended> {
   return (await startOstiary(args, options)).ended;
 }
@@ -46,10 +46,10 @@ export async function startOstiary(args: readonly string[], options: RunOptions)
   return start(process.execPath, ['--import', compilesOnce, join(home, 'dist', 'cli.js'), ...args], options);
 }
 
-// Half of what a short life of PGlite costs is V8, which compiles it a second time, for speed.
+// V8 spends half the time of a short PGlite process on compiling it a second time.
 const compilesOnce = 'data:text/javascript,import v8 from "node:v8";v8.setFlagsFromString("--liftoff-only")';
 
-/** Starts any program with the same care. */
+/** Starts any program with the same handling of output and end. */
 export function start(program: string, args: readonly string[], { cwd, env = {}, typing = false }: RunOptions): Running {
   const began = performance.now();
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -60,7 +60,7 @@ export function start(program: string, args: readonly string[], { cwd, env = {},
   });
   child.stdout.on('data', (part: Buffer) => parts.stdout.push(part));
   child.stderr.on('data', (part: Buffer) => parts.stderr.push(part));
-  // A process that reads nothing may be gone before its input is.
+  // A process that does not read stdin may end before its input is written.
   child.stdin.on('error', () => undefined);
   if (!typing) child.stdin.end();
   const late = setTimeout(() => child.kill('SIGKILL'), patience);
@@ -77,8 +77,8 @@ export function start(program: string, args: readonly string[], { cwd, env = {},
 let built: Promise<string> | undefined;
 
 /**
- * The package as it is published, built from the sources as they are now, in a folder of its own: a build that is
- * older than the sources is never tested, and nobody's `dist` is touched.
+ * Returns the folder of the published package, built from the current sources: tests never run an outdated build,
+ * and the `dist` of the checkout is never changed.
  */
 export function builtPackage(): Promise<string> {
   built ??= build();
@@ -99,14 +99,14 @@ async function build(): Promise<string> {
   try {
     renameSync(draft, home);
   } catch (error) {
-    // Another worker was faster.
+    // Another worker created it first.
     rmSync(draft, { recursive: true });
     if (!existsSync(home)) throw error;
   }
   return home;
 }
 
-/** Removes builds that nobody can be using any more. */
+/** Deletes builds that no process can use any more. */
 function sweep(cache: string): void {
   if (!existsSync(cache)) return;
   const old = Date.now() - 3_600_000;

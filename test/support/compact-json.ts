@@ -2,7 +2,7 @@ import type { Json } from '../../src/model/json.ts';
 
 const widest = 150;
 
-/** Prints JSON with each value that fits on a line on one line: the same content as indented JSON in a fifth of the lines. */
+/** Prints JSON with each value on one line if it fits: a fifth of the lines of indented JSON. */
 export function compactJson(value: Json, indent = ''): string {
   const line = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= widest) return line;

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The milliseconds that this process has worked; unlike a clock it does not go on while others have the machine. */
+/** Returns the CPU time of this process in milliseconds. Unlike a clock, it stops while other processes use the machine. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** The milliseconds that this process has worked, and all that it started and that have ended; where no system tells, what a clock says. */
+/** Returns the CPU time of this process and of its ended children in milliseconds, or a clock's time on a system without `/proc`. */
 export function totalCpuTime(): number {
   if (!existsSync('/proc/self/stat')) return performance.now();
-  // Behind the name, which may hold anything, the time of ended children is told in hundredths of a second.
+  // The name may contain any character. After it, the times of the ended children are in hundredths of a second.
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

@@ -1,4 +1,4 @@
-// What examples/demo-pr.js plays with.
+// The exports that examples/demo-pr.js uses.
 export { start } from './cli.ts';
 export { startGitHub } from './github.ts';
 export { playPullRequests } from './pull-request-story.ts';

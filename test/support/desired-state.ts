@@ -6,14 +6,14 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { SourceFile } from '../../src/model/source.ts';
 import type { Manifest } from './scenario.ts';
 
-/** The state that manifests want, through the loader; every secret source resolves to its own text. */
+/** Loads the desired state of manifests; every secret source resolves to its own text. */
 export function desiredState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): DesiredState {
   const checked = loadState(manifests, selection);
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;
 }
 
-/** Like `desiredState`, with the diagnostics; each manifest is a file of its own. */
+/** Loads the desired state with its diagnostics; each manifest is a separate file. */
 export function loadState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): Checked<DesiredState> {
   return loadManifests({
     files: filesOf(manifests),
@@ -28,7 +28,7 @@ export function loadState(manifests: readonly Manifest[], selection?: { readonly
   });
 }
 
-/** The files of manifests, one each. */
+/** Returns one file for each manifest. */
 export function filesOf(manifests: readonly Manifest[]): readonly SourceFile[] {
   return manifests.map((manifest) => ({
     path: `access/${manifest.kind}-${manifest.metadata.name}.yaml`,
@@ -36,7 +36,7 @@ export function filesOf(manifests: readonly Manifest[]): readonly SourceFile[] {
   }));
 }
 
-/** A map as people write it, a line for each scalar: the loader reads that many times faster than JSON. */
+/** Prints a map with a line for each scalar, which the loader reads many times faster than JSON. */
 function blockText(map: JsonObject, indent: string): string {
   const lines = Object.entries(map).map(([key, value]) => {
     if (isObject(value) && Object.keys(value).length > 0) return `${indent}${key}:\n${blockText(value, `${indent}  `)}`;

@@ -4,7 +4,7 @@ import { place } from './github.ts';
 import { byHand, drift, merge, must, propose, quote, write, type Scene } from './story-scene.ts';
 import { git, pushTo } from './workflow.ts';
 
-/** Somebody tightens a connection at night: an issue tells, a merge leaves it alone, a pull request accepts it. */
+/** Plays a drift: on-call tightens a connection, an issue reports it, a merge leaves it in place, a pull request adopts it. */
 export async function playDrift(scene: Scene): Promise<void> {
   scene.title('At night, by hand: reports-db gets a second pair of eyes');
   const reports = await byHand(scene, 'GET', '/connections/reports-db');
@@ -60,7 +60,7 @@ async function isTightened(scene: Scene): Promise<boolean> {
 
 type Shown = { readonly title: string; readonly body: string; readonly state: string };
 
-/** An issue as its readers see it. */
+/** Renders an issue as its readers see it. */
 async function issueAt({ github }: Scene, number: number): Promise<Shown> {
   const { data } = await github.person.issues.get({ ...place, issue_number: number });
   return { title: data.title, body: data.body ?? '', state: data.state };

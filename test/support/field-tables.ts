@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
-/** The page of all fields, made from the schemas. */
+/** Returns the page of all fields, generated from the schemas. */
 export function fieldTables(): string {
   const kinds = readdirSync('schemas')
     .filter((name) => name.endsWith('.schema.json'))
@@ -59,7 +59,7 @@ function resolved(schema: JsonObject, node: JsonObject): JsonObject {
   return name === undefined ? node : { ...objectAt(objectAt(schema['$defs'])[name]), ...node };
 }
 
-/** A row for each field, then for the fields inside it; the forms of a secret have a page of their own. */
+/** Returns a row for each field and its nested fields; the forms of a secret have their own page. */
 function rowsOf(schema: JsonObject, owner: JsonObject, prefix: string): readonly string[] {
   const required = Array.isArray(owner['required']) ? owner['required'] : [];
   return Object.entries(objectAt(owner['properties'])).flatMap(([name, value]) => {

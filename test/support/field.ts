@@ -3,12 +3,12 @@ import type { Json } from '../../src/model/json.ts';
 
 const empties: Readonly<Record<Shape['shape'], Json>> = { scalar: null, list: [], set: [], map: {}, object: {}, keyed: [] };
 
-/** A field with the usual empty value of its shape, omitted as empty; all else as given. */
+/** Creates a field with the default empty value of its shape, omitted when empty; the rest is as given. */
 export function fieldOf(name: string, shape: Shape, rest: Partial<Omit<FieldRule, 'shape'>> = {}): FieldRule {
   return { name, required: false, empty: empties[shape.shape], omitted: 'empty', ...rest, ...shape };
 }
 
-/** One field of every shape: `text`, `order`, `tags`, `labels`, `inner` (with `tags`) and `rules` (keyed by `name`, with `words`, `limit` and `note`). */
+/** Fields of every shape: `text`, `order`, `tags`, `labels`, `inner` (with `tags`) and `rules` (keyed by `name`, with `words`, `limit` and `note`). */
 export const someFields: readonly FieldRule[] = [
   fieldOf('text', { shape: 'scalar' }, { empty: '' }),
   fieldOf('order', { shape: 'list' }),

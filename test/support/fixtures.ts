@@ -8,7 +8,7 @@ import { snapshotFile } from './snapshot.ts';
 
 export type Fixtures = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Makes each fixture when a worker first asks for it, once for all workers: `/postgres`, `/template` and `/snapshot`. */
+/** Creates each fixture at its first request, once for all workers: `/postgres`, `/template` and `/snapshot`. */
 export async function offerFixtures(): Promise<Fixtures> {
   let postgres: Promise<RunningPostgres> | undefined;
   let snapshot: Promise<string> | undefined;
@@ -45,7 +45,7 @@ function listening(server: Server): Promise<string> {
   });
 }
 
-/** The name of a database in the shape of this version, with nothing in it. */
+/** Returns the name of an empty, migrated database. */
 async function makeTemplate(maintenance: string): Promise<string> {
   const name = 'ostiary_template';
   const client = new Client({ connectionString: maintenance });

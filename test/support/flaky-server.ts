@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** One request as the server saw it. */
 export type Seen = { readonly method: string; readonly path: string; readonly headers: IncomingMessage['headers']; readonly body: string };
 
-/** Answers one request, as badly as it likes. */
+/** Answers one request, correctly or not. */
 export type Reply = (response: ServerResponse, seen: Seen) => void;
 
 export type FlakyServer = {
@@ -16,7 +16,7 @@ export type FlakyServer = {
 
 type Options = { readonly tls?: { readonly key: string; readonly cert: string } };
 
-/** Starts a server that answers its requests by the replies in turn, the last one again and again. */
+/** Starts a server that answers its requests with the replies in order, and repeats the last one. */
 export async function startFlakyServer(replies: readonly Reply[] | Reply, options: Options = {}): Promise<FlakyServer> {
   const seen: Seen[] = [];
   const listener: RequestListener = (request, response) => {
@@ -50,33 +50,33 @@ export async function startFlakyServer(replies: readonly Reply[] | Reply, option
   };
 }
 
-/** A JSON answer. */
+/** Returns a JSON reply. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 }
 
-/** Any other answer. */
+/** Returns a reply with a text body. */
 export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
   };
 }
 
-/** A JSON answer whose bytes were packed on the way. */
+/** Returns a compressed JSON reply. */
 export function packed(encoding: string, body: Uint8Array): Reply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
   };
 }
 
-/** Breaks the connection without an answer. */
+/** Closes the connection without a response. */
 export const reset: Reply = (response) => {
   response.socket?.destroy();
 };
 
-/** Never answers. */
+/** Never sends a response. */
 export const silence: Reply = () => {};
 
 /** Promises more bytes than it sends. */
@@ -87,7 +87,7 @@ export function cut(body: string): Reply {
   };
 }
 
-/** Sends the headers and the beginning of a body, and then nothing. */
+/** Sends the headers and the start of a body, then stalls. */
 export function stall(body: string): Reply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(body.length + 100) });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 /** A file of a commit: its text, or with another mode (a link, a submodule). */
 export type Committed = string | Buffer | { readonly mode: '120000' | '160000' | '100755'; readonly content: string };
 
-/** Makes a bare repository (or adds a commit to it) whose head has exactly these files. */
+/** Creates a bare repository, or adds a commit to it; its head has exactly these files. */
 export async function commitFiles(
   folder: string,
   files: Readonly<Record<string, Committed>>,
@@ -37,7 +37,7 @@ export async function commitFiles(
   return stdout.trim();
 }
 
-/** What a server was asked. */
+/** A request that the server received. */
 export type Asked = { readonly path: string; readonly authorization: string | undefined };
 
 export type GitServer = {
@@ -51,14 +51,14 @@ export type GitServer = {
 export type GitServerOptions = {
   /** The folder of the repositories that are served. */
   readonly root: string;
-  /** Who may read: a user and a password; left out: everybody. */
+  /** The user and password for reads; absent for anonymous reads. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Answers itself; false: as usual. */
+  /** Sends its own response, or returns false for the usual one. */
   readonly instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
 };
 
-/** Serves repositories over the smart protocol of git, by `git http-backend`. */
+/** Serves repositories over git's smart protocol with `git http-backend`. */
 export async function startGitServer({ root, login, tls, instead }: GitServerOptions): Promise<GitServer> {
   const asked: Asked[] = [];
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -66,7 +66,7 @@ export async function startGitServer({ root, login, tls, instead }: GitServerOpt
     asked.push({ path: `${host}${request.url}`, authorization });
     if (instead?.(request, response) === true) return;
     const expected = login === undefined ? undefined : `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
-    // The name of the scheme may be written in any case.
+    // The scheme is case-insensitive.
     if (expected === undefined || authorization?.replace(/^basic /i, 'Basic ') === expected) runBackend(root, request, response);
     else response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end();
   };
@@ -117,7 +117,7 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   });
 }
 
-/** Puts a program of a name before all others; what it does is written in sh. */
+/** Puts a shell script with this name first on the PATH. */
 export async function putProgram(folder: string, name: string, script: string): Promise<Readonly<Record<string, string>>> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);

@@ -8,7 +8,7 @@ export const place = { owner: 'octo', repo: 'access' } as const;
 /** A request that arrived. */
 export type Heard = { readonly method: string; readonly path: string; readonly query: URLSearchParams; readonly body: string };
 
-/** An answer; a body with another type than JSON is sent as it is. */
+/** A response; a body of another type than JSON is sent unchanged. */
 export type Reply = {
   readonly status: number;
   readonly body: unknown;
@@ -16,19 +16,19 @@ export type Reply = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Answers a request instead of GitHub, or lets it pass. */
+/** Returns a response instead of GitHub's, or passes the request on. */
 export type Interception = (heard: Heard) => Reply | undefined;
 
-/** A GitHub with one repository, of the emulator and of routes of ours before it. */
+/** A GitHub with one repository: our own routes in front of the emulator. */
 export type TestGitHub = {
   readonly url: string;
   /** The token of a workflow's job: what it writes comes from `github-actions[bot]`. */
   readonly token: string;
-  /** A person who may do everything. */
+  /** The token of a person with all permissions. */
   readonly person: Octokit;
   readonly heard: readonly Heard[];
   readonly deployments: readonly Deployment[];
-  /** From now on requests are answered like this; nothing ends it. */
+  /** Sets the reply to all later requests; undefined removes it. */
   readonly intercept: (interception: Interception | undefined) => void;
   readonly close: () => Promise<void>;
 };
@@ -95,7 +95,7 @@ const seed = {
 const forbidden: Reply = { status: 403, body: { message: 'Resource not accessible by integration' } };
 const home = `/repos/${place.owner}/${place.repo}`;
 
-/** Routes that the emulator lacks, or answers otherwise than GitHub. */
+/** Routes that the emulator lacks, or that differ from GitHub. */
 function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
   const ofJob = authorization.includes(jobToken);
   if (path === '/user' && ofJob) return forbidden;
@@ -117,7 +117,7 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
   return { status: 201, body: { id: 1 } };
 }
 
-/** The few questions of GraphQL that are asked: who am I, and who last edited a comment. */
+/** Answers the GraphQL queries that the action sends: the viewer, and the last editor of a comment. */
 function graphqlReply({ method, path, body }: Heard, editors: Map<string, string>, authorization: string): Reply | undefined {
   const who = authorization.includes(jobToken) ? bot : place.owner;
   const [, comment] = /\/issues\/comments\/(\d+)$/.exec(path) ?? [];
@@ -127,14 +127,14 @@ function graphqlReply({ method, path, body }: Heard, editors: Map<string, string
   if (typeof variables?.id !== 'string') return { status: 200, body: { data: { viewer: { login: who } } } };
   const [id = ''] = /\d+$/.exec(Buffer.from(variables.id, 'base64').toString()) ?? [];
   const editor = editors.get(id);
-  // Here robots are without the ending that they have elsewhere.
+  // GraphQL omits the `[bot]` suffix of logins.
   const actor = editor === bot ? { __typename: 'Bot', login: bot.replace('[bot]', '') } : { __typename: 'User', login: editor };
   return { status: 200, body: { data: { node: { editor: editor === undefined ? null : actor } } } };
 }
 
 type Ask = (route: string) => Promise<unknown>;
 
-/** Routes that are made of what the emulator has: the pull requests of a commit, and a pull request whose branch moved on. */
+/** Routes built on the emulator: the pull requests of a commit, and a pull request whose branch has new commits. */
 async function laterReply({ method, path }: Heard, askFor: Ask): Promise<Reply | undefined> {
   const [, commit] = new RegExp(`^${home}/commits/([0-9a-f]+)/pulls$`).exec(path) ?? [];
   if (commit !== undefined) {
@@ -171,7 +171,7 @@ function send(response: ServerResponse, { status, body, type, headers = {} }: Re
   response.end(type === undefined ? JSON.stringify(body) : String(body));
 }
 
-/** Hands a request over to the emulator. */
+/** Passes a request on to the emulator. */
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,

@@ -3,12 +3,12 @@ import { offerFixtures } from './fixtures.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where a test asks for the fixtures that all workers share. */
+    /** The URL of the fixtures that all workers share. */
     readonly fixtures: string;
   }
 }
 
-/** Offers the databases that tests start servers on; nothing is made before a test asks for it. */
+/** Serves the databases that tests start servers on; each is created at its first request. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const fixtures = await offerFixtures();
   project.provide('fixtures', fixtures.url);

@@ -11,7 +11,7 @@ import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
 import { inputOf, reviewOf } from './run-pipeline.ts';
 import { scenario, type Manifest, type Scenario } from './scenario.ts';
 
-/** Manifests that were applied once, those of today, and a gateway that went its own way. */
+/** The manifests of the last apply, the current ones, and a gateway that has drifted. */
 export type History = {
   readonly one: Scenario;
   readonly desired: DesiredState;
@@ -19,7 +19,7 @@ export type History = {
   readonly consent: Consent;
 };
 
-/** The same manifests, their first one of the kind under another name, with a word of its former one. */
+/** Returns the manifests with the first one of the kind renamed, and its previous name declared. */
 function renamed(manifests: readonly Manifest[], kind: string, field: 'renamedFrom' | 'replaces'): readonly Manifest[] {
   const [first] = manifests.filter((one) => one.kind === kind);
   if (first === undefined) return manifests;
@@ -30,7 +30,7 @@ function renamed(manifests: readonly Manifest[], kind: string, field: 'renamedFr
   );
 }
 
-/** Any two sets of manifests, and any gateway. */
+/** Generates two sets of manifests and a gateway. */
 export const history: fc.Arbitrary<History> = fc
   .record({
     one: scenario,
@@ -55,21 +55,21 @@ export const history: fc.Arbitrary<History> = fc
     return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
   });
 
-/** The gateway of a history. */
+/** Creates the gateway of a history. */
 export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {
   const options = { registry, agents: ['default', 'other'], resources: one.live, tellsUntouched: true };
   return memoryGateway({ ...options, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 
-/** The errors of successors that cannot take over everything. */
+/** The error codes of successors that cannot inherit every field. */
 const impossible: ReadonlySet<string> = new Set(['plan/would-lose-secret', 'plan/edge-cannot-move']);
 
-/** What somebody cannot know beforehand: an edge of a rule without a manifest cannot move, a kept secret may be missing. */
+/** The error codes that a scenario cannot avoid: an edge of a rule without a manifest cannot move, and a kept secret may be missing. */
 function isPossible(diagnostics: readonly Diagnostic[]): boolean {
   return !diagnostics.some(({ code, severity }) => severity === 'error' && impossible.has(code));
 }
 
-/** Plans a history over its gateway, and skips what cannot be planned. */
+/** Plans a history against its gateway, and skips a case that cannot be planned. */
 export async function planAgainst(
   gateway: MemoryGateway,
   { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,

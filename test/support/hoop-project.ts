@@ -7,7 +7,7 @@ import { runInFolder } from './run-in-process.ts';
 import type { HoopOptions } from './hoop/options.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
 
-/** What one command line left behind. */
+/** The result of one command line. */
 export type CommandResult = {
   readonly code: number;
   readonly stdout: string;
@@ -15,16 +15,16 @@ export type CommandResult = {
   readonly requests: readonly string[];
 };
 
-/** A folder of manifests beside a model of the public gateway. */
+/** A folder of manifests, and a model of the public gateway. */
 export type HoopProject = {
   readonly model: HoopModel;
   readonly folder: string;
   /** The root of the model's API. */
   readonly url: string;
   readonly write: (files: Files) => void;
-  /** Runs a command line in the folder, with the admin's token unless another is given. */
+  /** Runs a command line in the folder, by default with the admin token. */
   readonly ostiary: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<CommandResult>;
-  /** Sends a request of somebody else's, as an admin. */
+  /** Sends a request of another admin. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<{ readonly status: number; readonly body: unknown }>;
 };
 
@@ -36,7 +36,7 @@ export const organisationKey = '7d0c4a0e-5a3c-4f0e-9d0a-1c0f4ad5a3c4|org-canary-
 
 const agents = [{ name: 'default' }, { name: 'other' }];
 
-/** Makes a project; the model stops, and the folder goes, after the tests of the file. */
+/** Creates a project; stops its model and deletes its folder after the tests of the file. */
 export async function hoopProject(options: HoopOptions = {}): Promise<HoopProject> {
   const model = await startHoopModel({
     licence: 'enterprise',

@@ -17,7 +17,7 @@ import type { MemoryResource } from './memory-store.ts';
 import type { ResourceStates } from './posture.ts';
 import type { Manifest, Scenario } from './scenario.ts';
 
-/** A scenario whose names the public gateway takes. */
+/** A scenario whose names the public gateway accepts. */
 export function hoopScenario({ manifests, live }: Scenario): Scenario {
   return { manifests: manifests.map((one) => manifestOf(renamed({ ...one }))), live: live.map((one) => resourceOf(one)) };
 }
@@ -54,7 +54,7 @@ export const scenarioToken = 'hpk_scenario';
 export const scenarioAuditor = 'hpk_scenario_auditor';
 export const hiddenRule = 'rp_12345678__hidden';
 
-/** A model that holds what is live in a scenario, with much that no manifest speaks of. */
+/** Starts a model with the live state of a scenario, and many objects that no manifest declares. */
 export async function hoopWorld({ live }: Scenario, random = 1): Promise<HoopModel> {
   const model = await startHoopModel({
     licence: 'enterprise',
@@ -103,7 +103,7 @@ function connectionBody(model: HoopModel, name: string, { spec, secrets, hidden 
     ...rest,
     name,
     agent_id: model.store.agentNamed(textOf(agent))?.id ?? '',
-    // Twice, and in no order: nothing to change, and to be left as it is.
+    // Duplicate and unordered entries: they are no change and must stay as they are.
     reviewers: [...groups.toReversed(), ...groups.slice(0, 1)],
     resource_name: `resource of ${name}`,
     guardrail_rules: [hidden],
@@ -114,7 +114,7 @@ function connectionBody(model: HoopModel, name: string, { spec, secrets, hidden 
   };
 }
 
-/** Entries with a key that no schema knows. */
+/** Returns entries with a key that is in no schema. */
 function withMessages(spec: JsonObject): JsonObject {
   const sides = ['input', 'output'].flatMap((side) => {
     const value = spec[side];
@@ -148,14 +148,14 @@ function manage({ store }: HoopModel, id: ResourceId): void {
   if (masking !== undefined) store.maskings.set(masking.id, { ...masking, managedBy: 'hoop' });
 }
 
-/** Opens the model through the dialect, as fast as it answers. */
+/** Opens the model through the dialect, without a rate limit. */
 export function openHoop(model: HoopModel): Promise<Gateway> {
   return openGateway({ url: `${model.url}/api`, token: scenarioToken, auth: 'auto', dialect: 'auto', registry, sleep: async () => {} });
 }
 
 const folder = join(tmpdir(), 'ostiary-hoop-scenarios');
 
-/** Reads what is live, with the secrets that manifests state, and plans; throws where planning finds an error. */
+/** Reads the live state, with the secrets that the manifests state, and plans. Throws when planning finds an error. */
 export async function planHoop(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const { value, diagnostics } = await gateway.readAll([...registry.keys()]);
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
@@ -167,7 +167,7 @@ export async function planHoop(gateway: Gateway, desired: DesiredState): Promise
   return { plan: checked.value, live };
 }
 
-/** What the model holds, as a world whose postures can be told; an attribute counts like a type of redaction. */
+/** Returns the state of the model in the form that `postureOf` reads; an attribute counts as a type of redaction. */
 export function scenarioWorld({ store }: HoopModel): ResourceStates {
   const names = new Map([...store.connections.values()].map((row) => [row.id, resourceId('Connection', row.name)]));
   const ends = (ids: readonly string[]): readonly ResourceId[] => ids.flatMap((id) => names.get(id) ?? []).toSorted();
@@ -218,7 +218,7 @@ function connectionOf(row: ConnectionRow, attributes: readonly string[]): Memory
   };
 }
 
-/** Does the work on the model of a gateway that holds a scenario's live objects, and stops it. */
+/** Runs the work on a model with the live objects of a scenario, then stops the model. */
 export async function onHoopWorld<T>(one: Scenario, work: (model: HoopModel) => Promise<T>): Promise<T> {
   const model = await hoopWorld(one);
   try {

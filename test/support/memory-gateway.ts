@@ -12,49 +12,49 @@ import { comparedFields, idOf, memoryStore, refusal, type MemoryRequest, type Me
 
 export type { MemoryRequest, MemoryResource } from './memory-store.ts';
 
-/** `before`: refused and nothing happened; `after`: it happened, only the answer is lost. */
+/** `before`: the request is refused without effect; `after`: the request takes effect, but its response is lost. */
 export type MemoryFault = 'before' | 'after';
 
 export type MemoryOptions = {
   readonly registry: Registry;
-  /** Agents by name; absent: a gateway that cannot list agents. */
+  /** Agents by name; absent for a gateway that cannot list agents. */
   readonly agents?: readonly string[];
   readonly groups?: readonly string[];
   readonly resources?: readonly MemoryResource[];
-  /** Whether secret values are told; `hidden` refuses an update that would lose one, `hidden-kept` keeps it. */
+  /** Whether reads show secret values; `hidden` refuses an update that would lose one, `hidden-kept` keeps it. */
   readonly secrets?: 'shown' | 'hidden' | 'hidden-kept';
   readonly identity?: Partial<GatewayIdentity>;
-  /** Kinds whose names an update may change. */
+  /** The kinds that an update can rename. */
   readonly renameable?: readonly string[];
-  /** Whether reads tell that nobody wrote an object since it was created. */
+  /** Whether reads report that an object was not written since its creation. */
   readonly tellsUntouched?: boolean;
-  /** Decides for each request whether it fails. */
+  /** Decides whether a request fails. */
   readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
-  /** Objects of the gateway that refer to a replaced resource, as the preflight finds them. */
+  /** The gateway objects that refer to a replaced resource, as the preflight finds them. */
   readonly references?: readonly OutsideReference[];
-  /** Runs before a write is committed; the place for delays and interleaved edits. */
+  /** Runs before a write is committed, for delays and interleaved edits. */
   readonly onWrite?: (request: MemoryRequest) => Promise<void> | void;
 };
 
-/** A gateway in memory, with what tests need to look inside and to interfere. */
+/** A gateway in memory that tests can inspect and change. */
 export interface MemoryGateway extends Gateway {
-  /** Writes in the order they were committed. */
+  /** The writes in the order of their commits. */
   readonly writes: readonly { readonly method: MemoryRequest['method']; readonly id: ResourceId }[];
-  /** All requests in the order they were made. */
+  /** All requests in their order. */
   readonly requests: readonly MemoryRequest[];
-  /** All that is stored, by id, without uids and versions; equal states are equal values. */
+  /** Returns everything that is stored, by id, without uids and versions; equal states give equal values. */
   state(): Readonly<Record<ResourceId, MemoryResource>>;
-  /** Changes faults from now on. */
+  /** Changes the faults of later requests. */
   setFault(fault: MemoryOptions['fault']): void;
-  /** Creates or replaces a resource behind everybody's back; edge fields left out stay. */
+  /** Creates or replaces a resource without a request; omitted edge fields stay. */
   put(resource: MemoryResource): void;
-  /** Deletes a resource behind everybody's back. */
+  /** Deletes a resource without a request. */
   drop(id: ResourceId): void;
 }
 
 type Begun = MemoryRequest & { readonly fails?: MemoryFault };
 
-/** Makes a gateway in memory: full-replace writes, one edge table per rule kind, managed objects refused. */
+/** Creates a gateway in memory: an update replaces the whole object, each rule kind has one edge table, and writes to managed objects are refused. */
 export function memoryGateway(options: MemoryOptions): MemoryGateway {
   const { registry, agents, secrets: visibility = 'shown', renameable = ['GuardrailRule'] } = options;
   const store = memoryStore(registry, agents);
@@ -114,7 +114,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     store.store({ uid, kind, name, spec, secrets, managedBy, version: store.nextVersion() }, resource.edges ?? {}, 'test');
   }
 
-  /** The stored row of a fresh read, if nobody manages it and it did not move. */
+  /** Returns the stored row if it is unmanaged and unchanged since the read. */
   function writable(request: MemoryRequest, fresh: LiveResource): MemoryRow {
     const row = store.rows.get(fresh.uid);
     if (row === undefined) throw refusal(request, { status: 404, code: 'api/not-found', message: 'there is no such object' });
@@ -229,7 +229,7 @@ function overlaid(kind: Kind, stored: JsonObject, written: JsonObject): JsonObje
   return result;
 }
 
-/** What a fresh read has of fields, those nobody knows included. */
+/** Returns the fields of a fresh read, including unknown ones. */
 function carried(fresh: LiveResource): JsonObject {
   const { raw } = fresh;
   return isObject(raw) && isObject(raw['spec']) ? raw['spec'] : {};

@@ -7,7 +7,7 @@ import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 
-/** One resource as a test states it; everything left out is empty, fields nobody knows are kept like a gateway keeps them. */
+/** One resource of a test; omitted fields are empty, and unknown fields are kept, as on a gateway. */
 export type MemoryResource = {
   readonly id: ResourceId;
   readonly spec?: JsonObject;
@@ -44,10 +44,10 @@ export type MemoryStore = {
   readonly nextVersion: () => number;
   readonly find: (id: ResourceId) => MemoryRow | undefined;
   readonly edgesOf: (row: MemoryRow) => Ends;
-  /** Writes the row and replaces its side of every edge field that is given, or nothing; a caller may not change what a managed connection has. */
+  /** Writes the row and its side of every given edge field, or nothing; no caller may change the edges of a managed connection. */
   readonly store: (row: MemoryRow, ends: Ends, by: 'caller' | 'test') => MemoryRow;
   readonly drop: (uid: string, by: 'caller' | 'test') => void;
-  /** Fills in what a gateway fills in and checks references. */
+  /** Fills in the defaults of a gateway and checks references. */
   readonly completed: (kind: Kind, name: string, spec: JsonObject) => JsonObject;
 };
 
@@ -95,7 +95,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     return uid;
   }
 
-  /** A rule's writer may not change what a managed connection has; a connection's own writer may choose its rules. */
+  /** A write of a rule may not change the edges of a managed connection; a write of the connection itself may choose its rules. */
   function checkManagers(row: MemoryRow, field: FieldRule, changed: readonly string[]): void {
     const others = field.edge === 'rule' ? changed.flatMap((uid) => rows.get(uid) ?? []) : [];
     const managed = others.find(({ managedBy }) => managedBy !== '');
@@ -199,7 +199,7 @@ export function idOf(row: MemoryRow): ResourceId {
   return resourceId(row.kind.name, row.name);
 }
 
-/** The fields that are compared, normalised; secrets, edges and what no schema knows are apart. */
+/** Returns the compared fields, normalized, without secrets, edges and unknown fields. */
 export function comparedFields(kind: Kind, spec: JsonObject): JsonObject {
   const fields = kind.fields.filter(
     (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && field.dialect === undefined,
@@ -218,7 +218,7 @@ function isUid(value: string): boolean {
 
 type Refused = { readonly message: string; readonly code?: `api/${string}`; readonly status?: number; readonly ambiguous?: boolean };
 
-/** The error that a gateway's refusal of the request is. */
+/** Creates the error for a request that the gateway refuses. */
 export function refusal(request: Pick<MemoryRequest, 'method' | 'id'>, refused: Refused): ApiError {
   const { message, code = 'api/refused', status, ambiguous = false } = refused;
   const { method } = request;

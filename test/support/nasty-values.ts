@@ -6,13 +6,13 @@ import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { riskClasses, type Risk } from '../../src/model/plan/risk.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
-/** A resource whose name nobody should trust. */
+/** A resource with an untrusted name. */
 export const id: fc.Arbitrary<ResourceId> = fc
   .tuple(fc.constantFrom('Connection', 'GuardrailRule'), nastyText)
   .map(([kind, name]) => resourceId(kind, name));
-/** A pointer of such texts. */
+/** A pointer of untrusted texts. */
 export const path: fc.Arbitrary<Pointer> = fc.array(nastyText, { minLength: 1, maxLength: 3 }).map((tokens) => pointer(...tokens));
-/** Any JSON value of such texts. */
+/** Any JSON value of untrusted texts. */
 export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
@@ -24,7 +24,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
     fc.dictionary(nastyText, tie('value'), { maxKeys: 4, noNullPrototype: true }),
   ),
 })).value;
-/** Any JSON object of such texts. */
+/** Any JSON object of untrusted texts. */
 export const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
 const way = fc.constantFrom('weakens', 'both', 'unknown', 'neutral', 'strengthens');
 const place = fc.tuple(nastyText, fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 300 })).map((parts) => parts.join(':'));
@@ -32,7 +32,7 @@ const cause = fc.record(
   { by: id, path, edge: id, place: fc.oneof(place, nastyText), byHand: fc.constant(true as const) },
   { requiredKeys: ['by'] },
 );
-/** A risk of such texts. */
+/** A risk with untrusted texts. */
 export const risk: fc.Arbitrary<Risk> = fc.record(
   {
     code: fc.constantFrom('risk/reviewer-removed', 'risk/neutral'),
@@ -91,7 +91,7 @@ const reach = fc.record(
   },
   { requiredKeys: ['way', 'places', 'connections', 'tags'] },
 );
-/** What a plan means for connections, of texts that nobody should trust. */
+/** The protection part of a plan, with untrusted texts. */
 export const protection: fc.Arbitrary<Protection> = fc.record({
   headlines: fc.array(
     fc.record({

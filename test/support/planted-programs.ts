@@ -2,15 +2,15 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { writeFiles } from '../e2e/project.ts';
 
-/** A program that leaves a file, and what it left. */
+/** A program that leaves a file when it runs, and the files it left. */
 export type Witness = {
-  /** The path of a program that leaves a file of this name, and fails. */
+  /** Returns the path of a program that leaves a file with this name and fails. */
   readonly command: (name: string) => string;
-  /** The names of what ran. */
+  /** Returns the names of the programs that ran. */
   readonly ran: () => readonly string[];
 };
 
-/** Makes a witness that keeps its files in the folder. */
+/** Creates a witness that keeps its files in the folder. */
 export function makeWitness(folder: string): Witness {
   const files = join(folder, 'ran');
   mkdirSync(files, { recursive: true });
@@ -25,7 +25,7 @@ export function makeWitness(folder: string): Witness {
   };
 }
 
-/** Every key of git's configuration that names a program, by `git help --config` of 2.39 and the documentation up to 2.55. */
+/** All git configuration keys that name a program, from `git help --config` of 2.39 and the documentation up to 2.55. */
 export const programKeys: readonly string[] = [
   ['core.alternateRefsCommand', 'core.askPass', 'core.editor', 'core.fsmonitor', 'core.gitProxy', 'core.pager', 'core.sshCommand'],
   ['alias.x', 'alias.rev-parse', 'alias.ls-tree', 'alias.fetch', 'browser.x.cmd', 'browser.x.path', 'difftool.x.cmd', 'difftool.x.path'],
@@ -40,7 +40,7 @@ export const programKeys: readonly string[] = [
   ['web.browser'],
 ].flat();
 
-/** Settings that make git run a program of another key, or let it. */
+/** Settings that make or let git run the program of another key. */
 const triggers: readonly (readonly [string, string])[] = [
   ['protocol.allow', 'always'],
   ['protocol.ext.allow', 'always'],
@@ -63,11 +63,11 @@ const triggers: readonly (readonly [string, string])[] = [
 type HostileOptions = {
   /** Further settings. */
   readonly more?: readonly (readonly [string, string])[];
-  /** The keys that name the witness; all unless given. */
+  /** The keys that name the witness; all by default. */
   readonly keys?: readonly string[];
 };
 
-/** The text of a configuration that names the witness wherever it can, and leads to the address. */
+/** Returns the text of a configuration that names the witness in every possible key, with the URL as origin. */
 export function hostileConfig(witness: Witness, url: string, { more = [], keys = programKeys }: HostileOptions = {}): string {
   const named = keys.map((key): readonly [string, string] => {
     const command = witness.command(key.replaceAll('/', '_'));
@@ -94,13 +94,13 @@ const hooks = [
   'post-rewrite',
 ];
 
-/** Puts hooks of every event that git has on its own side into a folder of git's. */
+/** Writes a hook for every client-side event into a `.git` folder. */
 export function plantHooks(gitFolder: string, witness: Witness, names: readonly string[] = hooks): void {
   writeFiles(gitFolder, Object.fromEntries(names.map((name) => [`hooks/${name}`, `#!/bin/sh\n${witness.command(`hook-${name}`)}\n`])));
   for (const name of names) chmodSync(join(gitFolder, 'hooks', name), 0o755);
 }
 
-/** Makes of the folder what git takes for a bare repository, as a pull request can: of plain files. */
+/** Turns the folder into a bare repository made of plain files, as a pull request can. */
 export function plantRepository(folder: string, witness: Witness, url: string): void {
   const more: readonly (readonly [string, string])[] = [
     ['core.repositoryFormatVersion', '1'],
@@ -112,7 +112,7 @@ export function plantRepository(folder: string, witness: Witness, url: string): 
     config: hostileConfig(witness, url, { more }),
     'objects/k': '',
     'refs/k': '',
-    // In case that git follows them: a folder of git's own, and one of a worktree.
+    // In case git reads attributes there: in the `.git` folder and in the worktree.
     'info/attributes': '* filter=x diff=x merge=x\n',
     '.gitattributes': '* filter=x diff=x merge=x\n',
   });

@@ -11,7 +11,7 @@ import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
 import { createTestContext } from './cli-context.ts';
 
-/** What tests of pulling share: a project of one target, whose gateway is in memory. */
+/** A project with one target and a gateway in memory, for the tests of pull. */
 const target: Target = {
   name: 'test',
   url: 'http://memory.test',
@@ -57,7 +57,7 @@ export function made(live: LiveState, secrets: PulledSecrets): PullManifests {
   });
 }
 
-/** What the manifests want, with every variable as the gateway has it. */
+/** Returns the desired state of the manifests, with every variable as on the gateway. */
 export function desiredOf({ manifests, drafts }: PullManifests, live: LiveState): DesiredState {
   const values = new Map(drafts.secrets.variables.map(({ name, id, path }) => [name, valueAt(live, keyIn(drafts.drafts, id), path)]));
   const { value, diagnostics } = loadManifests({

@@ -19,7 +19,7 @@ import {
 } from './story-scene.ts';
 import { commitAll, git } from './workflow.ts';
 
-/** Plays what a team sees of Ostiary on GitHub; throws where something is not as it is told. */
+/** Plays the life of a pull request on GitHub. Throws when a comment or a run differs from the story. */
 export async function playPullRequests(stage: Stage): Promise<void> {
   const scene = await begin(stage);
   for (const chapter of [change, rename, playDrift, playPull]) await chapter(scene);
@@ -73,7 +73,7 @@ spec:
   guardrail_rules: [no-drop]
 `;
 
-/** What is there before the story: manifests on the main branch, applied. */
+/** Applies the manifests of the main branch, the start of the story. */
 async function begin(stage: Stage): Promise<Scene> {
   const origin = join(stage.folder, 'origin.git');
   const clone = join(stage.folder, 'access');
@@ -96,7 +96,7 @@ async function begin(stage: Stage): Promise<Scene> {
   return scene;
 }
 
-/** A pull request changes protections, is merged, and is applied. */
+/** Plays a pull request that changes protections: its comment, merge and apply. */
 async function change(scene: Scene): Promise<void> {
   scene.title('A pull request: reports, and no more waiting for the DBAs');
   const pull = await propose(scene, 'reports', 'Open a database for reports; let everybody read orders', () => {
@@ -123,7 +123,7 @@ async function change(scene: Scene): Promise<void> {
   must((await namesOf(scene)).includes('reports-db'), 'the gateway has the new connection');
 }
 
-/** A pull request renames a connection, hears what that costs, and says what it means. */
+/** Plays a pull request that renames a connection: its comment asks for `replaces`, and the author adds it. */
 async function rename(scene: Scene): Promise<void> {
   scene.title('A second pull request: orders-db shall be called sales-db');
   const pull = await propose(scene, 'rename', 'Call orders-db sales-db', () => {

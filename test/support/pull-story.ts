@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { must, quote, type Scene } from './story-scene.ts';
 
-/** Somebody who has only the gateway gets its manifests, and a plan of them finds nothing to do. */
+/** Pulls the manifests of a gateway, and plans them without changes. */
 export async function playPull(scene: Scene): Promise<void> {
   const { folder, gateway, say } = scene;
   scene.title('Somebody has the gateway and no manifests: ostiary pull writes them');

@@ -14,7 +14,7 @@ export type TestRepository = {
   readonly write: (files: Files) => void;
   readonly remove: (...paths: readonly string[]) => void;
   readonly link: (path: string, target: string) => void;
-  /** Lets a file be run. */
+  /** Makes a file executable. */
   readonly allow: (path: string) => void;
   /** Commits everything and returns the commit. */
   readonly commit: (message?: string) => string;
@@ -23,7 +23,7 @@ export type TestRepository = {
   readonly open: (folder?: string) => Promise<Repository>;
 };
 
-/** Who commits, without a word of whoever runs the tests. */
+/** The author of commits, independent of the user's settings. */
 export const gitEnv: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '',
   HOME: '/nonexistent',
@@ -34,7 +34,7 @@ export const gitEnv: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 };
 
-/** What git is told in its environment: nothing here grows so large that it has to be tidied up. */
+/** The environment of git; it disables maintenance, which small repositories do not need. */
 const settings = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'protocol.file.allow',
@@ -45,10 +45,10 @@ const settings = {
   GIT_CONFIG_VALUE_2: '0',
 };
 
-/** Makes repositories for the tests of one file, and removes them after the last of them. */
+/** Creates repositories for the tests of one file, and deletes them after the last test. */
 export function repositories(): {
   readonly make: (files?: Files) => TestRepository;
-  /** A bare one, for others to push to; holds what the other has. */
+  /** Creates a bare clone that others can push to. */
   readonly makeOrigin: (of: TestRepository) => TestRepository;
   readonly clone: (of: TestRepository, ...args: readonly string[]) => TestRepository;
   readonly at: (folder: string, isNew?: boolean) => TestRepository;
@@ -85,7 +85,7 @@ export function repositories(): {
   };
 }
 
-// A new process costs one as large as ours more than git does in it: one shell starts all that belong together.
+// Starting a process from one as large as this takes longer than git itself, so one shell runs a batch.
 const commits = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
 const begins = 'git init --quiet --template= --initial-branch=main';
 

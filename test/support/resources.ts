@@ -6,12 +6,12 @@ import type { Kind } from '../../src/model/kind.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../src/model/resource.ts';
 
-/** A place that tells its pointer: its line is the pointer's length. */
+/** Returns a position that identifies its pointer: the line is the length of the pointer. */
 export function placeOf(path: string): Position {
   return { file: `access${path}`, line: path.length + 1, column: 1 };
 }
 
-/** A desired resource with nothing but an id; all its given fields are stated. */
+/** Creates a desired resource with an id; all given fields are stated. */
 export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}): DesiredResource {
   return {
     id,
@@ -28,7 +28,7 @@ export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}):
   };
 }
 
-/** A live resource with nothing but an id; its uid is `uid-NAME`. */
+/** Creates a live resource with an id; its uid is `uid-NAME`. */
 export function liveOf(id: ResourceId, given: Partial<LiveResource> = {}): LiveResource {
   return { id, uid: `uid-${nameOf(id)}`, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [], ...given };
 }
@@ -37,7 +37,7 @@ export function stateOf(...resources: readonly LiveResource[]): LiveState {
   return { resources, lookups: {} };
 }
 
-/** A desired state of the resources and edges, and of what a selection left out. */
+/** Creates a desired state of resources, edges and unselected resources. */
 export function wantedOf(
   resources: readonly DesiredResource[],
   edges: readonly DeclaredEdge[] = [],
@@ -46,7 +46,7 @@ export function wantedOf(
   return { resources, edges, unselected: unselected.map((id) => ({ id, key: id, ignore: [] })), tree: 'tree', notices: [] };
 }
 
-/** An edge that the resource's manifest declares, by its field. */
+/** Creates an edge that the resource's manifest declares, by its field. */
 export function edgeOf(rule: ResourceId, connection: ResourceId, by: ResourceId = rule): DeclaredEdge {
   const path = by === rule ? `/connection_ids/${nameOf(connection)}` : `/guardrail_rules/${nameOf(rule)}`;
   return { rule: endOf(rule), connection: endOf(connection), declarations: [{ by, how: 'listed', path }] };
@@ -56,7 +56,7 @@ function endOf(id: ResourceId): { readonly kind: string; readonly text: string }
   return { kind: kindOf(id), text: nameOf(id) };
 }
 
-/** A kind of the fields, that derives and fills in nothing. */
+/** Creates a kind with these fields, without derived values and defaults. */
 export function fakeKind(name: string, fields: readonly FieldRule[], given: Partial<Kind> = {}): Kind {
   return {
     name,

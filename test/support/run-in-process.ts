@@ -4,8 +4,8 @@ import type { Ended, RunOptions } from './cli.ts';
 import { createTestContext } from './cli-context.ts';
 
 /**
- * Runs one command line from the sources in this process: a tenth of the price of a process of its own, for tests of
- * what a command says and does. How a process takes signals, terminals and pipes and how it ends, `ostiary` shows.
+ * Runs one command line from the sources in this process, ten times as fast as in a new process. For tests of output
+ * and effects; tests of signals, terminals, pipes and the end of a process use `ostiary`.
  */
 export async function ostiaryInProcess(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
   const began = performance.now();
@@ -13,7 +13,7 @@ export async function ostiaryInProcess(args: readonly string[], { cwd, env = {} 
   return { ...ended, signal: null, milliseconds: performance.now() - began };
 }
 
-/** Runs a command line in a folder, in this process, with the given environment alone: so without git. */
+/** Runs a command line in a folder, in this process, with only the given environment and so without git. */
 export async function runInFolder(
   folder: string,
   args: readonly string[],

@@ -14,7 +14,7 @@ import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1 };
 export const testTarget = { name: 'test', url: 'http://memory.test', dialect: 'interface' } as const;
 
-/** The input of a plan; a test states the manifests and the live state, and may state the rest. */
+/** The input of a plan; a test gives the manifests and the live state, and optionally the rest. */
 export type TestInput = Pick<ReconcileInput, 'desired' | 'live'> & Partial<ReconcileInput>;
 
 /** Completes the input of a plan: no base and no limits. */
@@ -22,7 +22,7 @@ export function inputOf(given: TestInput): ReconcileInput {
   return { registry, target: testTarget, base: undefined, limits: noLimits, allowed: [], ...given };
 }
 
-/** Completes the answers about a draft: a preflight without findings, no policies, no limit of risk. */
+/** Completes the review of a draft: a preflight without findings, no policies, no risk limit. */
 export function reviewOf(given: Partial<ReviewInput> = {}): ReviewInput {
   const preflight = { diagnostics: [], refusals: [], indivisible: new Map(), references: [] };
   return { preflight, policies: { rules: [], today: '2026-11-22' }, rules: undefined, ...given };
@@ -41,7 +41,7 @@ export async function planAgainst(gateway: Gateway, desired: DesiredState): Prom
   return { plan: planOf(desired, live), live };
 }
 
-/** Plans without limits, and tells what was found. */
+/** Plans without limits, and returns the diagnostics too. */
 export function checkedPlan(desired: DesiredState, live: LiveState, base?: BaseState): Checked<Plan> {
   return runReconcile({ desired, live, base });
 }
@@ -61,7 +61,7 @@ export type ApplyOutcome = {
   readonly concurrency?: number;
 };
 
-/** Carries out a plan with the secrets of the desired state. */
+/** Applies a plan with the secrets of the desired state. */
 export async function applyPlan({ gateway, plan: planned, live, desired, concurrency = 1 }: ApplyOutcome): Promise<ApplyResult> {
   const secrets = new Map(desired.resources.map((resource) => [resource.id, resource.secrets]));
   return apply({

@@ -17,14 +17,14 @@ import { planDocument } from '../../src/report/subjects/plan.ts';
 
 type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
 
-/** The text of a plan's file. */
+/** Returns the text of a saved plan. */
 export function savedText({ plan, live, desired }: Made): string {
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const rest = { tool: '0.1.0', whole: true, repository: [], sources: [...sourcesOf(resources)] };
   return toJsonText(sealedPlan(planDocument([plan]).json(), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
 }
 
-/** Reads the text of a plan's file; throws where it is none. */
+/** Reads the text of a saved plan. Throws when it is not one. */
 export function openText(text: string): SavedPlan {
   const { value, diagnostics } = openPlan(text, registry);
   if (value === undefined || 'version' in value) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
@@ -33,7 +33,7 @@ export function openText(text: string): SavedPlan {
 
 export type Resumed = { readonly refusals: readonly Refusal[]; readonly result?: ApplyResult };
 
-/** Carries out a plan's file over what is live now, unless something moved. */
+/** Applies a saved plan to the current live state, unless an object changed. */
 export async function resume(text: string, { gateway, desired: declared, concurrency = 1 }: Resuming): Promise<Resumed> {
   const saved = openText(text);
   const { plan } = saved;

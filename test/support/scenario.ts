@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
-/** A manifest as a plain value. */
+/** A manifest as a JSON value. */
 export type Manifest = { readonly kind: string; readonly metadata: JsonObject & { readonly name: string }; readonly spec: JsonObject };
 
 /** `Kind/metadata.name`. */
@@ -11,7 +11,7 @@ export function manifestId({ kind, metadata }: Manifest): ResourceId {
   return resourceId(kind, metadata.name);
 }
 
-/** Manifests, and what a gateway holds when they meet it. */
+/** Manifests, and the state of a gateway. */
 export type Scenario = { readonly manifests: readonly Manifest[]; readonly live: readonly MemoryResource[] };
 
 const groups = ['dba', 'sre', 'security'] as const;
@@ -22,10 +22,10 @@ const maskings = ['m0', 'm1'] as const;
 
 const mode = fc.constantFrom('enabled', 'disabled');
 const subset = (choices: readonly string[]): fc.Arbitrary<string[]> => fc.subarray([...choices]);
-/** Mostly nothing: what is rare in life, yet must hold. */
+/** Mostly absent: rare cases that must work too. */
 const seldom = <T>(choice: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(choice, { nil: undefined, freq: 2 });
 
-/** Plain fields of a connection, as they stand in manifests and live alike. */
+/** Fields of a connection that have the same form in manifests and on the gateway. */
 const connectionFields = fc.record(
   {
     type: fc.constantFrom('database', 'custom'),
@@ -57,7 +57,7 @@ const rules = fc.record({
   rules: fc.uniqueArray(rule, { maxLength: 3, selector: (one) => ('name' in one ? one.name : one.pattern_regex) }),
 });
 const guardrailFields = fc.record({ description: fc.constantFrom('', 'why'), input: rules, output: rules }, { requiredKeys: [] });
-/** A gateway may hold what a manifest may not say: names twice, and keys that nobody knows. */
+/** A gateway can contain values that a manifest cannot: duplicate names and unknown keys. */
 const strangeRules = fc.record({
   rules: fc.array(
     rule.map((one) => ({ ...one, severity: 'high' })),
@@ -87,7 +87,7 @@ const maskingFields = fc.record(
   { requiredKeys: [] },
 );
 
-/** Each repository is spelled in two ways; the gateway knows both as one. */
+/** Each repository has two spellings that the gateway treats as one. */
 function runbookFields(repository: string): fc.Arbitrary<JsonObject> {
   return fc.record(
     {
@@ -107,7 +107,7 @@ const where: fc.Arbitrary<Where> = fc.constantFrom('manifest', 'live', 'both', '
 
 type Entry = { readonly manifest?: Manifest; readonly live?: MemoryResource };
 
-/** One resource on either side or both: what is compared, and what only a manifest or only the gateway has. */
+/** One resource in the manifests, on the gateway, or in both: the compared fields, and the fields of only one side. */
 type Parts = {
   readonly name: string;
   readonly id: ResourceId;
@@ -183,7 +183,7 @@ function runbookEntry(repository: string): fc.Arbitrary<Entry> {
   });
 }
 
-/** Any manifests meeting any gateway: shared, missing, managed and unmanaged objects, edges from both sides. */
+/** Any manifests and any gateway: shared, missing, managed and unmanaged objects, and edges from both sides. */
 export const scenario: fc.Arbitrary<Scenario> = fc
   .tuple(
     ...connections.map(connectionEntry),
@@ -202,7 +202,7 @@ export const scenario: fc.Arbitrary<Scenario> = fc
   .map((entries) => settle(entries))
   .filter((one) => one.manifests.length > 0);
 
-/** Leaves out what would be a mistake, references to what exists nowhere and secrets to keep that are not there, so that every scenario is valid. */
+/** Removes references to missing objects and kept secrets without a live value, so that every scenario is valid. */
 function settle(entries: readonly Entry[]): Scenario {
   const live = entries.flatMap((one) => one.live ?? []);
   const liveIds = new Set<string>(live.map((one) => one.id));

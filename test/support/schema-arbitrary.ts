@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
-/** Any JSON value, of the kinds that break programs too. */
+/** Any JSON value, including those that often break programs. */
 export const anyJson: Arbitrary<Json> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }).map((value): Json => JSON.parse(JSON.stringify(value))),
   fc.constantFrom<Json>(
@@ -23,7 +23,7 @@ export const anyJson: Arbitrary<Json> = fc.oneof(
   fc.constant({ ['__proto__']: { a: 1 }, constructor: null }),
 );
 
-/** Values that a schema of the document takes: nearly all of them are valid, for `not` and `if` are only guessed at. */
+/** Generates values for a schema of the document. Nearly all are valid: `not` and `if` are only approximated. */
 export function arbitraryOf(schema: Json | undefined, document: JsonObject): Arbitrary<Json> {
   if (!isObject(schema) || Object.keys(schema).length === 0) return anyJson;
   const { $ref: reference, allOf, oneOf, anyOf, ...rest } = schema;
@@ -89,7 +89,7 @@ function lengthsOf(schema: JsonObject, least: string, most: string): { readonly 
   return { ...(typeof min === 'number' ? { minLength: min } : {}), ...(typeof max === 'number' ? { maxLength: max } : {}) };
 }
 
-/** The schema with all its conditions, then with each `if … then` of them made true. */
+/** Returns the schema, then the schema with each `if … then` applied. */
 function branches(schema: JsonObject, conditions: readonly Json[]): readonly Json[] {
   const always = conditions.filter((condition) => !isObject(condition) || condition['if'] === undefined);
   const whole = always.reduce((merged, condition) => merge(merged, condition), schema);
@@ -99,7 +99,7 @@ function branches(schema: JsonObject, conditions: readonly Json[]): readonly Jso
   return [whole, ...made];
 }
 
-/** Patterns that a text has to match beside the one that it is made from. */
+/** Returns the patterns that a text must match in addition to the one that generates it. */
 const otherPatterns = 'x-other-patterns';
 
 function patternsIn(value: Json | undefined): readonly string[] {

@@ -5,7 +5,7 @@ import { startServer } from '../../src/server/process/start-server.ts';
 
 const [place = '', adminKey = '', encryptionKey] = process.argv.slice(2);
 
-// Compiles PGlite once instead of a second time for speed: the program is too short-lived for that.
+// Prevents V8 from compiling PGlite a second time: the program is too short-lived for that to save time.
 setFlagsFromString('--liftoff-only');
 
 /** A program for tests that kill it: serves the folder or the database URL, and prints its own URL. */

@@ -5,7 +5,7 @@ import { PGlite } from '@electric-sql/pglite';
 
 const cache = 'node_modules/.cache/ostiary';
 
-/** The path of a fresh PGlite's data: loading it takes a tenth of making it. Made once for each version of PGlite. */
+/** Returns the path of the data of an empty PGlite, created once for each version: loading it takes a tenth of the time of creating it. */
 export async function snapshotFile(): Promise<string> {
   const { version } = JSON.parse(await readFile('node_modules/@electric-sql/pglite/package.json', 'utf8'));
   const path = join(process.cwd(), cache, `pglite-${version}.tar`);

@@ -16,22 +16,22 @@ import {
   type StepOptions,
 } from './workflow.ts';
 
-/** Where the story is played, and who hears it. */
+/** The folder, gateway and GitHub of a story, and its output. */
 export type Stage = {
   /** An empty folder. */
   readonly folder: string;
   /** A gateway with an agent `default`, and a key that may write. */
   readonly gateway: { readonly url: string; readonly key: string };
   readonly github: TestGitHub;
-  /** Runs the action on GitHub's behalf. */
+  /** Runs the action as GitHub does. */
   readonly step: (options: StepOptions) => Promise<StepEnded>;
-  /** Runs a command line, as somebody at a terminal does. */
+  /** Runs a command line, as a user at a terminal does. */
   readonly ostiary: (args: readonly string[], options: RunOptions) => Promise<Pick<Ended, 'code' | 'stdout'>>;
   readonly title: (text: string) => void;
   readonly say: (text: string) => void;
 };
 
-/** A repository with an origin, and what everybody in it may do. */
+/** A repository with an origin, and the steps of a story in it. */
 export type Scene = Stage & { readonly clone: string };
 
 export function write({ clone }: Scene, files: Readonly<Record<string, string>>): void {
@@ -41,7 +41,7 @@ export function write({ clone }: Scene, files: Readonly<Record<string, string>>)
   }
 }
 
-/** Opens a pull request of what is done on a branch; the checkout stays on it. */
+/** Opens a pull request for the edits on a new branch; the checkout stays on the branch. */
 export async function propose(scene: Scene, branch: string, title: string, work: () => void): Promise<Proposal> {
   git(scene.clone, `checkout --quiet -b ${branch} main`);
   work();
@@ -73,7 +73,7 @@ export function plan(scene: Scene, pull: Proposal): Promise<StepEnded> {
   });
 }
 
-/** What is merged: of the branch that is checked out, unless told. */
+/** The merged pull request; by default that of the checked-out branch. */
 export type Merging = Pick<Proposal, 'number'> & { readonly branch?: string };
 
 /** Merges a branch, and runs `mode: apply` as the workflow of the push does. */
@@ -95,7 +95,7 @@ export function drift(scene: Scene, inputs: StepOptions['inputs'] = {}): Promise
   return scene.step({ cwd: scene.clone, event: 'schedule', payload: {}, inputs: { mode: 'drift', ...inputs }, env: environment(scene) });
 }
 
-/** Asks the gateway as somebody who works on it by hand. */
+/** Sends a request to the gateway, as a user who changes it by hand. */
 export async function byHand({ gateway }: Scene, method: string, path: string, body?: object): Promise<JsonObject> {
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${gateway.url}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
@@ -127,14 +127,14 @@ export function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(`the story went another way: it is not so that ${what}`);
 }
 
-/** Shows a comment as its readers see it, more or less: no marker, no addresses of links, prose in lines that fit. */
+/** Renders a comment approximately as its readers see it: no marker, no link URLs, wrapped prose. */
 export function quote({ say }: Scene, body: string): void {
   const shown = body.replace(/^(?:<!-- .* -->\n)+/, '').replaceAll(/\[((?:[^\]\\]|\\.)*)\]\(https?:[^)\s]*\)/g, '$1');
   for (const line of shown.trimEnd().split('\n').flatMap(folded)) say(`  \u2502 ${line}`.trimEnd());
   say('');
 }
 
-/** A line of prose as lines of at most 76 characters; rows of tables and of code stay whole. */
+/** Wraps a line of prose at 76 characters; rows of tables and code stay whole. */
 function folded(line: string): readonly string[] {
   if (/^[|+!~<]/.test(line)) return [line];
   const indent = line.startsWith('- ') ? '  ' : '';

@@ -1,4 +1,4 @@
-/** The text of a state with these resources, and a canary among its outputs. */
+/** Returns the text of a state with these resources, and a canary in its outputs. */
 export function stateOf(resources: readonly object[]): string {
   return JSON.stringify({
     version: 4,
@@ -10,7 +10,7 @@ export function stateOf(resources: readonly object[]): string {
   });
 }
 
-/** A resource of the gateway's provider: one instance, or one for each of a list of attributes; each with a secret that is a canary. */
+/** Returns a resource of the gateway's provider: one instance, or one for each of a list of attributes; each has a canary as a secret. */
 export function owned(type: string, name: string, attributes: object | readonly object[], more: object = {}): object {
   const all = Array.isArray(attributes) ? attributes : [attributes];
   const instances = all.map((one, index) => ({

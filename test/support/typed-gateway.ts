@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** A gateway made of replies by `METHOD path`; a list of replies is used up in turn. */
+/** Creates a gateway from replies by `METHOD path`; the replies of a list are used in order. */
 export async function serve(replies: Readonly<Record<string, Reply | readonly Reply[]>>, server = 'gateway/1'): Promise<FlakyServer> {
   const used = new Map<string, number>();
   const flaky = await startFlakyServer((response, seen: Seen) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Ended } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
-/** A step that ran: what it printed, and what the runner reads afterwards. */
+/** The result of a step: its output, and the files that the runner reads afterwards. */
 export type StepEnded = Pick<Ended, 'code' | 'stdout' | 'stderr' | 'milliseconds'> & {
   readonly outputs: Readonly<Record<string, string>>;
   readonly summary: string;
@@ -20,10 +20,10 @@ export type StepOptions = {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs the action once, in whatever process. */
+/** Runs the action once, in this process or in its own. */
 export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, 'code' | 'stdout' | 'stderr' | 'milliseconds'>>;
 
-/** Stands for the runner of GitHub: lays out files and variables of each step in the folder, and reads what the step wrote. */
+/** Emulates the GitHub runner: creates the files and variables of each step in the folder, and reads the files that the step wrote. */
 export function openRunner(folder: string): (options: StepOptions, github: TestGitHub, began: Start) => Promise<StepEnded> {
   let steps = 0;
   return async (options, { url, token }, began) => {
@@ -34,7 +34,7 @@ export function openRunner(folder: string): (options: StepOptions, github: TestG
     writeFileSync(file('event.json'), JSON.stringify(options.payload));
     writeFileSync(file('output'), '');
     writeFileSync(file('summary'), '');
-    // True and false of a workflow come as words.
+    // A workflow passes booleans as text.
     const given = Object.entries<string | boolean>({ 'github-token': token, comment: 'true', ...options.inputs });
     const ended = await began(options.cwd, {
       ...variablesOf(options, { url, temp }),
@@ -50,7 +50,7 @@ export function openRunner(folder: string): (options: StepOptions, github: TestG
 
 const here = `${place.owner}/${place.repo}`;
 
-/** What the runner sets for every step. */
+/** The variables that the runner sets for every step. */
 function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
   return {
     GITHUB_ACTIONS: 'true',
@@ -67,13 +67,13 @@ function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url:
   };
 }
 
-/** The file of outputs as the runner reads it. */
+/** Reads the outputs file as the runner does. */
 function outputsOf(text: string): Readonly<Record<string, string>> {
   const found = text.matchAll(/^([\w-]+)<<(\S+)\n([\s\S]*?)\n\2\n/gm);
   return Object.fromEntries([...found].map(([, name = '', , value = '']) => [name, value]));
 }
 
-/** Runs git in a folder, with an author and without anybody's settings; words with spaces in them come as a list. */
+/** Runs git in a folder, with an author and without the user's settings; arguments that contain spaces are given as a list. */
 export function git(cwd: string, line: string | readonly string[]): string {
   return runIn(cwd, 'git', typeof line === 'string' ? line.split(' ') : line);
 }
@@ -87,13 +87,13 @@ function runIn(cwd: string, program: 'git' | 'sh', args: readonly string[]): str
   return execFileSync(program, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-// One process of ours: each costs more than git does in it.
+// One process for all: starting a process takes longer than git itself.
 const commits = `if ! [ -e .git ]; then git init --quiet --initial-branch=main; fi
 git add --all
 git -c maintenance.auto=false commit --quiet --allow-empty "--message=$1"
 git rev-parse HEAD`;
 
-/** Makes the folder a repository with one commit. */
+/** Turns the folder into a repository with one commit. */
 export function commitAll(cwd: string, message = 'First'): string {
   return runIn(cwd, 'sh', ['-ec', commits, 'sh', message]);
 }
@@ -107,7 +107,7 @@ export async function openPullRequest({ person }: TestGitHub, branch: string, ti
   return { number: data.number, head: data.head.sha };
 }
 
-/** Adds a commit to a branch, and tells which it is. */
+/** Adds a commit to a branch and returns its hash. */
 export async function pushTo({ person }: Pick<TestGitHub, 'person'>, branch: string, name: string): Promise<string> {
   const content = Buffer.from(name).toString('base64');
   await person.repos.createOrUpdateFileContents({ ...place, path: `${branch}-${name}.txt`, message: name, content, branch });
@@ -115,25 +115,25 @@ export async function pushTo({ person }: Pick<TestGitHub, 'person'>, branch: str
   return data.object.sha;
 }
 
-/** Merges a pull request and tells the commit that GitHub made of it. */
+/** Merges a pull request and returns the merge commit. */
 export async function mergePullRequest({ person }: TestGitHub, number: number): Promise<string> {
   const { data } = await person.pulls.merge({ ...place, pull_number: number, merge_method: 'squash' });
   return data.sha;
 }
 
-/** A pull request of the emulated GitHub, and the commit that its branch is at. */
+/** A pull request of the emulated GitHub, and the head commit of its branch. */
 export type Proposal = { readonly number: number; readonly head: string };
 
 export type Payload = Proposal & {
-  /** The commit of the checkout that stands for the target branch. */
+  /** The commit of the checkout, used as the target branch. */
   readonly base: string;
-  /** The repository that the branch lies in. */
+  /** The repository of the branch. */
   readonly from?: string;
   readonly author?: string;
   readonly merged?: boolean;
 };
 
-/** The payload of a pull request's event. */
+/** Returns the payload of a pull request event. */
 export function pullRequestPayload({ number, head, base, from = here, author = 'ada', merged = false }: Payload): object {
   return {
     action: 'synchronize',
@@ -150,7 +150,7 @@ export function pullRequestPayload({ number, head, base, from = here, author = '
   };
 }
 
-/** The bodies of a pull request's comments, oldest first. */
+/** Returns the bodies of a pull request's comments, oldest first. */
 export async function commentsOn(
   { person }: TestGitHub,
   number: number,

@@ -2,15 +2,15 @@ import * as fc from 'fast-check';
 import { equal, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { pointer } from '../../src/model/pointer.ts';
 
-/** A line of a generated file, and the value that it belongs to; `isNote`: nothing but a comment, or blank. */
+/** A line of a generated file, and the value that it belongs to; `isNote` is true for a comment or a blank line. */
 export type Line = Written & { readonly document: number; readonly end: LineEnd };
 
 type Written = { readonly text: string; readonly path: string; readonly isNote: boolean };
 
-/** What a line ends with; the last one of a file may end with nothing. */
+/** The line end; empty for the last line of some files. */
 export type LineEnd = '\n' | '\r\n' | '';
 
-/** A file of several documents as people write them, and what they say. */
+/** A file of several hand-written documents, and their values. */
 export type YamlFile = {
   readonly text: string;
   readonly lines: readonly Line[];
@@ -52,7 +52,7 @@ export const anyValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json; list: Json;
 })).value;
 const root = fc.dictionary(fc.constantFrom(...keys), anyValue, { minKeys: 1, maxKeys: 6, noNullPrototype: true });
 
-/** Takes choices out of a list that never ends. */
+/** Takes numbers from an endless list of choices. */
 export type Choose = (count: number) => number;
 
 function chooser(seeds: readonly number[]): Choose {
@@ -69,7 +69,7 @@ export const seeds: fc.Arbitrary<number[]> = fc.array(fc.nat({ max: 999 }), { mi
 
 const ends = ['\n', '\r\n'] as const;
 
-/** Files in all sorts of styles, some with line ends of both sorts. */
+/** Files in many styles, some with mixed line ends. */
 export const yamlFile: fc.Arbitrary<YamlFile> = fc
   .record({
     values: fc.array(root, { minLength: 1, maxLength: 3 }),
@@ -97,7 +97,7 @@ export const yamlFile: fc.Arbitrary<YamlFile> = fc
     return { text: bom + lines.map((line) => line.text + line.end).join(''), lines, values };
   });
 
-/** A document in a style that the numbers choose. */
+/** Prints a document in a style that the numbers choose. */
 export function styledText(value: JsonObject, choices: readonly number[]): string {
   const choose = chooser(choices);
   const writer: Writer = { choose, step: [2, 4][choose(2)] ?? 2, listStep: [0, 2][choose(2)] ?? 0, anchors: [], names: [] };
@@ -112,7 +112,7 @@ type Writer = {
   readonly step: number;
   readonly listStep: number;
   readonly anchors: { readonly name: string; readonly value: Json }[];
-  /** Names of anchors, given out or not yet in use. */
+  /** The names of anchors, used or unused. */
   readonly names: string[];
 };
 
@@ -195,7 +195,7 @@ function listLines(writer: Writer, list: readonly Json[], path: string, column: 
   });
 }
 
-/** In braces or brackets, on one line or an entry a line; always one line's worth for a scalar. */
+/** Prints a value in braces or brackets, on one line or with one line for each entry; a scalar on one line. */
 function flowLines(writer: Writer, value: Json, path: string, { head, column }: { head: string; column: number }): readonly Written[] {
   const { choose } = writer;
   const parts = flowParts(writer, value);
