@@ -6,7 +6,7 @@ import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
 import { createTestContext } from './support/cli-context.ts';
 
-/** One page, and its code: the fenced lines (continued ones joined) and the spans of its text. */
+/** A page and its code: the fenced lines, with continued ones joined, and the code spans. */
 type Page = { readonly path: string; readonly text: string; readonly lines: readonly string[]; readonly spans: readonly string[] };
 
 function pageOf(path: string): Page {
@@ -92,7 +92,7 @@ function union(path: string, pattern: RegExp): readonly string[] {
 }
 
 const readProblems = union('src/disk/text-file.ts', /readonly code: ([^;]+);/);
-/** Codes that are put together, and what from. */
+/** Codes built from templates, and the values of the templates. */
 const templates: Readonly<Record<string, readonly string[]>> = {
   'manifest/${code}': readProblems,
   'config/${code}': readProblems,
@@ -160,13 +160,13 @@ test('every environment variable that the pages name is read, and every one that
       name,
     })),
   );
-  // What the tests themselves read is told to contributors alone.
+  // The variables that the tests read are documented only for contributors.
   expect(named.filter(({ name }) => !read.has(name) && !/^OSTIARY_(?:SECRET|TEST)_/.test(name))).toEqual([]);
   const told = new Set(named.map(({ name }) => name));
   expect([...read].filter((name) => !told.has(name) && !name.startsWith('OSTIARY_SECRET_'))).toEqual([]);
 });
 
-/** A heading as GitHub makes an anchor of it. */
+/** Returns the anchor that GitHub gives a heading. */
 function anchorsOf(path: string): readonly string[] {
   const text = readFileSync(path, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>

@@ -47,11 +47,11 @@ const callerKinds: Readonly<Record<string, CallerKind>> = {
   'a reviewer of both groups': { groups: ['dba', 'sec'], grid: reviewer },
   'a reviewer whose group has spoken': { groups: ['dba'], voted: true, grid: { ...reviewer, PENDING: 'xnyxxx' } },
   'a reviewer in a forcing group': { groups: ['dba', 'sre'], grid: { ...reviewer, PENDING: 'yyyxxx' } },
-  'somebody in a forcing group': { groups: ['sre'], grid: { ...finalStates, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
+  'a member of a forcing group': { groups: ['sre'], grid: { ...finalStates, PENDING: 'nynxxx', APPROVED: 'xxnnnx', PROCESSING: 'xxxxxn' } },
   'an admin of no group': { groups: ['admin'], grid: owner },
   'an auditor': { groups: ['auditor'], grid: all('nnnnnn') },
   'an auditor in a reviewing group': { groups: ['auditor', 'dba'], grid: all('nnnnnn') },
-  'somebody else': { groups: ['devs'], grid: all('??????') },
+  'another user': { groups: ['devs'], grid: all('??????') },
 };
 
 const cases = Object.entries(callerKinds).flatMap(([name, { grid }]) =>
@@ -122,7 +122,7 @@ test('a review with the status UNKNOWN accepts no action', async () => {
   await client.connect();
   await client.query(`update reviews set status = 'UNKNOWN'`);
   await client.end();
-  for (const name of ['a reviewer', 'an admin of no group', 'somebody in a forcing group']) {
+  for (const name of ['a reviewer', 'an admin of no group', 'a member of a forcing group']) {
     for (const [method, suffix, body] of Object.values(actions)) {
       expect((await stage.people[name]?.call(method, `${path}${suffix}`, { body }))?.status).toBe(409);
     }

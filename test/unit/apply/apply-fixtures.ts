@@ -12,7 +12,7 @@ import type { MemoryResource } from '../../support/memory-store.ts';
 import { planAgainst } from '../../support/run-pipeline.ts';
 import type { Manifest } from '../../support/scenario.ts';
 
-/** The ids of what the manifests below declare. */
+/** The ids of the resources that the manifests below declare. */
 export const db: ResourceId = 'Connection/db';
 export const rule: ResourceId = 'GuardrailRule/rule';
 export const mask: ResourceId = 'DataMaskingRule/mask';
@@ -31,19 +31,19 @@ export const withSecret: Manifest = { ...connection, spec: { ...connection.spec,
 export const liveDb: MemoryResource = { id: db, spec: plain };
 export const liveRule: MemoryResource = { id: rule, spec: { description: '' } };
 
-/** A plan made of manifests and live objects, and what happens while it is carried out. */
+/** The manifests, live objects and faults of an apply. */
 export type Run = {
   readonly manifests: readonly Manifest[];
   readonly live?: readonly MemoryResource[];
   readonly options?: Partial<MemoryOptions>;
-  /** Done between plan and apply. */
+  /** Runs between plan and apply. */
   readonly meanwhile?: (gateway: MemoryGateway) => void;
-  /** A gateway that behaves otherwise. */
+  /** Wraps the gateway to change its behavior. */
   readonly wrap?: (gateway: MemoryGateway) => Partial<Gateway>;
   readonly signal?: AbortSignal;
 };
 
-/** What came of it. */
+/** The result of an apply. */
 export type ApplyRun = {
   readonly outcomes: readonly Outcome[];
   readonly gateway: MemoryGateway;
@@ -88,7 +88,7 @@ export function words({ outcomes }: ApplyRun): readonly string[] {
   return outcomes.map(({ id, status, code }) => [id, status, ...(code === undefined ? [] : [code])].join(' '));
 }
 
-/** What a gateway throws. */
+/** Creates an error of the gateway. */
 export function failing(code: `api/${string}`): ApiError {
   return new ApiError('it failed', {
     code,

@@ -23,7 +23,7 @@ function refuse({ method, id }: MemoryRequest): 'before' | undefined {
 }
 
 describe('a write that fails', () => {
-  it('takes along what needs it, says why, and nobody else', async () => {
+  it('skips only its dependents, and states why', async () => {
     const unrelated: Manifest = { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: {} };
     const ran = await run({ manifests: [connection, guardrail, unrelated], options: { fault: refuse } });
     expect(words(ran)).toEqual([`${mask} done`, `${rule} failed api/server-error`, `${db} skipped apply/need-failed`]);
@@ -36,18 +36,18 @@ describe('a write that fails', () => {
 
   it.each<[string, () => AppError, readonly string[]]>([
     [
-      'ends the run where the gateway is lost',
+      'ends the run if the gateway is lost',
       () => failing('api/unreachable'),
       [`${rule} failed api/unreachable`, `${db} skipped apply/gateway-lost`],
     ],
     [
-      'ends the run where the token is',
+      'ends the run if the token is rejected',
       () => failing('api/unauthorized'),
       [`${rule} failed api/unauthorized`, `${db} skipped apply/gateway-lost`],
     ],
     ['lets others go on where it is refused', () => failing('api/refused'), [`${rule} failed api/refused`, `${db} done`]],
     [
-      'is told with its own code',
+      'is reported with its own code',
       () => new AppError('plan/would-lose-secret', 6, 'it would be lost'),
       [`${rule} failed plan/would-lose-secret`, `${db} done`],
     ],
@@ -60,7 +60,7 @@ describe('a write that fails', () => {
     expect(words(ran).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('throws what is a mistake of ours', async () => {
+  it('throws a programming error', async () => {
     await expect(
       run({ manifests: [connection], live: [liveDb], wrap: () => ({ readOne: () => Promise.reject(new Error('a bug')) }) }),
     ).rejects.toThrow('a bug');
@@ -71,26 +71,26 @@ describe('a write that fails', () => {
 });
 
 describe('an apply', () => {
-  it('begins nothing once it is interrupted, and ends what is under way', async () => {
+  it('starts no write after an interrupt, and finishes those in flight', async () => {
     const stop = new AbortController();
     const ran = await run({ manifests: [connection, guardrail], signal: stop.signal, options: { onWrite: () => stop.abort() } });
     expect(words(ran)).toEqual([`${rule} done`, `${db} interrupted apply/interrupted`]);
     expect(ran.interrupted).toBe(true);
   });
 
-  it('leaves what a manager blocks, and has nothing to do where nothing differs', async () => {
+  it('does not write blocked objects, and does nothing without a difference', async () => {
     const live = [{ ...liveDb, managedBy: 'platform' }];
     expect(words(await run({ manifests: [connection], live }))).toEqual([`${db} blocked plan/managed`]);
     expect(words(await run({ manifests: [connection], live: [{ id: db, spec: connection.spec }] }))).toEqual([]);
   });
 
-  it('opens a new connection only when its masking is there', async () => {
+  it('opens a new connection only after its masking is attached', async () => {
     const ran = await run({ manifests: [withSecret, masking] });
     expect(ran.gateway.writes.map(({ method, id }) => `${method} ${id}`)).toEqual([`POST ${db}`, `POST ${mask}`, `PUT ${db}`]);
     expect(ran.gateway.state()[db]).toMatchObject({ spec: { access_mode_connect: 'enabled', reviewers: ['dba'] }, secrets: password });
   });
 
-  it('leaves a new connection closed where its masking fails', async () => {
+  it('leaves a new connection closed if its masking fails', async () => {
     const ran = await run({
       manifests: [connection, masking],
       options: { fault: ({ method, id }) => (method === 'POST' && id === mask ? 'before' : undefined) },
@@ -101,7 +101,7 @@ describe('an apply', () => {
     expect(ran.outcomes[1]).not.toHaveProperty('begun');
   });
 
-  it('tells that a new connection is there, closed, where it is interrupted before it opens it', async () => {
+  it('reports a new connection as created and closed if it is interrupted before it opens it', async () => {
     const stop = new AbortController();
     const ran = await run({ manifests: [connection, masking], signal: stop.signal, options: { onWrite: () => stop.abort() } });
     expect(words(ran)).toEqual([`${db} interrupted apply/interrupted`, `${mask} interrupted apply/interrupted`]);
@@ -112,7 +112,7 @@ describe('an apply', () => {
     expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
   });
 
-  it('says in the journal what it carries out where, and how the changes ended', async () => {
+  it('records the plan, the target and the outcomes in the journal', async () => {
     const ran = await run({ manifests: [connection, { ...guardrail, spec: {} }], live: [{ ...liveDb, managedBy: 'platform' }] });
     const target = { name: expect.any(String), url: expect.any(String) };
     expect(ran.journal.at(0)).toEqual({ event: 'begin', target, digest: expect.stringMatching(/^[0-9a-f]{64}$/), writes: 1, allowed: [] });
@@ -120,7 +120,7 @@ describe('an apply', () => {
     expect(ran.journal.at(-1)).toEqual({ event: 'end', counts });
   });
 
-  it('writes a journal that tells all and no secret', async () => {
+  it('writes a complete journal without secrets', async () => {
     const ran = await run({ manifests: [withSecret, { ...guardrail, spec: {} }], live: [liveDb] });
     const lines = ran.journal.map(({ event, id = '', step = '' }) => [event, id, step].join(' ').trim());
     expect(lines).toEqual([

@@ -24,7 +24,7 @@ import {
   type Run,
 } from './apply-fixtures.ts';
 
-describe('an object that is not what the plan saw', () => {
+describe('an object that changed since the plan', () => {
   it.each<[string, Run, readonly string[]]>([
     ['has vanished', { manifests: [connection], live: [liveDb], meanwhile: (gateway) => gateway.drop(db) }, [`${db} failed apply/gone`]],
     [
@@ -59,7 +59,7 @@ describe('an object that is not what the plan saw', () => {
     expect(words(await run(given))).toEqual(expected);
   });
 
-  it('says which field, and leaves it as it is', async () => {
+  it('reports the field, and does not write the object', async () => {
     const ran = await run({
       manifests: [guardrail],
       live: [liveDb, liveRule],
@@ -87,7 +87,7 @@ describe('a create that meets an object', () => {
     expect(ran.gateway.writes).toEqual([]);
   });
 
-  it('goes on from one that an earlier run made closed', async () => {
+  it('continues with a connection that an earlier run created closed', async () => {
     const closed: MemoryResource = { id: db, spec: { ...connection.spec, access_mode_connect: 'disabled' } };
     const ran = await run({ manifests: [connection, masking], meanwhile: (gateway) => gateway.put(closed) });
     expect(words(ran)).toEqual([`${db} done`, `${mask} done`]);
@@ -95,7 +95,7 @@ describe('a create that meets an object', () => {
     expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'enabled' });
   });
 
-  it('looks at the object that is known to be there first, and makes it where it is gone', async () => {
+  it('reads the existing object first, and creates it if it is missing', async () => {
     const gateway = memoryGateway({ registry, agents: ['default'] });
     const desired = desiredState([connection]);
     const { plan } = await planAgainst(gateway, desired);
@@ -116,7 +116,7 @@ describe('a create that meets an object', () => {
     expect((await apply({ ...input, live, steps: rescheduleSteps(plan, live, registry) })).outcomes).toMatchObject([{ status: 'done' }]);
   });
 
-  it('fails as it was refused where the object cannot be found', async () => {
+  it('fails with the refusal if the object cannot be found', async () => {
     const unseen = { value: { resources: [], lookups: {} }, diagnostics: [] };
     for (const answer of [unseen, { diagnostics: [] }]) {
       const ran = await run({

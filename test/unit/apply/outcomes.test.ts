@@ -26,7 +26,7 @@ describe('outcomeOf', () => {
     ['gain', 'done', 'interrupted', 'first of two writes done, the last one not begun: interrupted before it'],
     ['gain', 'done', 'skipped', 'first of two writes done, the last one not begun: why'],
     ['gain', 'already', 'failed', 'first of two writes done, the last one failed: why'],
-  ])('tells what a %s write that is %s did where the last one is %s', (part, first, status, message) => {
+  ])('describes the effect of a %s write that is %s when the last one is %s', (part, first, status, message) => {
     const last = { part: part === 'closed' ? 'open' : 'whole', result: { status, message: 'why' } } as const;
     const outcome = outcomeOf(change, [{ part, result: { status: first } }, last]);
     expect(outcome).toEqual({ id: 'GuardrailRule/a', action: 'update', status, begun: true, message });
@@ -35,7 +35,7 @@ describe('outcomeOf', () => {
   it.each([
     [{ managedBy: 'platform' }, 'managed by platform'],
     [{}, 'managed by somebody else'],
-  ])('tells who blocks a change', (manager, message) => {
+  ])('names the manager that blocks a change', (manager, message) => {
     expect(outcomeOf({ ...change, action: 'blocked', ...manager }, [])).toMatchObject({ status: 'blocked', code: 'plan/managed', message });
   });
 });

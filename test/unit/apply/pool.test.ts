@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runPool } from '../../../src/apply/pool.ts';
 
-/** Lets everything that can go on go on. */
+/** Waits until all pending callbacks have run. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
 }
@@ -25,11 +25,11 @@ describe('runPool', () => {
     expect({ begun, peak }).toEqual({ begun: [5, 4, 3, 2, 1], peak: most });
   });
 
-  it('has nothing to do for no entries', async () => {
+  it('does nothing without entries', async () => {
     await expect(runPool([], 8, () => Promise.reject(new Error('never called')))).resolves.toBeUndefined();
   });
 
-  it('throws the first error only when all that began have ended, and begins nothing more', async () => {
+  it('throws the first error after all running calls have ended, and starts no more', async () => {
     const ended: number[] = [];
     const work = async (entry: number): Promise<void> => {
       await turns(entry * 10);

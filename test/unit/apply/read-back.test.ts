@@ -51,7 +51,7 @@ describe('the read after a stage', () => {
     ]);
   });
 
-  it('stops the run where it fails, and takes along what needs what was written', async () => {
+  it('stops the run when it fails, and skips the dependents of the written object', async () => {
     const ran = await run({
       manifests: [connection, guardrail],
       wrap: () => ({ readAll: () => Promise.reject(failing('api/unreachable')) }),
@@ -59,7 +59,7 @@ describe('the read after a stage', () => {
     expect(words(ran)).toEqual([`${rule} failed apply/unverified`, `${db} skipped apply/need-failed`]);
   });
 
-  it('does not mind what others attach meanwhile', async () => {
+  it('ignores edges that other users attach meanwhile', async () => {
     const house: MemoryResource = { id: 'GuardrailRule/house', edges: { connection_ids: [db] } };
     const ran = await run({
       ...update,

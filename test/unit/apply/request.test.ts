@@ -119,7 +119,7 @@ describe('differences', () => {
     ['a field', {}, { spec: { mode: 'off' } }, ['/mode']],
     ['a field that is not there', {}, {}, ['/mode']],
     ['the empty value of one that is not there', { spec: { mode: '' } }, {}, []],
-    ['a field that nobody sees', {}, { unknown: ['/mode'] }, []],
+    ['a hidden field', {}, { unknown: ['/mode'] }, []],
     ['no edges', { spec: {}, edges: { rules: ['Rule/a'] } }, {}, []],
     ['a secret', { spec: {}, secrets: { [secret]: ours } }, { secrets: { [secret]: theirs } }, [secret]],
     ['the same secret', { spec: {}, secrets: { [secret]: ours } }, { secrets: { [secret]: ours } }, []],

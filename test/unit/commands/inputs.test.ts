@@ -25,7 +25,7 @@ describe('action.yml', () => {
 
   test.each(actionModes)('has an input for every flag of %s', async (mode) => {
     const meant = Object.entries(flagInputs).flatMap(([name, { of, becomes }]) => (of.includes(mode) && becomes !== 'words' ? [name] : []));
-    // A job has no terminal and nobody to ask; what is printed is the log.
+    // A job has no terminal and cannot confirm; its output is the log.
     const others = ['no-color', 'quiet', 'help', 'yes', 'format'];
     expect((await flagsOf(mode)).filter((name) => !others.includes(name)).toSorted()).toEqual(meant.toSorted());
   });

@@ -133,7 +133,7 @@ describe('readSecretFile', () => {
     expect(found).toMatchObject({ code: 'secret/unreadable-file', hint: 'check who may read it' });
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that it may not read a file', () => {
+  it.skipIf(process.getuid?.() === 0)('reports a file without read permission', () => {
     put('ca.pem');
     chmodSync(join(root, 'ca.pem'), 0);
     const [found] = readSecretFile(root, 'ca.pem').diagnostics;
@@ -196,7 +196,7 @@ describe('openJournal', () => {
 });
 
 describe('writeReport', () => {
-  it('replaces the whole file and leaves nothing else behind', () => {
+  it('replaces the whole file and leaves no temporary file', () => {
     put('report.md', 'a longer text than the next');
     chmodSync(join(root, 'report.md'), 0o640);
     writeReport(join(root, 'report.md'), 'short');

@@ -67,7 +67,7 @@ describe('readTree', () => {
     expect(value?.map(({ path }) => path)).toStrictEqual([join(root, 'a/x.yaml'), 'y.yaml']);
   });
 
-  it('reads text as it is, without a byte order mark', () => {
+  it('reads text unchanged, without a byte order mark', () => {
     put('a.yaml', '\ufeffa: ü\r\n');
     put('b.yaml', '');
     put('c.yaml', 'a: \ufffd\n');
@@ -134,7 +134,7 @@ describe('errors of readTree', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() === 0)('tells who may not read', () => {
+  it.skipIf(process.getuid?.() === 0)('reports a folder without read permission', () => {
     put('a.yaml');
     put('b/c.yaml');
     chmodSync(join(root, 'a.yaml'), 0);

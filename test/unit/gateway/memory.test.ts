@@ -35,7 +35,7 @@ describe('the gateway in memory', () => {
     expect(gateway.requests.map(({ method }) => method)).toEqual(['GET', 'PUT']);
   });
 
-  it('fails where a test requests it, before or after the write', async () => {
+  it('fails on request, before or after the write', async () => {
     const gateway = filled({ fault: ({ index }) => (index === 1 ? 'before' : undefined) });
     const { value } = await gateway.readAll(['Connection']);
     const [fresh] = value?.resources ?? [];

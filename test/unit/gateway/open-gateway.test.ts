@@ -78,7 +78,7 @@ describe('reading all', () => {
     expect(JSON.stringify(value)).not.toMatch(/canary|Y2FuYXJ5/);
   });
 
-  it('marks what the caller may not see', async () => {
+  it('marks hidden values', async () => {
     const { url } = await serve({
       'GET /connections': json(200, [{ ...entry, secret: { 'envvar:PASS': null } }]),
       'GET /runbooks/configurations': json(200, [{ id: ruleId, git_url: 'https://git.test/a/b.git', git_password: null, ssh_key: '' }]),
@@ -91,7 +91,7 @@ describe('reading all', () => {
     expect(runbook?.secrets).toEqual({ '/git_password': { state: 'hidden', source: 'live' } });
   });
 
-  it('keeps the ids of agents where the gateway cannot list them, or has two with one name', async () => {
+  it('keeps the ids of agents if the gateway cannot list them or has two with one name', async () => {
     const without = await (await open((await serve({ 'GET /agents': text(404, '') })).url)).readAll(kinds);
     expect(without.value?.lookups).toEqual({});
     expect(without.value?.resources[0]?.spec['agent_id']).toBe(agent.id);

@@ -62,12 +62,12 @@ async function pages(failing: number): Promise<FlakyServer> {
   return there;
 }
 
-test('pages are read on where one of them fails once, and given up where it fails on', async () => {
+test('a page that fails once is read again, and one that keeps failing is given up', async () => {
   expect(await gitHubAt(await pages(1)).comments(7)).toMatchObject([{ id: 1 }, { id: 2 }]);
   await expect(gitHubAt(await pages(9)).comments(7)).rejects.toMatchObject({ code: 'github/unreachable' });
 });
 
-test('nothing goes to another server, whatever a redirect or a link says', async () => {
+test('no request goes to another server, whatever a redirect or a link contains', async () => {
   const elsewhere = await server(json(200, [comment(1)]));
   const to = `${elsewhere.url}/repos`;
   for (const reply of [

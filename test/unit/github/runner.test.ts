@@ -31,7 +31,7 @@ describe('masks', () => {
 });
 
 describe('the log of a job', () => {
-  test('takes no command from a text, whatever it is and however it comes', () => {
+  test('reads no command from any text', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), nastyText)), (parts) => {
         let log = '';
@@ -109,7 +109,7 @@ describe('the run', () => {
     expect(readWorkflowRun(env, payload(null)).pullRequest?.fork).toBe(true);
   });
 
-  test('in a merge queue is checked by the branch that it is for', () => {
+  test('in a merge queue is checked by its branch', () => {
     expect(readWorkflowRun(env, JSON.stringify({ merge_group: { base_sha: 'd'.repeat(40) } })).base).toBe('d'.repeat(40));
   });
 
@@ -138,7 +138,7 @@ describe('the run', () => {
     },
   );
 
-  test('takes nothing into a link that could end it', () => {
+  test('puts nothing into a link that could end it', () => {
     for (const bad of ['https://x/)<script>', 'javascript:1', 'https://a b'])
       expect(() => readWorkflowRun({ ...env, GITHUB_SERVER_URL: bad }, '{}')).toThrow('GITHUB_SERVER_URL is not what GitHub sets it to');
     expect(() => readWorkflowRun(env, '[]')).toThrow('no JSON object');
@@ -147,7 +147,7 @@ describe('the run', () => {
 });
 
 describe('credentials', () => {
-  test('go to the server of the repository alone, and replace what the checkout keeps', () => {
+  test('are sent only to the server of the repository, and replace those of the checkout', () => {
     const env = withGitCredentials(
       { PATH: '/bin', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' },
       'tok',

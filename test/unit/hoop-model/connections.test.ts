@@ -30,7 +30,7 @@ test('trap 2: a bad type, access mode, agent or id is a 500 with the text of the
     expect(refusal(await send('GET', path))).toContain('(SQLSTATE 22P02)');
 });
 
-test('trap 3: PUT replaces everything that it does not name', async () => {
+test('trap 3: PUT resets every omitted field', async () => {
   const rule = await gateway.make('/guardrails', { name: 'no-drop' });
   const full = {
     resource_name: 'shared',
@@ -65,7 +65,7 @@ test('trap 5: the name in the body of a PUT is required, checked and ignored', a
   expect(object((await gateway.send('PUT', '/connections/orders', connection('other'))).body)['name']).toBe('orders');
 });
 
-test('trap 6: DELETE takes the name only, managed or not, and leaves the resource behind', async () => {
+test('trap 6: DELETE accepts only the name, managed or not, and leaves the resource', async () => {
   const { id } = await gateway.make('/connections', connection('orders', { secret: { 'envvar:A': 'YQ==' } }));
   const { store } = gateway.model;
   const row = store.connections.get('orders');
@@ -75,7 +75,7 @@ test('trap 6: DELETE takes the name only, managed or not, and leaves the resourc
   expect((await gateway.get('/resources/orders'))['name']).toBe('orders');
 });
 
-test('trap 7: a list leaves out what a detail shows', async () => {
+test('trap 7: a list omits fields of the detail', async () => {
   const hidden = { force_approve_groups: ['sre'], access_max_duration: 60, min_review_approvals: 1, mandatory_metadata_fields: ['ticket'] };
   await gateway.make('/connections', connection('orders', { ...hidden, secret: { 'envvar:DB': 'YQ==' } }));
   await gateway.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive' });
@@ -96,7 +96,7 @@ test('trap 7: a list leaves out what a detail shows', async () => {
   expect(await gateway.get('/connections/orders')).toMatchObject({ ...hidden, default_database: 'a', attributes: [expect.any(String)] });
 });
 
-test('trap 8: the answer to a write is not what a read shows', async () => {
+test('trap 8: the response to a write differs from a read', async () => {
   await gateway.make('/resources', { name: 'shared', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': 'aA==' } });
   const written = await gateway.make('/connections', connection('orders', { resource_name: 'shared', secret: { 'envvar:A': 'YQ==' } }));
   expect(written).toMatchObject({ attributes: null, effective_features: null, secret: { 'envvar:HOST': 'aA==', 'envvar:A': 'YQ==' } });
@@ -117,7 +117,7 @@ test('trap 10: the command and the mssql secret are filled in by subtype', async
   });
 });
 
-test('trap 11: mongodb has the command of the connection string unless that is the empty text', async () => {
+test('trap 11: mongodb gets the command with the connection string unless that is empty', async () => {
   const filled = await gateway.make('/connections', connection('mongo', { subtype: 'mongodb', secret: { 'envvar:HOST': 'aA==' } }));
   expect(filled).toMatchObject({ command: ['mongo', '--quiet', '$CONNECTION_STRING'], secret: { 'envvar:HOST': 'aA==' } });
   const parts = await gateway.make('/connections', connection('parts', { subtype: 'mongodb', secret: { 'envvar:CONNECTION_STRING': '' } }));
@@ -140,7 +140,7 @@ test('trap 12: secret values become texts as Go prints them', async () => {
   });
 });
 
-test('trap 15: a tag value has no dot, a connection no more than ten tags, a key no more than 64 letters', async () => {
+test('trap 15: a tag value has no dot, a connection at most ten tags, a key at most 64 letters', async () => {
   const send = async (tags: Record<string, string>): Promise<string> =>
     refusal(await gateway.send('POST', '/connections', connection('orders', { connection_tags: tags })));
   expect(await send({ version: '1.2' })).toMatch(/^422 "connection_tags \(version\), values/);
@@ -152,7 +152,7 @@ test('trap 15: a tag value has no dot, a connection no more than ten tags, a key
   await gateway.make('/connections', connection('orders', { connection_tags: { 'a.b/c-d': 'x y_z+@:/=' } }));
 });
 
-test('trap 16: no agent needs to exist, and its id follows from its name', async () => {
+test('trap 16: an agent need not exist, and its id follows from its name', async () => {
   await gateway.make('/connections', connection('orders', { agent_id: unknownId }));
   const before = await gateway.get('/agents/prod-agent');
   await gateway.make('/connections', connection('ledger', { agent_id: before['id'] ?? '' }));
@@ -185,7 +185,7 @@ test('trap 39: PATCH makes the env_vars of the resource the own secrets of the c
   expect(object((await gateway.send('PATCH', '/connections/orders', { reviewers: [] })).body)['reviewers']).toEqual([]);
 });
 
-test('trap 40: what an agent manages is not written, and managed_by is never a client’s to set', async () => {
+test('trap 40: objects that an agent manages are not written, and no client can set managed_by', async () => {
   const made = await gateway.make('/connections', connection('orders', { managed_by: 'me' }));
   expect(made['managed_by']).toBeNull();
   const { store } = gateway.model;

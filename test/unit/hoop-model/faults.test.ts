@@ -9,13 +9,13 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close());
 
-test('a 500 after the write leaves the write', async () => {
+test('a 500 after the write keeps the write', async () => {
   gateway.model.setFault(({ method }) => (method === 'POST' ? { kind: 'answer', when: 'after', status: 500, message: 'oops' } : undefined));
   expect((await gateway.send('POST', '/connections', connection('orders'))).status).toBe(500);
   expect(gateway.model.store.connections.has('orders')).toBe(true);
 });
 
-test('a 429 before the write leaves nothing, and says when to come back', async () => {
+test('a 429 before the write stores nothing, and states when to retry', async () => {
   gateway.model.setFault(({ routeIndex }) =>
     routeIndex === 1 ? { kind: 'answer', when: 'before', status: 429, headers: { 'retry-after': '1' } } : undefined,
   );
@@ -34,12 +34,12 @@ test.each([
   expect(gateway.model.store.connections.has('orders')).toBe(written);
 });
 
-test('a slow answer comes all the same', async () => {
+test('a slow response arrives', async () => {
   gateway.model.setFault(() => ({ kind: 'slow', milliseconds: 20 }));
   expect((await gateway.send('GET', '/agents')).status).toBe(200);
 });
 
-test('the log counts requests by route and knows the writes', async () => {
+test('the log counts requests by route and lists the writes', async () => {
   await gateway.send('GET', '/connections?page=1');
   await gateway.send('GET', '/connections');
   await gateway.send('POST', '/connections', connection('orders'));
@@ -71,7 +71,7 @@ test('the status of a connection follows its agent', async () => {
   );
 });
 
-test('a profile moves from connection to connection and takes its rules along', async () => {
+test('a profile moves between connections together with its rules', async () => {
   await gateway.make('/connections', connection('orders'));
   await gateway.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive' });
   await gateway.make('/connections', connection('ledger'));
@@ -86,7 +86,7 @@ test('a profile moves from connection to connection and takes its rules along', 
   expect((await gateway.send('PUT', '/orgs/protection-profile', { profile: 'nonsense' })).status).toBe(400);
 });
 
-test('a dump tells what was written and what was not', async () => {
+test('two dumps differ exactly in the written rows', async () => {
   await gateway.make('/connections', connection('orders', { attributes: ['pci'] }));
   const before = gateway.model.dump();
   await gateway.send('GET', '/connections/orders');

@@ -3,13 +3,13 @@ import { isList, isObject, type Json, type JsonObject } from '../../support/hoop
 import type { HoopOptions } from '../../support/hoop/options.ts';
 import { startHoopModel, type HoopModel } from '../../support/hoop/start.ts';
 
-/** A model with a key of every role, asked by the admin unless a question says otherwise. */
+/** A model with a key of every role; requests use the admin key by default. */
 export type Gateway = {
   readonly model: HoopModel;
   readonly send: (method: string, path: string, body?: Json, question?: Partial<RecordedRequest>) => Promise<RecordedResponse>;
-  /** The object that a GET of the path answers. */
+  /** Returns the object that a GET of the path responds with. */
   readonly get: (path: string, question?: Partial<RecordedRequest>) => Promise<JsonObject>;
-  /** Creates something; gives back its answer. */
+  /** Creates an object and returns the response. */
   readonly make: (path: string, body: Json) => Promise<JsonObject>;
   readonly close: () => Promise<void>;
 };
@@ -44,7 +44,7 @@ export async function startGateway(options: HoopOptions = {}): Promise<Gateway> 
   };
 }
 
-/** The body of a connection, with what a test adds. */
+/** Returns the body of a connection, with additional fields. */
 export function connection(name: string, extra: JsonObject = {}): JsonObject {
   return {
     name,
@@ -59,7 +59,7 @@ export function connection(name: string, extra: JsonObject = {}): JsonObject {
   };
 }
 
-/** The body of a masking rule, with what a test adds. */
+/** Returns the body of a masking rule, with additional fields. */
 export function masking(name: string, extra: JsonObject = {}): JsonObject {
   return { name, supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }], ...extra };
 }
@@ -74,7 +74,7 @@ export function list(value: Json | undefined): readonly Json[] {
   return value;
 }
 
-/** Status and message of a refusal, in one line. */
+/** Returns the status and message of a refusal in one line. */
 export function refusal({ status, body }: RecordedResponse): string {
   return `${status} ${JSON.stringify(isObject(body) ? body['message'] : body)}`;
 }

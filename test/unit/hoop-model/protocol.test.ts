@@ -54,7 +54,7 @@ test('trap 29: in filters an underscore is a wildcard', async () => {
   expect(refusal(await gateway.send('GET', '/connections?connection_ids=x'))).toBe('422 "invalid connection ID format: x"');
 });
 
-test('trap 31: reviews answer 500 where one expects 404, and count approvals exactly', async () => {
+test('trap 31: reviews answer 500 instead of 404, and count approvals exactly', async () => {
   await gateway.make('/connections', connection('orders', { min_review_approvals: 1, reviewers: ['a', 'b'] }));
   const { openReview, store } = gateway.model;
   await gateway.make('/api-keys', { name: 'both', groups: ['a', 'b'] });
@@ -97,7 +97,7 @@ test('trap 35: tags are at /connection-tags', async () => {
   expect((await gateway.send('GET', '/connections-tags')).status).toBe(404);
 });
 
-test('trap 36: an unknown route or method is a plain text, and a panic an empty 500', async () => {
+test('trap 36: an unknown route or method gives plain text, and a panic an empty 500', async () => {
   for (const [method, path] of [
     ['GET', '/nope'],
     ['PUT', '/agents'],
@@ -112,7 +112,7 @@ test('trap 36: an unknown route or method is a plain text, and a panic an empty 
   expect([panic.status, panic.body]).toEqual([500, null]);
 });
 
-test('a slash too many is sent away, HEAD goes where GET goes, OPTIONS is empty', async () => {
+test('an extra slash is redirected, HEAD uses the routes of GET, OPTIONS is empty', async () => {
   const get = await gateway.send('GET', '/connections/?page=1');
   expect([get.status, get.headers.get('location')]).toEqual([301, '/api/connections?page=1']);
   expect((await gateway.send('POST', '/connections/', {})).status).toBe(307);

@@ -9,7 +9,7 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close());
 
-test('a resource comes with its roles, and its connections hold it fast', async () => {
+test('a resource is created with its roles, and cannot be deleted while it has connections', async () => {
   const roles = [{ name: 'orders-rw', type: 'database', subtype: 'postgres', secret: { 'envvar:USER': 'dQ==' }, attributes: ['pci'] }];
   await gateway.make('/resources', { name: 'orders', type: 'database', subtype: 'postgres', env_vars: { 'envvar:HOST': 'aA==' }, roles });
   expect(await gateway.get('/connections/orders-rw')).toMatchObject({
@@ -32,7 +32,7 @@ test('a resource comes with its roles, and its connections hold it fast', async 
   expect((await gateway.send('DELETE', '/resources/renamed')).status).toBe(204);
 });
 
-test('the two bulk reads have every field of the detail but its secrets', async () => {
+test('the two bulk reads have every field of the detail except secrets', async () => {
   const rule = await gateway.make('/guardrails', { name: 'no-drop' });
   const bodies = [
     connection('plain'),
@@ -68,7 +68,7 @@ test('the two bulk reads have every field of the detail but its secrets', async 
   }
 });
 
-test('secrets_updated_at moves with the stored secrets only, and always on a resource with env_vars', async () => {
+test('secrets_updated_at changes only with the stored secrets, and always on a resource with env_vars', async () => {
   const moment = async (name: string): Promise<unknown> => (await gateway.get(`/connections/${name}`))['secrets_updated_at'];
   const body = connection('orders', { secret: { a: 'YQ==' } });
   await gateway.make('/connections', body);
@@ -85,7 +85,7 @@ test('secrets_updated_at moves with the stored secrets only, and always on a res
   expect(await moment('ledger')).not.toBe(before);
 });
 
-test('a standard key sees what access control lets it, an auditor no secrets, and both write nothing', async () => {
+test('a standard key sees what access control permits, an auditor sees no secrets, and neither can write', async () => {
   const one = await gateway.make('/connections', connection('orders'));
   await gateway.make('/connections', connection('ledger'));
   const names = async (token: string): Promise<readonly unknown[]> =>

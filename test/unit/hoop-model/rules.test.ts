@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close());
 
-test('trap 9: null and [] mean the same and are told apart by endpoint', async () => {
+test('trap 9: null and [] mean the same, and each endpoint returns one of them', async () => {
   const rule = await gateway.make('/guardrails', { name: 'no-drop' });
   expect(rule).toMatchObject({ connection_ids: null, attributes: null, input: null, output: null });
   expect(await gateway.get(`/guardrails/${word(rule['id'])}`)).toMatchObject({ connection_ids: [], attributes: [] });
@@ -51,7 +51,7 @@ test('trap 18: an unknown connection is skipped by a guardrail, 400 to a new mas
   expect((await gateway.send('PUT', '/connections/orders', connection('orders', { guardrail_rules: [unknownId] }))).status).toBe(500);
 });
 
-test('trap 19: what a guardrail says is not checked', async () => {
+test('trap 19: the content of a guardrail is not checked', async () => {
   const input = { rules: [{ type: 'nonsense', pattern_regex: '(?!x', zeta: 1 }], anything: true };
   expect(await gateway.make('/guardrails', { name: 'odd', input })).toMatchObject({ input });
   expect(refusal(await gateway.send('POST', '/guardrails', { name: 'list', input: [] }))).toMatch(/^400 "json: cannot unmarshal array/);
@@ -90,7 +90,7 @@ test('trap 21: without a provider a masking write is refused before its body is 
   expect((await gateway.send('DELETE', path)).status).toBe(204);
 });
 
-test('trap 22: the free licence has one rule of each kind, and the organisation’s key is always on it', async () => {
+test('trap 22: the free license has one rule of each kind, and always applies to the organization’s key', async () => {
   gateway.model.settings.licence = 'oss';
   const post = async (path: string, body: Parameters<Gateway['send']>[2]): Promise<number> =>
     (await gateway.send('POST', path, body)).status;
@@ -123,7 +123,7 @@ test('trap 23: the masking rules of a connection cannot be cleared from its side
   expect((await gateway.send('PUT', '/connections/nobody/datamasking-rules', [])).status).toBe(404);
 });
 
-test('trap 32: an unknown attribute is a 500, so is one that is there already, and a rulepack’s is an empty 200', async () => {
+test('trap 32: an unknown and an existing attribute are a 500, and a rulepack’s is an empty 200', async () => {
   expect(refusal(await gateway.send('GET', '/attributes/none'))).toBe('500 "failed fetching attribute: record not found"');
   await gateway.make('/attributes', { name: 'pci' });
   expect(refusal(await gateway.send('POST', '/attributes', { name: 'pci' }))).toBe(
@@ -138,7 +138,7 @@ test('trap 32: an unknown attribute is a 500, so is one that is there already, a
   expect(await gateway.get('/attributes')).toMatchObject({ pages: { total: 1 }, data: [{ name: 'pci' }] });
 });
 
-test('trap 32: an attribute’s PUT keeps what it does not name and renames', async () => {
+test('trap 32: an attribute’s PUT keeps omitted fields and renames', async () => {
   await gateway.make('/attributes', { name: 'pci', connection_names: ['orders'] });
   await gateway.send('PUT', '/attributes/pci', { name: 'sox' });
   expect(await gateway.get('/attributes/sox')).toMatchObject({ connection_names: ['orders'] });
@@ -146,7 +146,7 @@ test('trap 32: an attribute’s PUT keeps what it does not name and renames', as
   expect(await gateway.get('/connections/orders')).toMatchObject({ attributes: [] });
 });
 
-test('trap 37: attributes come by themselves, in a transaction that can fail alone', async () => {
+test('trap 37: attributes are written in a separate transaction that can fail', async () => {
   gateway.model.setFault(({ route }) => (route === 'POST /connections' ? { kind: 'attributes' } : undefined));
   const answer = await gateway.send('POST', '/connections', connection('ledger', { attributes: ['pci'] }));
   expect(refusal(answer)).toMatch(/^500 "failed upserting connection attributes: /);
@@ -157,7 +157,7 @@ test('trap 37: attributes come by themselves, in a transaction that can fail alo
   expect((await gateway.send('PUT', '/connections/orders', connection('orders', { attributes: ['x'.repeat(256)] }))).status).toBe(500);
 });
 
-test('trap 40: what a rulepack owns is hidden from lists and not written', async () => {
+test('trap 40: rules of a rulepack are hidden from lists and not written', async () => {
   const { store, settings } = gateway.model;
   const id = String(store.guardrailNamed('rp_1__x')?.id);
   expect((await gateway.send('GET', '/guardrails')).body).toEqual([]);

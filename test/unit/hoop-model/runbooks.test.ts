@@ -30,7 +30,7 @@ test('trap 24: an entry is known by the uuid of its url, which no answer shows',
   expect(await put(uuidOf(elsewhere), { git_url: elsewhere })).toBe('404 "resource not found"');
 });
 
-test('trap 25: secrets come back in clear to auditors too, and every body error is 422', async () => {
+test('trap 25: auditors too receive secrets in plain text, and every body error is 422', async () => {
   await gateway.make(configurations, { git_url: url, git_password: 'p4ss', ssh_key: key, ssh_keypass: 'kp' });
   const seen = await gateway.get(configurations, { token: 'hpk_auditor' });
   expect(list(seen['repositories'])[0]).toMatchObject({ git_password: 'p4ss', ssh_key: key, ssh_keypass: 'kp' });
@@ -51,14 +51,14 @@ test('trap 25: secrets come back in clear to auditors too, and every body error 
   expect((await many(['file:///tmp/x', ''])).status).toBe(200);
 });
 
-test('trap 25: the list comes in no order', async () => {
+test('trap 25: the list has no order', async () => {
   for (let index = 0; index < 8; index += 1) await gateway.make(configurations, { git_url: `https://git.example.com/r${index}` });
   const orders = new Set<string>();
   for (let index = 0; index < 10; index += 1) orders.add(JSON.stringify((await gateway.get(configurations))['repositories']));
   expect(orders.size).toBeGreaterThan(1);
 });
 
-test('trap 26: what the database refuses is a 409 or a 404, and the branch is lost', async () => {
+test('trap 26: a refusal of the database is a 409 or a 404, and the branch is lost', async () => {
   expect((await gateway.send('GET', configurations)).status).toBe(404);
   expect((await gateway.send('DELETE', `${configurations}/no-uuid`)).status).toBe(404);
   const fresh = await startGateway();
@@ -75,7 +75,7 @@ test('trap 26: what the database refuses is a 409 or a 404, and the branch is lo
   await fresh.close();
 });
 
-test('trap 27: the legacy templates are not there', async () => {
+test('trap 27: there are no legacy templates', async () => {
   await gateway.make(configurations, { git_url: url });
   expect(refusal(await gateway.send('GET', '/plugins/runbooks/templates'))).toBe('404 "plugin runbooks not found"');
 });
@@ -114,7 +114,7 @@ test('trap 33: names of runbook rules are not unique, and the answer to a PUT ha
   );
 });
 
-test('runbook rules decide what a caller who is no admin may run', async () => {
+test('runbook rules limit the runbooks of callers who are not admins', async () => {
   await gateway.make(configurations, { git_url: url });
   await gateway.make('/connections', connection('orders'));
   await gateway.make('/connections', connection('ledger'));

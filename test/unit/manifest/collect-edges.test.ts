@@ -115,7 +115,7 @@ describe('a deferred reference', () => {
   });
 });
 
-/** The connections that a rule's selector takes, or what is wrong with it. */
+/** Returns the connections that a rule's selector matches, or its diagnostics. */
 function selected(selector: string, files: Readonly<Record<string, string>> = tagged): readonly string[] {
   const { value, diagnostics } = load({ ...files, 'r.yaml': guardrail('r', `connection_selector: ${selector}`) });
   return value === undefined ? toLines(diagnostics) : value.edges.map((edge) => edge.connection.text);

@@ -17,7 +17,7 @@ describe('equal', () => {
     ['another key', { a: 1 }, { b: 1 }, false],
     ['a key of the prototype', { a: 1 }, { toString: 1 }, false],
     ['another value inside', { a: { b: 1 } }, { a: { b: 2 } }, false],
-  ])('tells of %s', (_, left, right, expected) => {
+  ])('compares %s', (_, left, right, expected) => {
     expect(equal(left, right)).toBe(expected);
   });
 });
@@ -40,7 +40,7 @@ describe('isObject', () => {
     [[], false],
     [null, false],
     ['text', false],
-  ])('tells of %j', (value, expected) => {
+  ])('classifies %j', (value, expected) => {
     expect(isObject(value)).toBe(expected);
   });
 });

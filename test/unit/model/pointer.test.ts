@@ -21,7 +21,7 @@ describe('isPointerWithin', () => {
     ['/ab', '/a', false],
     ['/a', '/a/b', false],
     ['/a', '', true],
-  ])('tells whether %s lies within "%s"', (path, prefix, expected) => {
+  ])('returns whether %s is within "%s"', (path, prefix, expected) => {
     expect(isPointerWithin(path, prefix)).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change } from '../../../src/model/plan/plan.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from './protection-fixtures.ts';
 
-/** What is told of one connection whose one field goes from a value to another, and of the way back. */
+/** Returns the headlines for one connection with one changed field, and for the reverse change. */
 function thereAndBack(
   field: string,
   before: Json,
@@ -65,7 +65,7 @@ describe('headlines of a connection’s own fields', () => {
       ['strengthens: 1 connection is harder to approve'],
     ]);
     expect(thereAndBack('min_review_approvals', 2, null, { reviewers })).toEqual([[], []]);
-    // Where one of them is enough, one more is one more way in.
+    // If one approval is enough, another reviewer group is another way in.
     expect(thereAndBack('reviewers', ['dba'], ['dba', 'sre'], { min_review_approvals: 1 })).toEqual([
       ['weakens: 1 connection is easier to approve'],
       ['strengthens: 1 connection is harder to approve'],
@@ -213,7 +213,7 @@ describe('the order of headlines', () => {
   });
 });
 
-/** By headline, what brings it about. */
+/** Returns the causes of each headline. */
 function causes(...given: Parameters<typeof protectionOfWrites>): unknown {
   const { headlines } = protectionOfWrites(...given);
   return Object.fromEntries(

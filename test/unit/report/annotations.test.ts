@@ -54,7 +54,7 @@ describe('annotations', () => {
 });
 
 describe('SARIF', () => {
-  test('has a rule for every result, and a place in the repository', () => {
+  test('has a rule for every result, and a path in the repository', () => {
     fc.assert(
       fc.property(fc.array(diagnostic, { maxLength: 10 }), (all) => {
         const text = sarifText(all, { version: '1.2.3', fallback: 'ostiary.yaml' });
@@ -75,7 +75,7 @@ describe('SARIF', () => {
   });
 });
 
-test('the problem matcher reads what is printed', () => {
+test('the problem matcher reads the printed lines', () => {
   const { problemMatcher } = JSON.parse(readFileSync('examples/github/problem-matcher.json', 'utf8'));
   const [{ pattern }] = problemMatcher;
   const [{ regexp, ...groups }] = pattern;

@@ -10,7 +10,7 @@ import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';
 import { planAgainst } from '../../support/run-pipeline.ts';
 
-test('values without end are shortened for people, wherever they stand, and whole for programs', async () => {
+test('long values are shortened in every report for people, and whole in JSON', async () => {
   const large = 'x y'.repeat(100_000);
   const words = Array.from({ length: 3000 }, (_, index) => `word-${index}`);
   const wanted = connection('orders-db', { subtype: 'postgres' });

@@ -85,7 +85,7 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
   allowed: fc.array(fc.record({ code: nastyText, reason: nastyText }), { maxLength: 3 }),
   digest: hash,
 });
-/** Edges are written by the changes at hand, and orphans are among what goes, so that they show where such things show. */
+/** Fits edges and orphans to the changes, so that the reports show them. */
 export const plan: fc.Arbitrary<Plan> = anyPlan.map((made) => ({
   ...made,
   edges: made.edges.map((one, index) => {

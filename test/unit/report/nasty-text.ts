@@ -46,7 +46,7 @@ const nasty = [
   'averyveryveryveryveryveryveryveryveryveryveryveryverylongword',
 ] as const;
 
-/** Any text, with much of what renderers must not let through. */
+/** Any text, with many characters that renderers must escape. */
 export const nastyText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -65,7 +65,7 @@ export function hasControls(text: string, lines = false): boolean {
   return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(lines ? text.replaceAll('\n', '') : text);
 }
 
-/** Markdown without its code spans and fenced blocks, read as CommonMark does; what is not closed stays. */
+/** Removes code spans and fenced blocks from Markdown, by the rules of CommonMark; unclosed ones stay. */
 export function outsideCode(markdown: string): string {
   return outsideSpans(outsideFences(markdown));
 }

@@ -1,7 +1,7 @@
 import type { Plan } from '../../../src/model/plan/plan.ts';
 import { samplePlan } from './sample-plan.ts';
 
-/** A plan that changes nothing. */
+/** Returns a plan without changes. */
 export function quietPlan(): Plan {
   return {
     ...samplePlan(),

@@ -95,7 +95,7 @@ const noDrop: AssessedChange = {
   touched: { before: { description: '' }, after: { description: 'No statement that destroys a table gets through.' } },
 };
 
-/** A plan with everything a plan can have. */
+/** Returns a plan with every part that a plan can have. */
 export function samplePlan(): Plan {
   return {
     target: { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface', organisation: 'acme' },

@@ -1,7 +1,7 @@
 import type { Protection } from '../../../src/model/protection/protection.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 
-/** What the sample plan means for connections. */
+/** Returns the protection part of the sample plan. */
 export const sampleProtection: Protection = {
   headlines: [
     {

@@ -13,7 +13,7 @@ test('twenty wrong keys are answered at once, then one every three seconds', () 
   expect([failed('10.0.0.1', at(2)), failed('10.0.0.1', at(5)), failed('10.0.0.1', at(5))]).toEqual([1, 0, 3]);
 });
 
-test('whatever comes when, an address is not wrong more often than that, and never has to wait longer than three seconds', () => {
+test('in any order of attempts, an address never exceeds the limit of failures and never waits longer than three seconds', () => {
   const pauses = array(double({ min: 0, max: 10, noNaN: true }), { maxLength: 200 });
   assert(
     property(pauses, (waits) => {
@@ -32,7 +32,7 @@ test('whatever comes when, an address is not wrong more often than that, and nev
   );
 });
 
-test('a clock that goes back gives no tries', () => {
+test('a clock that moves back allows no attempts', () => {
   const failed = createFailedLoginCounter();
   for (let n = 0; n < 20; n += 1) failed('a', at(1000));
   expect(failed('a', at(0))).toBe(3);

@@ -41,7 +41,7 @@ describe('a response that a proxy compressed', () => {
     expect(await open(server.url).send(get)).toEqual({ fine: true });
   });
 
-  it('is not JSON where it is compressed differently from its header', async () => {
+  it('is not JSON if its compression differs from its header', async () => {
     const server = await serve(packed('gzip', Buffer.from('[1]x')));
     expect((await open(server.url).fail(get)).code).toBe('api/not-json');
   });

@@ -73,7 +73,7 @@ describe('a list', () => {
     expect(said).toContain(words);
   });
 
-  it('is read a second time where it changed meanwhile', async () => {
+  it('is read again if it changed meanwhile', async () => {
     expect(await read((_, asked) => (asked === 1 ? [...things(2), ...things(1)] : things(2)))).toEqual({
       count: 2,
       said: '',

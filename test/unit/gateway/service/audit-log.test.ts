@@ -43,7 +43,7 @@ describe('an audit log', () => {
     expect([writes?.length, pages]).toEqual([1_000, 1]);
   });
 
-  it('gives the name in the request body where the path has an id or nothing', async () => {
+  it('returns the name in the request body if the path has an id or none', async () => {
     const sent = { ...row, request_payload_redacted: { name: 'sent' } };
     const id = '00000000-0000-4000-8000-000000000000';
     const paths = ['/guardrails', `/guardrails/${id}`, '/connections/db'];
@@ -51,7 +51,7 @@ describe('an audit log', () => {
     expect(writes?.map(({ names }) => names)).toEqual([['sent'], [id, 'sent'], ['db']]);
   });
 
-  it('is cut where its texts are long, and empty where its values are not texts', async () => {
+  it('cuts long texts, and is empty if its values are not texts', async () => {
     const long = 'x'.repeat(1_000_000);
     const { writes } = await read(() => [
       { ...row, actor_name: long, created_at: long, client_ip: long, http_path: `/connections/${long}`, resource_name: long },

@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(posts(server)).toHaveLength(3);
   });
 
-  it('refuses references that the gateway does not have, before it writes', async () => {
+  it('refuses references to missing objects before it writes', async () => {
     const { gateway, server } = await prepared({});
     expect((await failure(gateway.create({ ...request, spec: { ...request.spec, agent_id: 'nobody' } }))).code).toBe(
       'api/unknown-reference',
@@ -136,7 +136,7 @@ describe('replacing', () => {
     expect(JSON.stringify(dropped)).not.toContain('Y2FuYXJ5');
   });
 
-  it('replaces the edges it is given', async () => {
+  it('replaces the given edges', async () => {
     expect(await putBody({ ...change, edges: { guardrail_rules: ['GuardrailRule/no-drop'] } })).toMatchObject({
       guardrail_rules: [ruleId],
     });
@@ -173,7 +173,7 @@ describe('replacing', () => {
     expect((await gateway.update(fresh, change)).version).toBe('"8"');
   });
 
-  it('does not take the earlier state for its write', async () => {
+  it('does not mistake the earlier state for its write', async () => {
     const { gateway } = await prepared({ [`PUT ${at}`]: json(500, {}) });
     const fresh = await gateway.readOne({ id: 'Connection/orders', uid: connectionId });
     if (fresh === undefined) throw new Error('gone');

@@ -56,7 +56,7 @@ function pick(texts: Files, files: Files): Files {
   return Object.fromEntries(Object.entries(texts).filter(([path]) => Object.hasOwn(files, path)));
 }
 
-/** Changes fields of an object behind everybody's back. */
+/** Changes fields of a live object outside Ostiary. */
 export function change(
   id: ResourceId,
   spec: JsonObject,

@@ -8,7 +8,7 @@ const drop = (path: string, value: string): DocumentEdit => ({ edit: 'drop', pat
 const remove = (path: string): DocumentEdit => ({ edit: 'remove', path });
 const rename = (path: string, key: string): DocumentEdit => ({ edit: 'rename', path, key });
 
-/** What stands in a file, what is done, and what stands there then. */
+/** The text of a file, the edit, and the text after it. */
 const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ['a plain scalar, its comment kept', 'a: 1   # why\nb: 2\n', set('/a', 3), 'a: 3   # why\nb: 2\n'],
   ['a quoted scalar in its quotes', 'a: \'x\'\nb: "y"\n', set('/b', 'it "is"'), 'a: \'x\'\nb: "it \\"is\\""\n'],
@@ -24,7 +24,7 @@ const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ['an entry more on a line of its own', 'a: [\n  x # 1\n]\n', add('/a', 'w'), 'a: [\n  x, # 1\n  w\n]\n'],
   ['rows without a comma at their end', '{\n  "a": [\n    "x",\n    "y"\n  ]\n}\n', drop('/a', 'y'), '{\n  "a": [\n    "x"\n  ]\n}\n'],
   ['a row with the comment on it, others beside it', 'a: { k: 1,\n  l: 2, # why\n  m: 3 }\n', remove('/a/l'), 'a: { k: 1,\n  m: 3 }\n'],
-  ['what stands alone in brackets, blanks as there', 'b: {k: 1}\na: [ x ]\n', set('/a', ['w']), 'b: {k: 1}\na: [ w ]\n'],
+  ['the only value in brackets, and keeps the blanks', 'b: {k: 1}\na: [ x ]\n', set('/a', ['w']), 'b: {k: 1}\na: [ w ]\n'],
   ['all rows, comments between kept', 'a: [\n  # x\n  x # 1\n]\n', set('/a', ['w', 'z']), 'a: [\n  # x\n  w,\n  z\n]\n'],
   ['an entry fewer, comments between kept', 'a:\n  # x\n  - x # 1\n  # y\n  - y\n', drop('/a', 'x'), 'a:\n  # x\n  # y\n  - y\n'],
   ['the last entry', 'a: # why\n  - x\nb: 1\n', drop('/a', 'x'), 'a: [] # why\nb: 1\n'],
@@ -90,7 +90,7 @@ describe('an edit is refused', () => {
     ['where a comment would go along', 'a: [x, # 1\n  y]\n', drop('/a', 'x'), 'a.yaml:1:1 a comment between what goes would go along'],
     ['where the form is unusual', '? a\n', set('/a', 1), 'a.yaml:1:3 the text around it has a form that is not edited'],
     ['where the result could not be read', 'a: 1\n', set('/__proto__', 1), 'a.yaml:1:1 the text around it has a form that is not edited'],
-    ['where nothing stands', '# nothing\n', set('/a', 1), 'a.yaml:1:1 the file has no document 1'],
+    ['in an empty document', '# nothing\n', set('/a', 1), 'a.yaml:1:1 the file has no document 1'],
   ];
   for (const [where, text, edit, why] of refused) {
     it(`${where}, and the others are made`, () => {

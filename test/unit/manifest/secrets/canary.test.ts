@@ -38,7 +38,7 @@ const secrets: readonly (readonly string[])[] = [
   ['secret:', `\tenvvar:PASS: ${canary}`],
 ];
 
-/** Mistakes beside the secret, whose code frames show the lines around them. */
+/** Errors next to the secret, whose code frames show the lines around them. */
 const neighbours: readonly (readonly string[])[] = [
   [],
   ['reviewers: x'],
@@ -49,7 +49,7 @@ const neighbours: readonly (readonly string[])[] = [
   ['a: &x 1'],
 ];
 
-/** All that could be printed of a value. */
+/** Returns every text that could be printed for a value. */
 function printed(value: unknown): string {
   return `${JSON.stringify(value)}\n${inspect(value, { depth: null, showHidden: true, getters: true })}`;
 }

@@ -3,11 +3,11 @@ import { connection, guardrail, load, manifest, toLines } from '../manifest-fixt
 
 type ErrorCase = readonly [name: string, text: string, told: string, ...message: readonly string[]];
 
-/** Every wrong file gives exactly one diagnostic, at its place. */
+/** Each invalid file gives exactly one diagnostic, at its position. */
 const errors: readonly ErrorCase[] = [
   // documents
   ['broken YAML', 'apiVersion: ostiary/v1\nkind: [Connection\n', '3:1 error manifest/yaml'],
-  ['a key that stands twice', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
+  ['a duplicate key', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
   ['a key that is no text', 'apiVersion: ostiary/v1\n5: x\n', '2:1 error manifest/non-string-key'],
   ['__proto__', 'apiVersion: ostiary/v1\n__proto__: x\n', '2:1 error manifest/unsafe-key'],
   ['a list', '- a\n', '1:1 error manifest/not-a-map', 'the document is a list, not a map'],
@@ -107,13 +107,13 @@ const errors: readonly ErrorCase[] = [
   ],
   ['words that are missing', rules('{ type: deny_words_list }'), '8:9 error manifest/missing-field', '"words"'],
   [
-    'a pattern where words belong',
+    'a pattern in a list of words',
     rules('{ type: deny_words_list, words: [a], pattern_regex: b }'),
     '8:61 error manifest/not-allowed-value',
     'must be empty here',
   ],
   [
-    'a custom entity of nothing',
+    'an empty custom entity',
     manifest('DataMaskingRule', 'a', 'custom_entity_types: [{ name: X }]'),
     '6:25 error manifest/missing-field',
     'give a regex, a deny_list or both',

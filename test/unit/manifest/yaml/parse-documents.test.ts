@@ -49,12 +49,12 @@ describe('documents', () => {
   });
 });
 
-describe('mistakes', () => {
+describe('errors', () => {
   it.each([
     ['a duplicate key', 'a: 1\nb: 2\na: 3\n', ['3:1 manifest/duplicate-key']],
     ['a duplicate key in a flow map', 'a: { b: 1, b: 2 }\n', ['1:12 manifest/duplicate-key']],
     [
-      'several mistakes',
+      'several errors',
       'a: 1\na: 2\nb: .nan\n1: x\n',
       ['2:1 manifest/duplicate-key', '3:4 manifest/not-json', '4:1 manifest/non-string-key'],
     ],
@@ -67,7 +67,7 @@ describe('mistakes', () => {
     ['an integer that JSON cannot hold', 'a: 9007199254740993\n', ['1:4 manifest/not-json']],
     ['a date tag', 'a: !!timestamp 2024-01-01\n', ['1:4 manifest/not-json']],
     ['a binary tag', 'a: !!binary aGk=\n', ['1:4 manifest/not-json']],
-    ['a tag of nobody', 'a: !ref b\n', ['1:4 manifest/not-json']],
+    ['an unknown tag', 'a: !ref b\n', ['1:4 manifest/not-json']],
     ['YAML 1.1', '%YAML 1.1\n---\na: yes\n', ['2:1 manifest/yaml']],
     ['an alias without anchor', 'a: *b\n', ['1:4 manifest/yaml']],
     ['an alias within its anchor', 'a: &a [*a]\n', ['1:8 manifest/alias-bomb']],
@@ -92,7 +92,7 @@ describe('mistakes', () => {
     ['a mistake in the second document', 'a: 1\n---\nb: 1\nb: 2\n', ['4:1 manifest/duplicate-key']],
     ['a directive alone', '%YAML\n', ['1:1 manifest/yaml']],
     ['too large a text', 'a'.repeat(1_048_577), ['1:1 manifest/too-large']],
-  ])('tells of %s', (_, text, expected) => {
+  ])('reports %s', (_, text, expected) => {
     expect(problems(text)).toStrictEqual(expected);
     expect(values(text)).toBeUndefined();
   });
@@ -119,7 +119,7 @@ describe('mistakes', () => {
   });
 });
 
-describe('places', () => {
+describe('positions', () => {
   const text = `# first
 apiVersion: ostiary/v1
 metadata: { name: orders }

@@ -25,7 +25,7 @@ describe('editSpec', () => {
       {},
     ],
     [
-      'adds to a set and takes away',
+      'adds to a set and removes from it',
       { tags: ['a', 'b'] },
       [
         { path: '/tags/b', value: undefined },
@@ -35,7 +35,7 @@ describe('editSpec', () => {
     ],
     ['adds what is there', { tags: ['a'] }, [{ path: '/tags/a', value: 'a' }], { tags: ['a'] }],
     [
-      'sets keys of a map and takes them away',
+      'sets and removes keys of a map',
       { labels: { a: '1', b: '2' } },
       [
         { path: '/labels/a', value: '3' },
@@ -46,7 +46,7 @@ describe('editSpec', () => {
     ],
     ['goes into an object', { inner: { tags: ['a'] } }, [{ path: '/inner/tags/b', value: 'b' }], { inner: { tags: ['a', 'b'] } }],
     [
-      'changes an entry inside and keeps what nobody knows',
+      'changes an entry and keeps its unknown keys',
       { rules: [{ name: 'a', words: ['x'], vendor: 1 }] },
       [
         { path: '/rules/a/words/y', value: 'y' },
@@ -55,7 +55,7 @@ describe('editSpec', () => {
       { rules: [{ ...entry, name: 'a', words: ['x', 'y'], limit: 2, vendor: 1 }] },
     ],
     [
-      'adds an entry and takes one away',
+      'adds and removes an entry',
       { rules: [{ name: 'a' }] },
       [
         { path: '/rules/a', value: undefined },
@@ -72,7 +72,7 @@ describe('editSpec', () => {
     ['takes away an entry that is not there', { rules: [] }, [{ path: '/rules/a', value: undefined }], { rules: [] }],
     ['changes nothing inside an entry that is not there', { rules: [] }, [{ path: '/rules/a/limit', value: 1 }], { rules: [] }],
     [
-      'takes away an entry without a name',
+      'removes an entry without a name',
       { rules: [{ limit: 1 }, { limit: 2 }] },
       [{ path: pointer('rules', unnamed), value: undefined }],
       { rules: [{ ...entry, name: '', limit: 2 }] },
@@ -106,12 +106,7 @@ describe('editSpec', () => {
       ],
       { text: 'a' },
     ],
-    [
-      'takes an entry that is no object as it is',
-      { rules: ['x'] },
-      [{ path: pointer('rules', '"x"', 'limit'), value: 1 }],
-      { rules: ['x'] },
-    ],
+    ['accepts an entry that is not an object', { rules: ['x'] }, [{ path: pointer('rules', '"x"', 'limit'), value: 1 }], { rules: ['x'] }],
   ])('%s', (_, spec, edits, expected) => {
     expect(edited(spec, edits)).toEqual(normalizeObject(someFields, expected));
   });

@@ -19,7 +19,7 @@ describe('entriesByToken', () => {
     ['takes the content where there is no key', [{ words: ['x'] }, { name: '' }], ['{"name":"","words":["x"]}', '{"name":"","words":[]}']],
     ['leaves what it does not know out of the content', [{ words: ['x'], vendor: 1 }], ['{"name":"","words":["x"]}']],
     ['takes the content where the key is taken', [{ name: 'a' }, { name: 'a', words: ['x'] }], ['a', '{"name":"a","words":["x"]}']],
-    ['tells equal entries apart', [{}, {}, {}], ['{"name":"","words":[]}', '{"name":"","words":[]}+', '{"name":"","words":[]}++']],
+    ['distinguishes equal entries', [{}, {}, {}], ['{"name":"","words":[]}', '{"name":"","words":[]}+', '{"name":"","words":[]}++']],
     ['takes anything', ['text', 1], ['"text"', '1']],
   ])('%s', (_, entries, expected) => {
     expect(tokens(entries)).toEqual(expected);

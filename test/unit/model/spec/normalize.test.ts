@@ -16,7 +16,7 @@ describe('normalizeObject', () => {
     ['leaves a map as it is', { labels: { b: '1', a: '2' } }, { labels: { b: '1', a: '2' } }],
     ['goes into an object', { inner: { tags: ['b', 'a'] } }, { inner: { tags: ['a', 'b'] } }],
     [
-      'goes into the entries of a keyed list',
+      'descends into the entries of a keyed list',
       { rules: [{ name: 'a', words: ['y', 'x'] }] },
       { rules: [{ ...entry, name: 'a', words: ['x', 'y'] }] },
     ],
@@ -32,11 +32,7 @@ describe('normalizeObject', () => {
         ],
       },
     ],
-    [
-      'keeps what it does not know',
-      { vendor: 1, rules: [{ name: 'a', vendor: 2 }] },
-      { vendor: 1, rules: [{ ...entry, name: 'a', vendor: 2 }] },
-    ],
+    ['keeps unknown keys', { vendor: 1, rules: [{ name: 'a', vendor: 2 }] }, { vendor: 1, rules: [{ ...entry, name: 'a', vendor: 2 }] }],
     ['leaves what is of another shape', { tags: 'x', rules: 'x', inner: 'x' }, { tags: 'x', rules: 'x', inner: 'x' }],
     ['leaves entries of another shape', { rules: ['y', 'x'] }, { rules: ['x', 'y'] }],
   ])('%s', (_, value, expected) => {

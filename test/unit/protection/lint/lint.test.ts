@@ -56,7 +56,7 @@ describe('guardrails', () => {
   });
 });
 
-describe('places', () => {
+describe('positions', () => {
   const head =
     'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }\nspec:\n  input:\n    rules:\n      - type: pattern_match\n';
 

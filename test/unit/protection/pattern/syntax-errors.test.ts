@@ -40,7 +40,7 @@ test.each<readonly [pattern: string, what: string, index: number]>([
 });
 
 test.each(['(?:a{1000}){1}', '[^]-]', '(?i-s:a)', '\\Q(?=\\E', '[(?=]', 'a{,5}', '\\x{10FFFF}', '(?U)a+?', '(?)', '((((((((((a))))))))))'])(
-  'RE2 takes %j',
+  'RE2 accepts %j',
   (pattern) => {
     expect(compilePattern(pattern)).toHaveProperty('pattern');
   },

@@ -209,7 +209,7 @@ describe('hidden values', () => {
     ]);
   });
 
-  it('make a posture a minimum where access-request rules may add to it', () => {
+  it('make a posture a minimum if access-request rules may add to it', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)]);
     const live = [connection('a', { reviewers: ['dba'] })];
     expect(protectionOfWrites(live, [change], { dialect: 'hoop' }).connections[0]?.aspects).toMatchObject([

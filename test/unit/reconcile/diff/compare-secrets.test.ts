@@ -13,7 +13,7 @@ const unresolved: DesiredSecret = { state: 'unresolved', source: 'env:KEY' };
 const hidden: LiveSecret = { state: 'hidden', source: 'live' };
 const other = seal('live', 'b3RoZXI=');
 
-/** What becomes of the one secret: `before→after`, `kept`, or the code of what is wrong. */
+/** Returns the planned change of the only secret: `before→after`, `kept`, or the code of a diagnostic. */
 function verdict(desired: DesiredResource, live: LiveResource | undefined): string {
   const { fields, kept, diagnostics } = compareSecrets(desired, live);
   return [

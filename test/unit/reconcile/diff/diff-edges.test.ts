@@ -11,7 +11,7 @@ const managed = { managedBy: 'platform' };
 const ignores = (path: string): Partial<DesiredResource> => ({ ignore: [path] });
 
 type Case = {
-  /** The resources with a selected manifest, those whose manifest a selection left out, and those that are live. */
+  /** The resources with a selected manifest, those with an unselected manifest, and the live ones. */
   readonly ours?: readonly (ResourceId | DesiredResource)[];
   readonly unselected?: readonly ResourceId[];
   readonly live: readonly (ResourceId | LiveResource)[];
@@ -30,7 +30,7 @@ function planned({ ours = [], unselected = [], live, declared = [], attached = [
   return diffEdges({ desired: wantedOf(resources, declared, unselected), live: stateOf(...withEdges), registry });
 }
 
-/** The plan in words: `action by`, or the severity of what was found. */
+/** Returns the plan as text: `action by`, or the severity of a diagnostic. */
 function words({ edges, diagnostics }: EdgeDiff): string {
   return [
     ...edges.map(({ action, by }) => `${action}${by === undefined ? '' : ` ${by}`}`),
@@ -38,7 +38,7 @@ function words({ edges, diagnostics }: EdgeDiff): string {
   ].join(', ');
 }
 
-/** Why edges are left out. */
+/** Returns why edges are skipped. */
 function said(given: Case): readonly string[] {
   return planned(given).diagnostics.map(({ message }) => message.replace(/^.* left out: /, ''));
 }

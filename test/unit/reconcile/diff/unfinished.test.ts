@@ -17,7 +17,7 @@ const manifests: readonly Manifest[] = [
 ];
 const desired = desiredState(manifests);
 
-/** What an apply leaves behind that died before it opened anything. */
+/** The state after an apply that crashed before it opened a connection. */
 async function diedBeforeOpening(): Promise<LiveState> {
   const gateway = memoryGateway({ registry, agents: ['default'] });
   const { plan: first, live } = await planAgainst(gateway, desired);

@@ -16,7 +16,7 @@ function write(method: string, ...names: readonly string[]): AuditedWrite {
 const locate = (): Position => ({ file: '', line: 1, column: 1 });
 const blank = { spec: {}, stated: new Set<string>(), secrets: {}, wholeSecrets: [], ignore: [], protect: false, adopt: false, locate };
 
-/** The writes that are told of a rule that is gone, beside one that is there. */
+/** Returns the writers of a deleted rule, when another rule exists. */
 function told(writes: readonly AuditedWrite[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly AuditedWrite[] {
   const live = { id: there, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
   const declared = { ...blank, id: there, key: there };

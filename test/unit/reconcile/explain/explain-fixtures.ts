@@ -12,7 +12,7 @@ export const id = 'Connection/db';
 /** A rule that may be attached to it. */
 export const rule = 'GuardrailRule/rule';
 
-/** What is planned, and which field is asked for. */
+/** The input of a plan, and the field to explain. */
 export type Case = {
   readonly desired?: DesiredResource;
   readonly live?: LiveResource;
@@ -43,7 +43,7 @@ export function explainCase({ desired, live, base, beside = [], edges = [], fiel
   return told;
 }
 
-/** The first row in short. */
+/** Returns the first row in short. */
 export function rowOf(given: Case): Pick<ExplanationRow, 'status' | 'why'> & { readonly sides: string } {
   const [row] = explainCase(given).rows;
   if (row === undefined) throw new Error('no row');

@@ -38,7 +38,7 @@ function keyText({ id, phase }: StepKey): string {
   return phase === 'main' ? id : `${id}#${phase}`;
 }
 
-/** The steps in words, as they come: `stage part key < needs`. */
+/** Returns the steps as text, in order: `stage part key < needs`. */
 function stepsFor(resources: readonly DesiredResource[], edges: readonly DeclaredEdge[], live: readonly LiveResource[]): readonly string[] {
   const state = stateOf(...live);
   const steps = scheduleSteps(planOf(wantedOf(resources, edges), state), state, registry);

@@ -30,11 +30,11 @@ describe('planMarkdown', () => {
     await expect(planMarkdown([samplePlan()])).toMatchFileSnapshot('../expected/plan-markdown.txt');
   });
 
-  it('is short where nothing changes', () => {
+  it('is short without changes', () => {
     expect(planMarkdown([quietPlan()])).toMatch(/^### Plan for `prod`\n\nNo changes\. 46 resources as in the manifests\.\n\nDigest `/);
   });
 
-  it('sheds details first, keeps headlines and refusals, and says so', () => {
+  it('omits details first, keeps headlines and refusals, and states the omission', () => {
     const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(400) }]);
     expect(text.length).toBeLessThanOrEqual(65_536);
     expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ details\. /);
@@ -42,7 +42,7 @@ describe('planMarkdown', () => {
     expect(text).toContain('`plan/would-lose-secret`');
   });
 
-  it('sheds all that the pull request does not do before its own details, which are shed before what is held', () => {
+  it('omits changes of others before details of the pull request, and those before held drift', () => {
     const held = several(3, { action: 'held', own: false });
     const text = planMarkdown(
       [{ ...samplePlan(), changes: [...several(900, { own: false }), ...several(20, { own: true }), ...held] }],

@@ -43,7 +43,7 @@ const applied: AppliedPlan = {
 };
 
 describe('applyText', () => {
-  it('says what became of each object', async () => {
+  it('states the outcome of each object', async () => {
     await expect(applyText([applied], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('../expected/apply-80.txt');
   });
 });
@@ -61,7 +61,7 @@ describe('appliedText', () => {
 });
 
 describe('applyDocument', () => {
-  it('is what the schema describes', () => {
+  it('matches the schema', () => {
     const document: unknown = JSON.parse(applyJson([applied]));
     expect([validate(document), validate.errors]).toStrictEqual([true, null]);
     expect(document).toStrictEqual(applyDocument([applied]).json());
@@ -83,7 +83,7 @@ describe('applyMarkdown', () => {
     await expect(applyMarkdown([applied])).toMatchFileSnapshot('../expected/apply-markdown.txt');
   });
 
-  it('keeps failures where the limit cuts', () => {
+  it('keeps failures in a cut report', () => {
     const outcomes = Array.from(
       { length: 3000 },
       (_, index) => ({ id: `Connection/db-${index}`, action: 'update', status: 'done' }) as const,

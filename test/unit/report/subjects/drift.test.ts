@@ -16,7 +16,7 @@ function write(hour: number, by: string): AuditedWrite {
   };
 }
 
-test('who wrote an object is told newest first, and how many more there are stands by itself', () => {
+test('the writers of an object are listed newest first, with the number of further ones', () => {
   const plan = samplePlan();
   const [change] = plan.changes;
   if (change === undefined) throw new Error('the sample has changes');

@@ -13,7 +13,7 @@ function update(name: string, fields: readonly FieldChange[], given: Partial<Ass
   return { id: `Connection/${name}`, action: 'update', fields, needs: [], reasons: ['differs'], carried: [], risks: [], ...given };
 }
 
-/** Each group's name, and the names and fields of what it shows. */
+/** Returns the name of each group, and the names and fields of its objects. */
 function shown(changes: readonly AssessedChange[], given: Partial<Plan> = {}): unknown {
   const { groups } = groupPlan({ ...quietPlan(), base: 'a'.repeat(40), ...given, changes });
   return groups.map(({ name, changes: entries }) => [
@@ -27,7 +27,7 @@ const drift = { origin: 'drift' } as const;
 const held = { origin: 'drift', held: true } as const;
 
 describe('groupsOf', () => {
-  it('shows what is held, then its own changes, then what else apply would do and undo, drift elsewhere last', () => {
+  it('shows held drift, the pull request’s own changes, other changes and reverts, and unrelated drift last', () => {
     const changes = [
       update('elsewhere', [field('a', drift)], { own: false }),
       update('also', [field('a', intent)], { own: false }),
@@ -44,7 +44,7 @@ describe('groupsOf', () => {
     ]);
   });
 
-  it('counts drift as related where an edge that moves ties it to what the pull request changes', () => {
+  it('counts drift as related if a changed edge connects it to a change of the pull request', () => {
     const changes = [update('mine', [field('a', intent)], { own: true }), update('rule', [field('a', drift)], { own: false })];
     const edge = { rule: 'Connection/rule', connection: 'Connection/mine', action: 'attach', declared: [] } as const;
     expect(shown(changes, { edges: [edge] })).toEqual([
@@ -54,7 +54,7 @@ describe('groupsOf', () => {
     expect(shown(changes, { edges: [{ ...edge, action: 'foreign' }] })).toContainEqual(['elsewhere', ['rule', '/a']]);
   });
 
-  it('stays sensible where nobody asked what is whose', () => {
+  it('groups a plan without ownership', () => {
     const changes = [update('drifted', [field('a', drift), field('b', intent)]), update('kept', [field('a', held)], { action: 'held' })];
     expect(shown(changes)).toEqual([
       ['held', ['kept', '/a']],
@@ -64,7 +64,7 @@ describe('groupsOf', () => {
     expect(shown([update('a', [field('a')])], {})).toEqual([['changed', ['a', '/a']]]);
   });
 
-  it('keeps whole what is created, deleted, adopted or blocked', () => {
+  it('keeps created, deleted, imported and blocked objects whole', () => {
     const both = [field('a', drift), field('b', intent)];
     expect(shown([update('a', both, { action: 'blocked' }), update('b', both, { action: 'create' })])).toEqual([
       ['changed', ['a', '/a', '/b'], ['b', '/a', '/b']],
@@ -77,19 +77,19 @@ describe('groupsOf', () => {
     expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted by hand, comes back');
   });
 
-  it('tells what is carried once, and what is held not again', () => {
+  it('lists a carried value once, and a held one not again', () => {
     const change = update('a', [field('a', held), field('b', intent), field('c', drift)], { carried: ['/a', '/z'] });
     const { groups } = groupPlan({ ...quietPlan(), changes: [change] });
     expect(groups.map(({ changes: entries }) => entries[0]?.change.carried)).toEqual([[], ['/z'], []]);
   });
 
-  it('names the commit that removed the manifest of what is deleted', () => {
+  it('names the commit that removed the manifest of a deleted object', () => {
     const orphans = [{ id: 'Connection/a', removedIn: '0123456789abcdef', subject: 'Drop a' }] as const;
     const gone = update('a', [field('a')], { action: 'delete', reasons: ['orphan'] });
     expect(groupPlan({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.changes[0]?.note).toBe('removed in 0123456 "Drop a"');
   });
 
-  it('loses and repeats nothing, in an order of its own, with titles only where there are several', () => {
+  it('loses and repeats nothing, is ordered, and has titles only for several groups', () => {
     const order = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
     fc.assert(
       fc.property(anyPlan, (some) => {

@@ -10,7 +10,7 @@ const schema: object = JSON.parse(readFileSync('schemas/documents/plan.schema.js
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
 
 describe('planDocument', () => {
-  it('is what the schema describes', async () => {
+  it('matches the schema', async () => {
     const text = planJson([samplePlan(), quietPlan()]);
     expect([validate(JSON.parse(text)), validate.errors]).toStrictEqual([true, null]);
     await expect(text).toMatchFileSnapshot('../expected/plan-json.txt');
@@ -30,7 +30,7 @@ describe('planDocument', () => {
     expect(texts[0]).toBe(texts[1]);
   });
 
-  it('leaves out what was touched, and derives a patch from it', () => {
+  it('omits the touched values, and derives a patch from them', () => {
     const text = planJson([samplePlan()]);
     expect(text).not.toContain('touched');
     expect(JSON.parse(text)).toMatchObject({
@@ -56,7 +56,7 @@ describe('planDocument', () => {
     expect(JSON.parse(text)).toStrictEqual(planDocument([plan]).json());
   });
 
-  it('rejects a document with a word that it does not know', () => {
+  it('rejects a document with an unknown word', () => {
     expect(validate({ ...planDocument([]).json(), secrets: [] })).toBe(false);
   });
 });

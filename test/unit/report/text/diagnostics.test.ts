@@ -60,7 +60,7 @@ describe('diagnosticsText', () => {
     await expect(diagnosticsText(all, { color: plainPalette, columns })).toMatchFileSnapshot(`../expected/diagnostics-${columns}.txt`);
   });
 
-  it('says nothing where there is nothing', () => {
+  it('is empty without diagnostics', () => {
     expect(diagnosticsText([], { color: plainPalette })).toBe('');
   });
 

@@ -26,7 +26,7 @@ function named(name: string): (text: string) => string {
 }
 
 describe('reviews as text', () => {
-  test('a list keeps ids whole in 80 columns, and says how old each is', () => {
+  test('a list keeps whole ids in 80 columns, and states the age of each review', () => {
     const ages = [59, 60, 3599, 86_399, 86_400 * 30, -5, Number.NaN];
     const { headers, rows } = reviewListing(
       ages.map((age) => ({ ...review, created_at: String(age) })),
@@ -38,7 +38,7 @@ describe('reviews as text', () => {
     expect(lines.filter((line) => visibleWidth(line) > 80)).toEqual([]);
   });
 
-  test('one says what it is for, when, and what each group said', () => {
+  test('a review states its purpose, time window and the decision of each group', () => {
     expect(reviewText(review, { color: plainPalette, columns: 60 })).toBe(
       [
         '1e625499-34c9-4b26-a9c3-17c7fa662bdf  APPROVED',
@@ -62,7 +62,7 @@ describe('reviews as text', () => {
     expect(reviewText({ ...review, access_duration: nanoseconds }, { color: plainPalette })).toContain(`jit, ${text}\n`);
   });
 
-  test('the status alone has a color', () => {
+  test('only the status has a color', () => {
     const color: Palette = { ...plainPalette, green: named('green'), red: named('red'), yellow: named('yellow') };
     const first = (status: string): string => reviewText({ ...review, status }, { color }).split('\n')[0] ?? '';
     expect(first('APPROVED')).toBe(`${review.id}  <green>APPROVED</>`);

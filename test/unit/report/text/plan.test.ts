@@ -14,7 +14,7 @@ describe('planText', () => {
     await expect(text).toMatchFileSnapshot(`../expected/${name}.txt`);
   });
 
-  it('says in one line that nothing changes', async () => {
+  it('states in one line that nothing changes', async () => {
     await expect(planText([quietPlan()], { color: plainPalette, columns: 80 })).toMatchFileSnapshot('../expected/plan-quiet.txt');
   });
 

@@ -21,7 +21,7 @@ describe('tableText', () => {
     );
   });
 
-  it('takes from the widest columns at a terminal', () => {
+  it('shortens the widest columns at a terminal', () => {
     expect(tableText(headers, rows, 44)).toBe(
       [
         'NAME         TYPE         REVIEWERS',
@@ -39,7 +39,7 @@ describe('tableText', () => {
     }
   });
 
-  it('prints the header alone where there is no row', () => {
+  it('prints only the header without rows', () => {
     expect(tableText(headers, [], 80)).toBe('NAME  TYPE  REVIEWERS\n');
   });
 });

@@ -36,7 +36,7 @@ describe('jsonText', () => {
 });
 
 describe('valueText', () => {
-  it('says what is not a value', () => {
+  it('describes absent, hidden and secret values', () => {
     expect(valueText({ absent: true })).toBe('(none)');
     expect(valueText({ unknown: 'not for this role' })).toBe('(unknown: not for this role)');
     expect(valueText({ secret: 'env:OSTIARY_SECRET_X', state: 'set' })).toBe('(secret env:OSTIARY_SECRET_X)');
@@ -61,7 +61,7 @@ describe('distinctParts', () => {
     expect(distinctParts('a', 'b', 10)).toEqual(['a', 'b']);
   });
 
-  it('shows where long texts part', () => {
+  it('shows the first difference of long texts', () => {
     const same = 'x'.repeat(500);
     const [before, after] = distinctParts(`${same}one`, `${same}two`, 60);
     expect([before, after]).toEqual([`…${'x'.repeat(12)}one`, `…${'x'.repeat(12)}two`]);
