@@ -10,36 +10,36 @@ import type { Step } from '../model/plan/schedule.ts';
 import type { PlannedObject } from './fingerprint.ts';
 import type { StepResult } from './outcomes.ts';
 
-/** All that carrying out a plan needs. */
+/** The input for executing a plan. */
 export type ApplyInput = {
   readonly plan: Plan;
   /** The writes of the plan, in their order. */
   readonly steps: readonly Step[];
-  /** What is live when apply begins. */
+  /** The live state when apply starts. */
   readonly live: LiveState;
   readonly gateway: Gateway;
   readonly registry: Registry;
   readonly secretOf: SecretLookup;
   readonly concurrency: number;
-  /** Aborted: what is in flight ends, nothing new begins. */
+  /** When aborted, steps in flight finish and no new step starts. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
-  /** What the changed objects were when they were planned, by the keys of the changes, where that was some time ago. */
+  /** For a saved plan: the changed objects as they were when it was made, by the keys of the changes. */
   readonly seen?: ReadonlyMap<ResourceId, PlannedObject>;
 };
 
-/** The run's memory: results by step, and where each object is. */
+/** The mutable state of a run: results by step, and the address of each object. */
 export type ApplyState = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
-  /** What the stage wrote so far. */
+  /** The steps of the stage that wrote. */
   readonly written: WrittenStep[];
-  /** Why nothing more is begun: the gateway is out of reach. */
+  /** The error after which no step starts: the gateway cannot be reached. */
   stopped: AppError | undefined;
 };
 
-/** The kinds to list for reading objects again: their own, and those that tell what the ids of their edges are called. */
+/** Returns the kinds to list when objects are read again: their own, and the kinds that resolve the ids of their edges to names. */
 export function kindsToRead(kinds: readonly Kind[]): readonly string[] {
   const names = kinds.flatMap((kind) => [
     kind.name,

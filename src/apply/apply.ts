@@ -9,10 +9,10 @@ import type { ApplyInput, ApplyState } from './apply-state.ts';
 import { readBack } from './read-back.ts';
 import { executeStep } from './execute-step.ts';
 
-/** Carries out a plan, stage by stage, and tells what became of every change; a failing change never throws. */
+/** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const { steps } = input;
-  const progress: ApplyState = {
+  const state: ApplyState = {
     input,
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
@@ -24,10 +24,10 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   for (const stage of new Set(steps.map((step) => step.stage))) {
     await runStage(
       steps.filter((step) => step.stage === stage),
-      progress,
+      state,
     );
   }
-  const outcomes = outcomesOf(steps, progress);
+  const outcomes = outcomesOf(steps, state);
   input.observe({ event: 'end', counts: countsByStatus(outcomes) });
   return { outcomes, interrupted: input.signal.aborted };
 }
@@ -41,20 +41,20 @@ function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): rea
   return input.plan.changes.map((change) => outcomeOf(change, taken.get(change.id) ?? []));
 }
 
-async function runStage(steps: readonly Step[], progress: ApplyState): Promise<void> {
-  const { input, results, written } = progress;
+async function runStage(steps: readonly Step[], state: ApplyState): Promise<void> {
+  const { input, results, written } = state;
   written.length = 0;
   await runPool(steps, input.concurrency, async (step) => {
-    const result = skipReason(step, progress) ?? (await executeSafely(step, progress));
+    const result = skipReason(step, state) ?? (await executeSafely(step, state));
     const id = step.change.id;
     results.set(stepKeyText(step.key), { change: id, result });
     const { status, message = '' } = result;
     if (status === 'failed' || status === 'skipped') input.observe({ event: status, id, step: step.part, detail: message });
   });
-  if (written.length > 0) await readBack(progress);
+  if (written.length > 0) await readBack(state);
 }
 
-/** Why a step is not begun at all, if it is not. */
+/** Returns the result of a step that must not start; undefined if it may. */
 function skipReason({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
   if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
@@ -65,12 +65,12 @@ function skipReason({ needs }: Step, { input, results, stopped }: ApplyState): S
   return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
 }
 
-async function executeSafely(step: Step, progress: ApplyState): Promise<StepResult> {
+async function executeSafely(step: Step, state: ApplyState): Promise<StepResult> {
   try {
-    return await executeStep(step, progress);
+    return await executeStep(step, state);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) progress.stopped = error;
+    if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) state.stopped = error;
     return { status: 'failed', code: codeOf(error), message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
   }
 }

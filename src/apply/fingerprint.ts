@@ -18,10 +18,10 @@ import {
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 
-/** What a live object was when it was planned: its fingerprint, and of its fields those that are known. */
+/** A live object as it was when the plan was made: its fingerprint, and the known fields. */
 export type PlannedObject = Fingerprint & { readonly spec: JsonObject };
 
-/** A field that is neither as planned from nor as one of the plan's writes leaves it; undefined is what nobody knows. */
+/** A field that has neither the value before the plan nor a value that the plan writes; undefined values are not known. */
 export type ChangedField = {
   readonly path: Pointer;
   readonly from: Json | undefined;
@@ -29,7 +29,7 @@ export type ChangedField = {
   readonly desired: Json | undefined;
 };
 
-/** A moved field in words, with all three values as far as they are known. */
+/** Returns the text of a changed field, with all known values. */
 export function changedFieldText({ path, from, now, desired }: ChangedField): string {
   const known = from === undefined && desired === undefined ? 'planned from something else' : `planned from ${valueText(from)}`;
   const wanted = desired === undefined && from === undefined ? '' : `, desired ${valueText(desired)}`;
@@ -44,11 +44,11 @@ function valueText(value: Json | undefined): string {
   return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
 }
 
-/** The manifests and the live state that a plan was made of. */
-type Made = { readonly desired: DesiredState; readonly live: LiveState; readonly registry: Registry };
+/** The manifests and the live state of a plan. */
+type PlanStates = { readonly desired: DesiredState; readonly live: LiveState; readonly registry: Registry };
 
-/** Takes the fingerprints of all live objects that a plan writes: a hash a field, so that a difference has a name. */
-export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: Made): readonly Fingerprint[] {
+/** Returns the fingerprints of all live objects that a plan writes, with one hash per field so that a difference names its field. */
+export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: PlanStates): readonly Fingerprint[] {
   const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
   const wished = desiredById(desired.resources);
   return changes.filter(isOnLiveObject).flatMap((change): readonly Fingerprint[] => {
@@ -61,7 +61,7 @@ export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: M
   });
 }
 
-/** What a plan did not compare: what manifests ignore or keep, and what the role cannot see. */
+/** Returns the paths that a plan did not compare: fields that manifests ignore or keep, and fields that the token may not read. */
 function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | undefined): readonly Pointer[] {
   const kept = kind.fields.flatMap(({ name, omitted }) =>
     desired !== undefined && omitted === 'kept' && desired.spec[name] === undefined ? [pointer(name)] : [],
@@ -69,7 +69,7 @@ function uncompared(kind: Kind, live: LiveResource, desired: DesiredResource | u
   return [...new Set([...(desired?.ignore ?? []), ...kept, ...live.unknown])].toSorted(compareText);
 }
 
-/** What the objects of a saved plan were, by the keys of their changes, as far as fingerprints and manifests tell. */
+/** Returns the objects of a saved plan as they were, by the keys of their changes, as far as fingerprints and manifests show it. */
 export function plannedObjectsOf(
   { plan, live }: SavedPlan,
   desired: DesiredState,
@@ -84,27 +84,26 @@ export function plannedObjectsOf(
       if (change === undefined || kind === undefined) return [];
       const plain = change.fields.filter((field) => !isSecret(field));
       const wanted = change.action === 'delete' ? {} : (wished.get(change.id) ?? {});
-      return [[fingerprint.id, { ...fingerprint, spec: undone(kind, wanted, plain) }] as const];
+      return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain) }] as const];
     }),
   );
 }
 
 /**
- * What somebody else changed about an object since it was planned: planned fields that are neither as before nor as after,
- * and, where its fingerprint is known, everything else that was compared. What the plan itself does, wholly or in part, is
- * no move.
+ * Returns what changed about an object since the plan was made: planned fields that have neither the value before nor after
+ * the plan and, if its fingerprint is known, all other compared fields. The plan's own writes do not count, complete or not.
  */
 export function changesSincePlan(change: Change, kind: Kind, live: LiveResource, seen: PlannedObject | undefined): readonly ChangedField[] {
   if (change.action === 'create') return [];
   const planned = change.fields.filter(isPlain);
-  const strange = strangeFields(planned, kind, live);
-  if (seen === undefined) return strange;
-  const others = movedBeside(planned, kind, { live, seen });
-  return [...strange, ...others.filter(({ path }) => !strange.some((one) => one.path === path))];
+  const unexpected = unexpectedFields(planned, kind, live);
+  if (seen === undefined) return unexpected;
+  const others = changedOtherFields(planned, kind, { live, seen });
+  return [...unexpected, ...others.filter(({ path }) => !unexpected.some((one) => one.path === path))];
 }
 
-/** Joined entries of a rule's first write are each one of the two. */
-function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
+/** Returns planned fields with an unexpected value; after the first of two writes, each entry of a list has one of the two values. */
+function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
   return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
     const [from, desired] = [shown(before), shown(after)];
@@ -112,10 +111,10 @@ function strangeFields(planned: readonly FieldChange[], kind: Kind, live: LiveRe
   });
 }
 
-type Both = { readonly live: LiveResource; readonly seen: PlannedObject };
+type PlannedAndLive = { readonly live: LiveResource; readonly seen: PlannedObject };
 
-function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }: Both): readonly ChangedField[] {
-  const hashes = hashesOf(kind, undone(kind, live.spec, planned), seen.without);
+function changedOtherFields(planned: readonly FieldChange[], kind: Kind, { live, seen }: PlannedAndLive): readonly ChangedField[] {
+  const hashes = hashesOf(kind, revertFields(kind, live.spec, planned), seen.without);
   const known = knownFields(kind, seen);
   const wanted = editSpec(
     kind.fields,
@@ -125,21 +124,21 @@ function movedBeside(planned: readonly FieldChange[], kind: Kind, { live, seen }
   return kind.fields.flatMap((field): readonly ChangedField[] => {
     const { name } = field;
     const hash = seen.fields[name];
-    if (hash === undefined || hash === hashes[name] || isUnseen(field, live)) return [];
+    if (hash === undefined || hash === hashes[name] || isUnreadable(field, live)) return [];
     const from = known[name];
     const now = live.spec[name] ?? field.empty;
     return [{ path: pointer(name), from, now, desired: from === undefined ? undefined : wanted[name] }];
   });
 }
 
-/** The parts of the spec that are known for sure to be what the plan saw. */
+/** Returns the fields of the spec whose hash proves that the plan saw them. */
 function knownFields(kind: Kind, { spec, fields, without }: PlannedObject): JsonObject {
   const hashes = hashesOf(kind, spec, without);
   return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name] !== undefined && fields[name] === hashes[name]));
 }
 
-/** The spec as it was before the plan's writes, if nobody else wrote. */
-function undone(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
+/** Returns the spec as it was before the plan's writes, if nothing else wrote. */
+function revertFields(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
   const edits = planned.map(({ path, before }): Edit => ({ path, value: shown(before) }));
   return editSpec(kind.fields, spec, edits);
 }
@@ -155,21 +154,21 @@ function hashesOf(kind: Kind, spec: JsonObject, without: readonly Pointer[]): Re
   return Object.fromEntries(fields.map((field) => [field.name, hashOf(compared[field.name] ?? field.empty)]));
 }
 
-/** Edges and secrets are no part of it, nor what never travels. */
+/** Returns whether a field is in the fingerprint: no secret, no edge, and not only in manifests. */
 function isCompared(field: FieldRule): boolean {
   return field.secret === undefined && field.edge === undefined && field.manifestOnly !== true;
 }
 
-function isUnseen(field: FieldRule, { unknown }: LiveResource): boolean {
+function isUnreadable(field: FieldRule, { unknown }: LiveResource): boolean {
   return unknown.includes(pointer(field.name));
 }
 
-/** Long enough to tell a change; nobody is kept from guessing values, which the plan shows anyway. */
+/** Shortens the hash to 64 bits: enough to detect a change. It need not hide values, because the plan shows them. */
 function hashOf(value: Json): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
 }
 
-/** Returns whether the plan writes the field, and anybody may see what. */
+/** Returns whether the plan writes the field, and the field is not a secret. */
 function isPlain({ before, after, held }: FieldChange): boolean {
   return held !== true && !isSecret({ before, after });
 }

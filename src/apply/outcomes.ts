@@ -2,16 +2,16 @@ import type { Outcome, OutcomeStatus } from '../model/result/outcome.ts';
 import type { Change } from '../model/plan/plan.ts';
 import type { StepPart } from '../model/plan/schedule.ts';
 
-/** What became of one step. */
+/** The result of one step. */
 export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
-/** A step and what became of it. */
+/** A step and its result. */
 export type ExecutedStep = { readonly part: StepPart; readonly result: StepResult };
 
-/** The worse a status, the lower its rank. */
+/** Ranks of statuses; the worst status has the lowest rank. */
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
 
-/** Joins the results of a change's steps, in their order: the worst one tells. A blocked or held change has none. */
+/** Combines the results of a change's steps, in their order: the worst result decides. A blocked or held change has no steps. */
 export function outcomeOf({ id, action, managedBy }: Change, steps: readonly ExecutedStep[]): Outcome {
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
@@ -24,26 +24,26 @@ export function outcomeOf({ id, action, managedBy }: Change, steps: readonly Exe
   return { id, action, ...worst, begun: true, message: begunMessage(first, worst) };
 }
 
-/** What is done of a change that is not finished, and why the rest is not. */
+/** Returns what an unfinished change has done, and why the rest is missing. */
 function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
   if (first.part !== 'closed') {
     if (status === 'interrupted') return 'first of two writes done, the last one not begun: interrupted before it';
     return `first of two writes done, the last one ${status === 'failed' ? 'failed' : 'not begun'}: ${message}`;
   }
-  // What was there already may have been opened by whoever made it.
+  // An object that existed before may have been opened since.
   const closed = first.result.status === 'done' ? 'created, still closed' : 'there already, perhaps still closed';
   if (status === 'interrupted') return `${closed}: interrupted before it was opened`;
   return status === 'failed' ? `created closed, opening it failed: ${message}` : `${closed}: ${message}`;
 }
 
-/** How many changes ended how. */
+/** Counts the outcomes by status. */
 export function countsByStatus(outcomes: readonly Outcome[]): Readonly<Record<OutcomeStatus, number>> {
   const counts = { done: 0, already: 0, failed: 0, skipped: 0, blocked: 0, held: 0, interrupted: 0 };
   for (const { status } of outcomes) counts[status] += 1;
   return counts;
 }
 
-/** Returns whether what needs the step may go on. */
+/** Returns whether steps that need this one may start. */
 export function isSuccess(result: StepResult | undefined): boolean {
   return result?.status === 'done' || result?.status === 'already';
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the work for all entries, at most `concurrency` at a time, each beginning in order. Where one throws, none is
- * begun any more, and the first error is thrown once all that were begun have ended.
+ * Runs the work for all entries in their order, at most `concurrency` at a time. After an error no entry starts, and the first
+ * error is thrown when all started entries have ended.
  */
 export async function runPool<T>(entries: readonly T[], concurrency: number, work: (entry: T) => Promise<void>): Promise<void> {
   const waiting = entries.values();

@@ -5,28 +5,28 @@ import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type ApplyState } from './apply-state.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 
-/** Reads in bulk what the stage wrote; an object that is not as written fails, and with it what needs it. */
-export async function readBack(progress: ApplyState): Promise<void> {
-  const { input, results, written } = progress;
-  const judge = createVerifier(await readWritten(progress));
+/** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */
+export async function readBack(state: ApplyState): Promise<void> {
+  const { input, results, written } = state;
+  const verify = createVerifier(await readWritten(state));
   for (const one of written) {
     const { change, key, part } = one.step;
-    const wrong = judge(one);
+    const wrong = verify(one);
     if (wrong !== undefined) results.set(stepKeyText(key), { change: change.id, result: wrong });
     const event = wrong === undefined ? { event: 'verified' as const } : { event: 'failed' as const, detail: wrong.message };
     input.observe({ ...event, id: change.id, step: part });
   }
 }
 
-/** What the gateway has now, or why that cannot be told. */
-async function readWritten(progress: ApplyState): Promise<LiveState | string> {
-  const { input, written } = progress;
+/** Reads the live state, or returns the reason why that is not possible. */
+async function readWritten(state: ApplyState): Promise<LiveState | string> {
+  const { input, written } = state;
   try {
     const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
     return value ?? 'the list could not be proven whole';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    progress.stopped = error;
+    state.stopped = error;
     return error.message;
   }
 }

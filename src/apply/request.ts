@@ -13,7 +13,7 @@ import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 /** Finds the value of a secret that a plan names by its source. */
 export type SecretLookup = (id: ResourceId, path: Pointer) => Secret | undefined;
 
-/** The whole resource as the step wants it, made from a fresh read (none: it is created). */
+/** Returns the complete resource that the step writes, based on a fresh read; without one it is created. */
 export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResource): WriteRequest {
   const { change, kind, part } = step;
   const fields = part === 'open' || part === 'name' ? [] : change.fields.filter((field) => field.held !== true);
@@ -64,7 +64,7 @@ function openingEdits(kind: Kind, after: JsonObject): readonly Edit[] {
   return kind.fields.flatMap((field) => (field.closed === undefined ? [] : [{ path: `/${field.name}`, value: after[field.name] }]));
 }
 
-/** All edges of one field after the step: the fresh ones and what the plan attaches, less what it detaches. */
+/** Returns all edges of one field after the step: the fresh ones and those that the plan attaches, without those that it detaches. */
 function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boolean, fresh: readonly ResourceId[]): readonly ResourceId[] {
   const mine = part === 'open' || part === 'name' ? [] : edges;
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
@@ -73,7 +73,7 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
   return [...new Set([...fresh.filter((id) => !gone.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
 }
 
-/** Returns whether the fresh object already is what the request would make of it; hidden secrets never are. */
+/** Returns whether the fresh object already matches the request; hidden secrets never match. */
 export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
@@ -86,7 +86,7 @@ function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boo
   return left.length === ids.size && left.every((id) => ids.has(id));
 }
 
-/** Where a resource is not as a request wanted it, as far as that can be seen; edges are not looked at. */
+/** Returns the paths where a resource differs from the request, as far as the token may read them; edges are not compared. */
 export function findDifferences(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
   const changed = fields.filter((field) => {
     const wished = request.spec[field.name];
@@ -100,12 +100,12 @@ export function findDifferences(request: WriteRequest, { fields }: Pick<Kind, 'f
   return [...changed.map((field) => `/${field.name}`), ...secrets.map(([path]) => path), ...kept];
 }
 
-/** What a found object has beyond the request that would create it. */
+/** Returns the paths of values that an object has and the request that would create it has not. */
 export function findExtras(request: WriteRequest, { fields }: Kind, found: LiveResource): readonly Pointer[] {
   const more = fields.filter((field) => {
     const value = found.spec[field.name];
-    const silent = request.spec[field.name] === undefined && field.omitted === 'empty';
-    return silent && value !== undefined && !equal(value, field.empty);
+    const isOmitted = request.spec[field.name] === undefined && field.omitted === 'empty';
+    return isOmitted && value !== undefined && !equal(value, field.empty);
   });
   const secrets = Object.keys(found.secrets).filter((path) => !Object.hasOwn(request.secrets, path));
   return [...more.map((field) => `/${field.name}`), ...secrets];

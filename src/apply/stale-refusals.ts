@@ -10,8 +10,8 @@ import { matchesCreation } from './execute-step.ts';
 type StaleInput = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
 
 /**
- * Why a plan of some time ago is not carried out: objects that somebody else changed, took away or made since. What an
- * earlier run of the same plan did, wholly or in part, is none of it. Where there is no reason, nothing has been written.
+ * Refuses a saved plan for objects that were changed, deleted or created since by something else. Changes by an earlier run of
+ * the same plan do not count, complete or not. Writes nothing.
  */
 export function staleRefusals(input: StaleInput): readonly Refusal[] {
   const { plan, registry } = input;
@@ -19,7 +19,7 @@ export function staleRefusals(input: StaleInput): readonly Refusal[] {
   const index: StaleIndex = {
     byId: liveById(live.resources),
     byUid: new Map(live.resources.map((resource) => [uidKey(resource.id, resource.uid), resource])),
-    makers: creationStepsOf(input),
+    creationSteps: creationStepsOf(input),
   };
   const changed = plan.changes.filter(isWritten).flatMap((change): readonly Refusal[] => {
     const kind = registry.get(kindOf(change.id));
@@ -30,7 +30,7 @@ export function staleRefusals(input: StaleInput): readonly Refusal[] {
   return [...changed, ...managedEnds(plan, index).filter(({ resource }) => !refused.has(resource))];
 }
 
-/** Connections that get or lose a rule, and that somebody manages by now; a managed rule is attached from its connection. */
+/** Refuses attachments of connections that are managed by now; a rule that is managed is attached from its connection. */
 function managedEnds({ edges }: Plan, { byId }: StaleIndex): readonly Refusal[] {
   const ends = edges.flatMap(({ action, connection }) => (action === 'attach' || action === 'detach' ? [connection] : []));
   return [...new Set(ends)].flatMap((id): readonly Refusal[] => {
@@ -46,11 +46,11 @@ function managedSinceText(manager: string): string {
 type StaleIndex = {
   readonly byId: ReadonlyMap<ResourceId, LiveResource>;
   readonly byUid: ReadonlyMap<string, LiveResource>;
-  /** The first step of every creation, by the id of its change. */
-  readonly makers: ReadonlyMap<ResourceId, Step>;
+  /** The first step of each creation, by the id of its change. */
+  readonly creationSteps: ReadonlyMap<ResourceId, Step>;
 };
 
-function creationStepsOf({ steps }: StaleInput): StaleIndex['makers'] {
+function creationStepsOf({ steps }: StaleInput): StaleIndex['creationSteps'] {
   const making = steps.filter(({ change, part }) => change.action === 'create' && part !== 'open');
   return new Map(making.toReversed().map((step) => [step.change.id, step]));
 }
@@ -62,12 +62,12 @@ function uidKey(id: ResourceId, uid: string): string {
 function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secretOf }: StaleInput): string | undefined {
   const found = index.byId.get(liveKeyOf(change));
   if (change.action === 'create') {
-    const step = index.makers.get(change.id);
+    const step = index.creationSteps.get(change.id);
     if (found === undefined || step === undefined) return undefined;
     if (found.managedBy !== undefined) return `it exists by now, and is managed by ${found.managedBy}`;
     return matchesCreation(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
   }
-  // A gateway may make the id of what has no name from its address, which the plan itself spells anew.
+  // A gateway may derive the id of an object without a name from its address, which the plan itself changes.
   const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);
   if (same === undefined) {
     if (found !== undefined) return 'it was deleted and made anew since it was planned';
@@ -75,8 +75,8 @@ function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secr
   }
   if (same.id !== liveKeyOf(change)) return `it is called ${same.id} by now`;
   if (same.managedBy !== undefined) return managedSinceText(same.managedBy);
-  const moved = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
-  return moved.length === 0 ? undefined : `somebody changed it since it was planned: ${moved.map(changedFieldText).join('; ')}`;
+  const changes = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
+  return changes.length === 0 ? undefined : `somebody changed it since it was planned: ${changes.map(changedFieldText).join('; ')}`;
 }
 
 function refusalOf({ id, at }: Pick<Change, 'id' | 'at'>, why: string): Refusal {
