@@ -6,21 +6,21 @@ import type { FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 
-/** What happens to the secrets of one resource, without their values. */
+/** The changes of the secrets of one resource, without their values. */
 export type SecretComparison = {
   readonly fields: readonly FieldChange[];
   /** Live secrets that stay as they are. */
   readonly kept: readonly Pointer[];
-  /** Those of them that come from where they came from when they were applied, as far as is known, and were not read. */
+  /** The kept secrets that were not read: their source is the applied one, as far as is known. */
   readonly unverified: readonly Pointer[];
-  /** What the manifest keeps and the gateway has not, as changes that nobody could carry out. */
+  /** Secrets that the manifest keeps and the gateway does not have, as changes that cannot be applied. */
   readonly lost: readonly FieldChange[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
- * Compares the secrets that a manifest gives with the live ones; what the caller may not see is unknown, never a
- * difference. Of a secret that was not read its source is compared with that of the base.
+ * Compares the secrets of a manifest with the live ones. A secret that the token may not read is unknown, never a difference. For
+ * a secret that was not read, its source is compared with the source in the base.
  */
 export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined, base?: DesiredResource): SecretComparison {
   const fields: FieldChange[] = [];
@@ -28,23 +28,23 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   const unverified: Pointer[] = [];
   const lost: FieldChange[] = [];
   const diagnostics: Diagnostic[] = [];
-  const ignored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isPointerWithin(path, prefix));
-  const unseen = (path: Pointer): boolean => live?.unknown.some((prefix) => isPointerWithin(path, prefix)) ?? false;
+  const isIgnored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isPointerWithin(path, prefix));
+  const isUnknown = (path: Pointer): boolean => live?.unknown.some((prefix) => isPointerWithin(path, prefix)) ?? false;
   for (const [path, wished] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
     const found = live?.secrets[path];
-    if (ignored(path)) continue;
-    if (wished.state === 'unresolved' && (found !== undefined || unseen(path))) {
-      const moved = changeOfSource(path, wished, base);
-      if (moved === undefined) unverified.push(path);
-      if (moved === undefined) kept.push(path);
-      else fields.push(moved);
-    } else if (unseen(path)) {
+    if (isIgnored(path)) continue;
+    if (wished.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
+      const sourceChange = changeOfSource(path, wished, base);
+      if (sourceChange === undefined) unverified.push(path);
+      if (sourceChange === undefined) kept.push(path);
+      else fields.push(sourceChange);
+    } else if (isUnknown(path)) {
       kept.push(path);
     } else if (wished.state === 'keep') {
       if (found !== undefined) kept.push(path);
       else {
         lost.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
-        diagnostics.push(missing(desired, path));
+        diagnostics.push(missingSecret(desired, path));
       }
     } else if (found === undefined) {
       fields.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
@@ -56,21 +56,21 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   }
   for (const path of Object.keys(live?.secrets ?? {}).toSorted(compareText)) {
     if (Object.hasOwn(desired.secrets, path)) continue;
-    const goes = desired.wholeSecrets.some((prefix) => isPointerWithin(path, prefix)) && !ignored(path);
-    if (goes) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
+    const isRemoved = desired.wholeSecrets.some((prefix) => isPointerWithin(path, prefix)) && !isIgnored(path);
+    if (isRemoved) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
     else kept.push(path);
   }
   return { fields, kept, unverified, lost, diagnostics };
 }
 
-/** A secret that comes from elsewhere than what was applied last, whatever its value is. */
+/** Returns a change if the source of a secret differs from the last applied one; values are not compared. */
 function changeOfSource(path: Pointer, { source }: DesiredSecret, base: DesiredResource | undefined): FieldChange | undefined {
-  const stood = base?.secrets[path];
-  if (base === undefined || stood?.source === source) return undefined;
-  return { path, before: { secret: stood?.source ?? 'live', state: 'unknown' }, after: { secret: source, state: 'unknown' } };
+  const applied = base?.secrets[path];
+  if (base === undefined || applied?.source === source) return undefined;
+  return { path, before: { secret: applied?.source ?? 'live', state: 'unknown' }, after: { secret: source, state: 'unknown' } };
 }
 
-function missing(desired: DesiredResource, path: Pointer): Diagnostic {
+function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {
   return {
     code: 'plan/keep-missing',
     severity: 'error',

@@ -7,8 +7,8 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 const absent: Value = { absent: true };
 
 /**
- * What differs between two normalised specs: per element of a set, per key of a map, per entry and field of a keyed
- * list, elsewhere per field. Fields that desired leaves out are not compared, nor is anything at or below `skip`.
+ * Returns the differences between two normalized specs: per element of a set, per key of a map, per entry and field of a keyed
+ * list, otherwise per field. Does not compare fields that `desired` omits, and nothing at or below the paths of `skip`.
  */
 export function compareSpecs(
   fields: readonly FieldRule[],
@@ -19,9 +19,9 @@ export function compareSpecs(
   return compareObjects(fields, desired, live, { at: '', skip });
 }
 
-type Place = { readonly at: Pointer; readonly skip: readonly Pointer[] };
+type ComparedPath = { readonly at: Pointer; readonly skip: readonly Pointer[] };
 
-function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject, place: Place): readonly FieldChange[] {
+function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject, place: ComparedPath): readonly FieldChange[] {
   const changes: FieldChange[] = [];
   for (const field of fields) {
     const wished = desired[field.name];
@@ -29,38 +29,38 @@ function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live:
     const found = live[field.name] ?? field.empty;
     if (equal(wished, found)) continue;
     const below = { at: `${place.at}${pointer(field.name)}`, skip: place.skip };
-    if (!skipped(below)) changes.push(...compareValues(field, wished, found, below));
+    if (!isSkipped(below)) changes.push(...compareValues(field, wished, found, below));
   }
   return changes;
 }
 
-function compareValues(field: FieldRule, desired: Json, live: Json, place: Place): readonly FieldChange[] {
+function compareValues(field: FieldRule, desired: Json, live: Json, place: ComparedPath): readonly FieldChange[] {
   if (field.shape === 'object' && isObject(desired) && isObject(live)) return compareObjects(field.fields, desired, live, place);
   if (field.shape === 'map' && isObject(desired) && isObject(live))
-    return compareParts(new Map(Object.entries(desired)), new Map(Object.entries(live)), place);
+    return compareElements(new Map(Object.entries(desired)), new Map(Object.entries(live)), place);
   if (Array.isArray(desired) && Array.isArray(live)) {
-    if (field.shape === 'set') return compareParts(elements(desired), elements(live), place);
+    if (field.shape === 'set') return compareElements(elements(desired), elements(live), place);
     if (field.shape === 'keyed') return compareEntries(field, desired, live, place);
   }
   return [{ path: place.at, before: { value: live }, after: { value: desired } }];
 }
 
-function compareParts(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<string, Json>, place: Place): readonly FieldChange[] {
+function compareElements(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<string, Json>, place: ComparedPath): readonly FieldChange[] {
   return union(desired, live).flatMap((token) => {
     const wished = desired.get(token);
     const found = live.get(token);
     const path = `${place.at}${pointer(token)}`;
-    if (equal(wished, found) || skipped({ at: path, skip: place.skip })) return [];
+    if (equal(wished, found) || isSkipped({ at: path, skip: place.skip })) return [];
     return [{ path, before: valueOf(found), after: valueOf(wished) }];
   });
 }
 
-function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: Place): readonly FieldChange[] {
+function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: ComparedPath): readonly FieldChange[] {
   const wished = entriesByToken(field, desired);
   const found = entriesByToken(field, live);
   return union(wished, found).flatMap((token) => {
     const path = `${place.at}${pointer(token)}`;
-    if (skipped({ at: path, skip: place.skip })) return [];
+    if (isSkipped({ at: path, skip: place.skip })) return [];
     const one = wished.get(token);
     const other = found.get(token);
     if (isObject(one) && isObject(other)) return compareObjects(field.fields, one, other, { at: path, skip: place.skip });
@@ -80,6 +80,6 @@ function valueOf(value: Json | undefined): Value {
   return value === undefined ? absent : { value };
 }
 
-function skipped(place: Place): boolean {
+function isSkipped(place: ComparedPath): boolean {
   return place.skip.some((path) => isPointerWithin(place.at, path));
 }

@@ -11,7 +11,7 @@ import { isUuid } from './resolve-references.ts';
 
 export type EdgeDiff = { readonly edges: readonly EdgeChange[]; readonly diagnostics: readonly Diagnostic[] };
 
-/** Plans the edges: declared ones that are missing are attached, undeclared ones go only where both ends are ours to change. */
+/** Plans the edges: attaches missing declared edges, and detaches undeclared edges only if this run may change both ends. */
 export function diffEdges(input: EdgeInput): EdgeDiff {
   const index = indexEdges(input);
   const found = index.edges;
@@ -24,7 +24,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
     const outcome = declared.has(key) ? decideAttach(ends, found.has(key), index) : decideDetach(ends, index);
     if (outcome === undefined) continue;
     if (outcome === 'unwritable')
-      diagnostics.push(...(declared.has(key) ? needsSelection(ends, places[0], index) : [staying(ends, index)]));
+      diagnostics.push(...(declared.has(key) ? needsSelection(ends, places[0], index) : [undetachable(ends, index)]));
     else {
       const bySelector = declared.get(key)?.bySelector === true ? ({ bySelector: true } as const) : {};
       edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`), ...bySelector });
@@ -33,7 +33,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
   return { edges, diagnostics };
 }
 
-/** Ids of the gateway's own that manifests name, and that nothing read so far explains: lists may hide what has them. */
+/** Returns the gateway ids that manifests name and no listed object has: lists may hide those objects. */
 export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
   if (!input.desired.edges.some(({ rule, connection }) => isUuid(rule.text) || isUuid(connection.text))) return [];
   const { unresolved } = declaredEdges(input, indexEdges(input));
@@ -97,8 +97,8 @@ function needsSelection(ends: EdgeEnds, at: Position | undefined, index: EdgeInd
   return [unwritten(ends, { severity, why, at })];
 }
 
-/** An edge that no manifest declares any more, and that no end of this run can take away. */
-function staying({ rule, connection }: EdgeEnds, index: EdgeIndex): Diagnostic {
+/** Warns about an edge that no manifest declares any more, and that no selected end can detach. */
+function undetachable({ rule, connection }: EdgeEnds, index: EdgeIndex): Diagnostic {
   const other = index.selected.has(rule) ? connection : rule;
   return {
     code: 'plan/needs-unselected',

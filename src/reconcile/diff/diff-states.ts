@@ -17,7 +17,7 @@ import { lastAppliedLookup } from './origin.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
-/** The differences of two states, and the live objects of ours that no manifest declares any more. */
+/** The differences of two states, and the objects that were removed from the manifests and are still live. */
 export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };
 
 type KindTable = ReadonlyMap<string, KindFields>;
@@ -223,7 +223,7 @@ function addUnwatched(unwatched: FieldPlace[], { id, spec }: DesiredResource, li
   }
 }
 
-/** What each change needs first: the other end of every edge it writes, where that is created in the same plan. */
+/** Returns the needs of each change: the other end of each edge that it writes, if the same plan creates it. */
 export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<ResourceId>): ReadonlyMap<ResourceId, readonly ResourceId[]> {
   const needs = new Map<ResourceId, ResourceId[]>();
   for (const { action, by, rule, connection } of edges) {
@@ -237,7 +237,7 @@ export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<Resou
   return new Map([...needs].map(([id, list]) => [id, list.toSorted(compareText)]));
 }
 
-/** Orders by need, ties by id; everything comes after what it needs. */
+/** Orders changes so that each follows its needs; otherwise by id. */
 export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs: readonly ResourceId[] }>(
   changes: readonly T[],
 ): readonly T[] {
@@ -254,7 +254,7 @@ export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs
   return changes.toSorted((left, right) => depthOf(left.id) - depthOf(right.id) || compareText(left.id, right.id));
 }
 
-/** Why edges make a change of their writer, or of the managed end they cannot be written to. */
+/** Returns the reasons that edges add to the change of their writer, or of the managed end that blocks them. */
 export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
   const reasons = new Map<ResourceId, Set<string>>();
   const add = (id: ResourceId, reason: string): void => {
@@ -267,20 +267,20 @@ export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceI
   return new Map([...reasons].map(([id, set]) => [id, [...set].toSorted(compareText)]));
 }
 
-/** The change that a draft makes, with its reasons; undefined where it makes none. */
-export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeWhy: readonly string[]): Change | undefined {
+/** Completes a draft with its reasons; undefined if nothing changes. */
+export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
   const { action, unfinished, adopts, replacedBy, ...change } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
   if (action === 'delete') return { ...change, action, needs: after, reasons: [replacedBy === undefined ? 'orphan' : 'replaced'] };
   const isHeld = draft.fields.some(({ held }) => held === true);
   const differs = draft.fields.every(({ held }) => held === true) ? [] : [unfinished === true ? 'unfinished' : 'differs'];
   if (draft.managedBy !== undefined) {
-    const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeWhy];
+    const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeReasonCodes];
     return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
   }
   const own = replacedBy === undefined ? differs : ['replaced'];
   const first = { create: ['not-live'], rename: ['renamed', ...differs], update: own }[action];
-  const reasons = [...first, ...edgeWhy.filter((reason) => reason !== 'edge/blocked')];
+  const reasons = [...first, ...edgeReasonCodes.filter((reason) => reason !== 'edge/blocked')];
   if (reasons.length === 0) return isHeld ? { ...change, action: 'held', needs: [], reasons: ['held'] } : undefined;
   const adoption = adopts === true && unfinished !== true;
   return {

@@ -13,25 +13,25 @@ import { resolveReferences } from './resolve-references.ts';
 import { compareSecrets } from './compare-secrets.ts';
 import { comparedFields, entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
 
-/** One resource's change before edges and order are known; `fields` may be empty. */
+/** The change of one resource before edges and order are known; `fields` may be empty. */
 export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
   readonly action: 'create' | 'update' | 'rename' | 'delete';
-  /** It was there already, and nothing of ours was ever applied to it. */
+  /** The object exists, and was never applied by Ostiary. */
   readonly adopts?: true;
-  /** What takes its place: it is closed, or deleted, once that is there. */
+  /** The successor: the object is closed or deleted once it exists. */
   readonly replacedBy?: ResourceId;
-  /** It was created closed, and whoever did so never came back to open it. */
+  /** An interrupted apply created the object closed and did not open it. */
   readonly unfinished?: true;
 };
 
 export type DraftedChange = {
   readonly draft: ChangeDraft;
-  /** Secrets that were not read, and come from where they came from. */
+  /** Secrets that were not read and whose source is unchanged. */
   readonly unverified?: readonly Pointer[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What is live when a resource is compared, and what was applied before. */
+/** The live object of a resource, its last applied form, and how far its replacement is. */
 export type ChangeContext = {
   readonly live: LiveResource | undefined;
   readonly state: LiveState;
@@ -39,17 +39,17 @@ export type ChangeContext = {
   /** The paths of drift that stays as it is. */
   readonly held?: ReadonlySet<Pointer>;
   readonly isAdopted?: boolean;
-  /** It takes another one's place, and was not opened yet. */
+  /** A successor that is not opened yet. */
   readonly isWaiting?: boolean;
-  /** It took another one's place, and is as open as it was meant to be. */
+  /** A successor that is already as open as its manifest says. */
   readonly isSettled?: boolean;
-  /** Nothing will be carried out: a secret that is to be kept and is gone is a difference like others. */
+  /** Nothing will be applied: a missing kept secret is a difference, not an error. */
   readonly previewOnly?: boolean;
 };
 
 const nothingHeld: ReadonlySet<Pointer> = new Set();
 
-/** Compares one desired resource with its live counterpart; against what was last applied, where that is known. */
+/** Compares one desired resource with the live one, and with its last applied form if that is known. */
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
@@ -60,15 +60,15 @@ export function draftChange(
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
   const compared = compareSecrets(desired, live, past?.base);
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.lost] } : compared;
-  const judge = (fields: readonly FieldChange[]): readonly FieldChange[] =>
+  const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields
       : withHeld(withOrigins(fields, past.base, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   return {
     draft:
       live === undefined
-        ? draftCreate(kind, settled, judge(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, judge, isAdopted, isWaiting, isSettled }),
+        ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
+        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, isAdopted, isWaiting, isSettled }),
     unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
@@ -81,8 +81,8 @@ function asWarning(one: Diagnostic): Diagnostic {
 function createFields(kind: Kind, desired: DesiredResource, secrets: readonly FieldChange[]): readonly FieldChange[] {
   const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
     const value = desired.spec[field.name];
-    const says = value !== undefined && (field.required || !equal(value, field.empty));
-    return says ? [{ path: pointer(field.name), before: { absent: true }, after: { value } }] : [];
+    const isSet = value !== undefined && (field.required || !equal(value, field.empty));
+    return isSet ? [{ path: pointer(field.name), before: { absent: true }, after: { value } }] : [];
   });
   return [...plain, ...secrets];
 }
@@ -98,7 +98,7 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
 }
 
 type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
-  readonly judge: (fields: readonly FieldChange[]) => readonly FieldChange[];
+  readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly isAdopted: boolean;
   readonly isWaiting: boolean;
   readonly isSettled: boolean;
@@ -108,7 +108,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
   const isNew = secrets.isAdopted || secrets.isWaiting || live.untouched === true;
   const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, live);
-  const fields = unfinished ? differing : secrets.judge(differing);
+  const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {
     ...identity(desired),
     action: 'update',
@@ -119,7 +119,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   if (fields.length === 0) return { ...draft, fields, carried: [] };
   const written = fields.filter((field) => field.held !== true);
   const changed = new Set(written.map(({ path }) => path));
-  const held = fields.flatMap(({ path, held: holds }) => (holds === true ? [path] : []));
+  const held = fields.flatMap(({ path, held: isHeld }) => (isHeld === true ? [path] : []));
   return {
     ...draft,
     ...(unfinished ? { unfinished: true } : {}),
@@ -130,8 +130,8 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
 }
 
 /**
- * All that can be closed is closed, and opening is all that is left to do, of an object that is new by what was applied before, or
- * that nobody wrote since it was created. What took a place may be closed because the former one was, by hand.
+ * Returns whether the creation of an object was interrupted: everything that can be closed is closed, and only opening it remains.
+ * The caller checks that the object is new; a successor may also be closed because its predecessor was.
  */
 function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
   const closable = kind.fields.filter((field) => field.closed !== undefined);
@@ -144,7 +144,7 @@ function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'a
   return { id: desired.id, ...(desired.key === desired.id ? {} : { key: desired.key }), at: desired.locate('') };
 }
 
-/** Live values that a write carries although the manifest does not state them: ignored, unknown, kept and not what a create would give. */
+/** Returns the live values that a write keeps although the manifest does not set them: ignored, unknown, and kept ones that are no defaults. */
 function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, keptSecrets: readonly Pointer[]): readonly Pointer[] {
   const defaults = kind.createDefaults(nameOf(desired.id));
   const kept = comparedFields(kind).flatMap((field) => {
@@ -161,7 +161,7 @@ function withPositions(fields: readonly FieldChange[], desired: DesiredResource)
   return fields.map((field) => ({ ...field, at: desired.locate(field.path) }));
 }
 
-/** The touched top-level fields of one side as one document, secrets as their source. */
+/** Returns the touched top-level fields of one side as a document, with the sources of secrets. */
 function touchedSide(kind: Kind, base: JsonObject, fields: readonly FieldChange[], side: 'before' | 'after'): JsonObject {
   const edits = fields.map((field) => ({ path: field.path, value: shown(field[side]) }));
   const spec = editSpec(kind.fields, base, edits);

@@ -5,7 +5,7 @@ import { type LiveResource, type LiveState, liveById } from '../../model/live.ts
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
-/** Everything the edge rules ask about the two sides of a plan, and about what was applied before. */
+/** The input of the edge rules: both sides of a plan, and what was applied before. */
 export type EdgeInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
@@ -13,37 +13,37 @@ export type EdgeInput = {
   readonly base?: DesiredState | undefined;
   readonly orphans?: ReadonlySet<ResourceId>;
   readonly toDelete?: ReadonlySet<ResourceId>;
-  /** Resources whose drift is undone, whatever it protects. */
+  /** Resources whose drift is undone even if that weakens protection. */
   readonly reverts?: ReadonlySet<string>;
 };
 
-/** What the edge rules look up. */
+/** The lookups of the edge rules. */
 export type EdgeIndex = {
   readonly selected: ReadonlyMap<ResourceId, DesiredState['resources'][number]>;
-  /** All that manifests declare, selected or not, with what each ignores. */
+  /** All declared resources, selected or not, with the paths that each ignores. */
   readonly declared: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
-  /** The id behind `Kind/uid`. */
+  /** Returns the id of the object with this `Kind/uid`. */
   readonly byUid: (text: string) => ResourceId | undefined;
   /** All live edges by their key. */
   readonly edges: ReadonlyMap<string, EdgeEnds>;
-  /** What no list shows and the gateway answers for. */
+  /** Objects that no list shows and the gateway confirmed. */
   readonly hidden: ReadonlySet<ResourceId>;
   readonly kinds: Registry;
-  /** What the gateway knows a manifest's resource by, where that is not its id. */
+  /** The live keys of resources whose key is not their id. */
   readonly keys: ReadonlyMap<ResourceId, ResourceId>;
-  /** What the base declared, by edge key; undefined where no base is known. */
+  /** The edges that the base declared, by edge key; undefined without a base. */
   readonly past: ReadonlySet<string> | undefined;
-  /** Live objects of ours that no manifest declares any more; their edges stay while they do. */
+  /** Orphans: their edges stay as long as they do. */
   readonly orphans: ReadonlySet<ResourceId>;
-  /** Orphans that this plan deletes, and with them their edges. */
+  /** Orphans that this plan deletes together with their edges. */
   readonly toDelete: ReadonlySet<ResourceId>;
   readonly reverts: ReadonlySet<string>;
 };
 
-/** Prepares looking up the two sides of a plan. */
-export function indexEdges({ desired, live, registry, base, orphans = nobody, toDelete = nobody, reverts = nobody }: EdgeInput): EdgeIndex {
-  // Few texts are uids, so their index is made when the first one comes.
+/** Builds the lookups of both sides of a plan. */
+export function indexEdges({ desired, live, registry, base, orphans = noIds, toDelete = noIds, reverts = noIds }: EdgeInput): EdgeIndex {
+  // Few texts are uids, so their index is built for the first one.
   let uids: ReadonlyMap<string, ResourceId> | undefined;
   const index: EdgeIndex = {
     selected: desiredByKey(desired.resources),
@@ -64,9 +64,9 @@ export function indexEdges({ desired, live, registry, base, orphans = nobody, to
     : { ...index, past: new Set(declaredEnds(base, { ...index, keys: formerKeys(desired, index) }).map(edgeKey)) };
 }
 
-const nobody: ReadonlySet<never> = new Set();
+const noIds: ReadonlySet<never> = new Set();
 
-/** What the base knows under a former name is known by the one that it has now. */
+/** Maps former names, which the base declares, to the current keys. */
 function formerKeys({ resources }: DesiredState, { keys }: EdgeIndex): EdgeIndex['keys'] {
   const former = resources.flatMap(({ id, key, renamedFrom }) =>
     renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
@@ -81,7 +81,7 @@ function ignoresOf({ resources, unselected }: DesiredState): EdgeIndex['declared
   return ignores;
 }
 
-/** The edges that manifests declare, as far as their ends are there. */
+/** Returns the edges that manifests declare and whose ends exist. */
 export function declaredEnds({ edges }: DesiredState, index: EdgeIndex): readonly EdgeEnds[] {
   return edges.flatMap((edge) => {
     const { rule, connection } = resolveEnds(edge, index);
@@ -93,7 +93,7 @@ function uidsOf({ resources }: LiveState): ReadonlyMap<string, ResourceId> {
   return new Map(resources.map((resource) => [resourceId(kindOf(resource.id), resource.uid), resource.id]));
 }
 
-/** The two ends by their names; an id that is live's on this very edge counts, though no list shows what has it. */
+/** Resolves both ends to names. An id that the live edge has counts too, even if no list shows its object. */
 export function resolveEnds(edge: DeclaredEdge, index: EdgeIndex): Partial<EdgeEnds> {
   const rule = resolveEnd(edge.rule, index);
   const connection = resolveEnd(edge.connection, index);
@@ -101,7 +101,7 @@ export function resolveEnds(edge: DeclaredEdge, index: EdgeIndex): Partial<EdgeE
   return live ?? { ...(rule === undefined ? {} : { rule }), ...(connection === undefined ? {} : { connection }) };
 }
 
-/** The resource that an end's text names, if there is one. */
+/** Returns the resource that the text of an end names. */
 function resolveEnd(end: DeclaredEdge['rule'], index: EdgeIndex): ResourceId | undefined {
   const named = resourceId(end.kind, end.text);
   const id = index.keys.get(named) ?? named;
@@ -109,12 +109,12 @@ function resolveEnd(end: DeclaredEdge['rule'], index: EdgeIndex): ResourceId | u
   return index.byUid(idFromUid(end)) ?? (index.hidden.has(idFromUid(end)) ? idFromUid(end) : undefined);
 }
 
-/** An end taken as the gateway's own id. */
+/** Returns the id of an end whose text is a uid of the gateway. */
 export function idFromUid({ kind, text }: DeclaredEdge['rule']): ResourceId {
   return resourceId(kind, text.toLowerCase());
 }
 
-/** The field in which a kind lists its edges to another kind. */
+/** Returns the field in which a kind lists its edges to another kind. */
 export function edgeField(kind: Kind | undefined, other: string): string | undefined {
   return kind?.fields.find((field) => field.edge !== undefined && field.refers === other)?.name;
 }

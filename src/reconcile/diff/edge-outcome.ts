@@ -4,10 +4,10 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
 import { edgeField, type EdgeIndex } from './edge-index.ts';
 
-/** What becomes of an edge, who writes it, and since when it is not as it should be. */
+/** The action for an edge, the resource that writes it, and the origin of the difference. */
 export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
 
-/** A declared edge that is not live is attached, by an end that can write it. */
+/** Decides about a declared edge: a missing one is attached by an end that can write it. */
 export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   if (exists) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
@@ -19,9 +19,9 @@ export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex):
 }
 
 /**
- * An edge that no manifest declares goes only if both ends have a manifest, or if the base declared it and no end is an
- * orphan; neither end may be managed or ignore it, and an end of this run must be able to write it. One that somebody
- * attached by hand since the base is held: taking it away would protect less.
+ * Decides about an edge that no manifest declares. It is detached only if both ends have a manifest, or if the base declared it
+ * and no end is an orphan; neither end may be managed or ignore it, and a selected end must be able to write it. An edge that
+ * was attached outside Ostiary since the base is held, because detaching it would weaken protection.
  */
 export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
@@ -36,22 +36,22 @@ export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'u
   const reverts = index.reverts.has(rule) || index.reverts.has(connection);
   if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
-  if (writer === undefined) return [rule, connection].some((id) => isLeftOut(id, index)) ? 'unwritable' : { action: 'foreign' };
+  if (writer === undefined) return [rule, connection].some((id) => isUnselected(id, index)) ? 'unwritable' : { action: 'foreign' };
   if (index.past === undefined) return { action: 'detach', by: writer };
   return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
 }
 
-/** A missing edge that the base declared was detached by hand. */
+/** Returns the origin of a missing edge: if the base declared it, it was detached outside Ostiary. */
 function originOf(ends: EdgeEnds, { past }: EdgeIndex): Pick<EdgeOutcome, 'origin'> {
   return past === undefined ? {} : { origin: past.has(edgeKey(ends)) ? 'drift' : 'intent' };
 }
 
-/** It has a manifest, which is not of this run. */
-function isLeftOut(id: ResourceId, index: EdgeIndex): boolean {
+/** Returns whether the resource has a manifest that is not selected. */
+function isUnselected(id: ResourceId, index: EdgeIndex): boolean {
   return index.declared.has(id) && !index.selected.has(id);
 }
 
-/** An end can write an edge if it is ours in this run, not managed, has a field for it, and the other end is or will be there. */
+/** Returns whether an end can write an edge: it is selected, not managed, has a field for it, and the other end exists or will exist. */
 function canWrite(id: ResourceId, ends: EdgeEnds, index: EdgeIndex): boolean {
   const other = id === ends.rule ? ends.connection : ends.rule;
   if (!index.selected.has(id) || isManaged(id, index)) return false;

@@ -11,11 +11,11 @@ import { resolveReferences } from './resolve-references.ts';
 import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 
-/** What decides where the changes of one resource come from. */
+/** The last applied form of a resource, which decides the origin of its changes. */
 export type AppliedResource = {
   /** The resource as it was last applied. */
   readonly base: DesiredResource;
-  /** What was tightened by hand is undone all the same. */
+  /** Undoes drift even if that weakens protection. */
   readonly revert: boolean;
 };
 
@@ -35,8 +35,8 @@ export function withOrigins(fields: readonly FieldChange[], base: DesiredResourc
   const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   return fields.map((field): FieldChange => {
-    const plain = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
-    return { ...field, origin: isSecret(field) ? secretOrigin(field, desired, base) : plain() };
+    const plainOrigin = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
+    return { ...field, origin: isSecret(field) ? secretOrigin(field, desired, base) : plainOrigin() };
   });
 }
 
@@ -48,11 +48,11 @@ export function withHeld(
 ): readonly FieldChange[] {
   if (held.size === 0 || live === undefined) return fields;
   const marked = fields.map((field): FieldChange => (held.has(field.path) ? { ...field, held: true } : field));
-  return following(kind, marked, desired, live.spec);
+  return updateDerived(kind, marked, desired, live.spec);
 }
 
-/** What follows from other fields follows from them as they will be: held ones as they are. */
-function following(kind: Kind, fields: readonly FieldChange[], desired: DesiredResource, live: JsonObject): readonly FieldChange[] {
+/** Derives fields again from the fields after the write: held fields keep their live value. */
+function updateDerived(kind: Kind, fields: readonly FieldChange[], desired: DesiredResource, live: JsonObject): readonly FieldChange[] {
   const written = fields.filter(({ held }) => held !== true);
   if (written.length === fields.length) return fields;
   const edits = written.filter((field) => !isSecret(field)).map(({ path, after }) => ({ path, value: shown(after) }));
@@ -69,19 +69,19 @@ function isSecret({ before, after }: FieldChange): boolean {
   return 'secret' in before || 'secret' in after;
 }
 
-/** What the base would write there is a drift if it is the same, and both moved if it is another, or somewhere near. */
+/** Returns the origin of a field: `drift` if the base would write the same value, `both` if it would write another value there, above or below. */
 function fieldOrigin({ path, after }: FieldChange, drifted: ReadonlyMap<Pointer, Value>): Origin {
-  const stood = drifted.get(path);
-  if (stood !== undefined) return equal(shown(stood), shown(after)) ? 'drift' : 'both';
+  const reverted = drifted.get(path);
+  if (reverted !== undefined) return equal(shown(reverted), shown(after)) ? 'drift' : 'both';
   for (const other of drifted.keys()) if (isPointerWithin(path, other) || isPointerWithin(other, path)) return 'both';
   return 'intent';
 }
 
-/** The object itself is gone, so whatever the base had of it was lost. */
+/** Returns the origin of a field of a deleted object: the gateway lost everything that the base had. */
 function lostOrigin({ path, after }: FieldChange, base: JsonObject): Origin {
-  const stood = valueAtTop(base, path);
-  if (stood === undefined) return 'intent';
-  return equal(stood, shown(after)) ? 'drift' : 'both';
+  const applied = valueAtTop(base, path);
+  if (applied === undefined) return 'intent';
+  return equal(applied, shown(after)) ? 'drift' : 'both';
 }
 
 function valueAtTop(spec: JsonObject, path: Pointer): Json | undefined {
@@ -92,16 +92,16 @@ function shown(value: Value): Json | undefined {
   return 'value' in value ? value.value : undefined;
 }
 
-/** Live secrets cannot be told from those of the base: what the manifests say alike was changed on the gateway. */
+/** Returns the origin of a secret by its source, because the values of the base are not known: an unchanged source is a drift. */
 function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: DesiredResource): Origin {
-  const wished = desired.secrets[path];
-  const stood = base.secrets[path];
-  if (wished === undefined || stood === undefined) return wished === stood ? 'drift' : 'intent';
-  if (wished.source !== stood.source) return 'intent';
-  return wished.state !== 'value' || stood.state !== 'value' || wished.equals(stood) ? 'drift' : 'intent';
+  const declared = desired.secrets[path];
+  const applied = base.secrets[path];
+  if (declared === undefined || applied === undefined) return declared === applied ? 'drift' : 'intent';
+  if (declared.source !== applied.source) return 'intent';
+  return declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent';
 }
 
-/** Finds what was last applied of a resource, under the name that it has or, where it is live, had. */
+/** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */
 export function lastAppliedLookup(
   base: BaseState | undefined,
   revert: readonly string[] = [],

@@ -7,18 +7,18 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { compareSpecs } from './compare-specs.ts';
 
-/** What a pull request changes by itself: places of each resource, sorted, the empty one being all of it; and edges. */
+/** The changes of a pull request itself: the sorted paths of each resource (the empty path is the whole resource), and edges. */
 export type OwnChanges = {
   readonly places: ReadonlyMap<ResourceId, readonly Pointer[]>;
-  /** Edges that it declares, or no longer declares. */
+  /** Edges that the pull request declares or removes. */
   readonly edges: ReadonlySet<string>;
 };
 
-/** Compares what the manifests want with what they wanted where the pull request began. */
-export function ownChanges(desired: DesiredState, began: DesiredState, registry: Registry): OwnChanges {
+/** Compares the manifests with those from which the pull request started. */
+export function ownChanges(desired: DesiredState, start: DesiredState, registry: Registry): OwnChanges {
   const places = new Map<ResourceId, Set<Pointer>>();
   const add = (id: ResourceId, place: Pointer): void => void places.set(id, (places.get(id) ?? new Set()).add(place));
-  const before = new Map(desiredById(began.resources));
+  const before = new Map(desiredById(start.resources));
   for (const resource of desired.resources) {
     const other = before.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
@@ -28,7 +28,7 @@ export function ownChanges(desired: DesiredState, began: DesiredState, registry:
   }
   for (const { id } of desired.unselected) before.delete(id);
   for (const id of before.keys()) add(id, '');
-  const edges = edgesOfOne(desired.edges, began.edges);
+  const edges = edgesOfOne(desired.edges, start.edges);
   for (const edge of edges) for (const [id, place] of placesOfEdge(edge, registry)) add(id, place);
   return {
     places: new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)])),
@@ -36,12 +36,12 @@ export function ownChanges(desired: DesiredState, began: DesiredState, registry:
   };
 }
 
-/** Returns whether the pull request itself changes the place, something below it, or all that it is part of. */
+/** Returns whether the pull request itself changes the path, something below it, or something that contains it. */
 export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
   return places.get(id)?.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place)) ?? false;
 }
 
-/** The plan with each change, field and edge told to be the pull request's own, or not; a change by any part of it, or as a whole. */
+/** Labels each change, field and edge of the plan with whether it is the pull request's own; one own field makes the change its own. */
 export function labelOwn(plan: Plan, own: OwnChanges): Plan {
   const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeText(edge.rule, edge.connection)) }));
   const writers = new Set(edges.flatMap(({ own: isItsOwn, by }) => (isItsOwn && by !== undefined ? [by] : [])));
@@ -70,7 +70,7 @@ function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource
   ];
 }
 
-/** Returns whether both are the same thing, to be treated alike as a whole. */
+/** Returns whether name and metadata of both are the same. */
 function sameTerms(one: DesiredResource, other: DesiredResource): boolean {
   return (
     one.key === other.key &&
@@ -86,7 +86,7 @@ function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Po
   return [...paths].filter((path) => !isSame(one.secrets[path], other.secrets[path]));
 }
 
-/** Values are compared where manifests hold them; elsewhere the source alone is the manifest's. */
+/** Compares values that manifests contain; for other secrets only the source is in the manifest. */
 function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
   if (one?.source !== other?.source || (one?.state === 'keep') !== (other?.state === 'keep')) return false;
   return one?.state !== 'value' || other?.state !== 'value' || one.equals(other);
@@ -118,7 +118,7 @@ function endId({ kind, text }: DeclaredEdge['rule']): ResourceId {
   return resourceId(kind, text);
 }
 
-/** Where each end lists the edge, as far as it has a field for it. */
+/** Returns the path under which each end lists the edge, if it has a field for it. */
 function placesOfEdge({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
   const place = (end: DeclaredEdge['rule'], side: 'rule' | 'connection', text: string): readonly (readonly [ResourceId, Pointer])[] => {
     const other = side === 'rule' ? connection.kind : rule.kind;

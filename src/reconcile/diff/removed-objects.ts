@@ -14,7 +14,7 @@ import { comparedFields } from './resolve-defaults.ts';
 /** A live object that the base declares and no manifest does. */
 export type RemovedObject = { readonly base: DesiredResource; readonly live: LiveResource };
 
-/** Finds what is ours by the base and in no manifest any more; with a selection nothing is. */
+/** Finds the live objects that the base declares and no manifest does; with a selection there are none. */
 export function findRemoved(
   base: BaseState | undefined,
   { resources, unselected }: DesiredState,
@@ -30,22 +30,22 @@ export function findRemoved(
     .toSorted((one, other) => compareText(one.base.key, other.base.key));
 }
 
-/** What is left behind, apart: what a prune deletes, and why it does not delete the rest. */
+/** The orphans that a prune deletes, and the reasons why it keeps the others. */
 export type PruneDecision = { readonly toDelete: readonly RemovedObject[]; readonly kept: ReadonlyMap<ResourceId, string> };
 
-/** Finds what may be deleted: nothing that is managed or protected, and nothing whose end would change what is not ours. */
-export function decidePrune(left: readonly RemovedObject[], edges: readonly EdgeEnds[], known: PruneContext): PruneDecision {
-  const orphans = new Set(left.map(({ live: { id } }) => id));
+/** Finds the orphans that may be deleted: not managed, not protected, and without effect on unmanaged objects. */
+export function decidePrune(removed: readonly RemovedObject[], edges: readonly EdgeEnds[], known: PruneContext): PruneDecision {
+  const orphans = new Set(removed.map(({ live: { id } }) => id));
   const kept = new Map<ResourceId, string>();
-  for (const one of left) {
+  for (const one of removed) {
     const named = known.isNamed(one.live.id) ? 'a manifest still refers to it' : undefined;
     const reason = ownReason(one) ?? named ?? edgeReason(one.live.id, edges, { ...known, orphans });
     if (reason !== undefined) kept.set(one.live.id, reason);
   }
-  return { toDelete: left.filter(({ live: { id } }) => !kept.has(id)), kept };
+  return { toDelete: removed.filter(({ live: { id } }) => !kept.has(id)), kept };
 }
 
-/** Who manages what, and which edges and objects are ours. */
+/** Lookups about managers, and about the edges and objects of the manifests and the base. */
 type PruneContext = {
   readonly isManaged: (id: ResourceId) => boolean;
   readonly isDeclared: (id: ResourceId) => boolean;
@@ -60,7 +60,7 @@ function ownReason({ base, live }: RemovedObject): string | undefined {
   return base.protect ? 'its last manifest says metadata.protect' : undefined;
 }
 
-/** A rule that goes takes its edges along: those of managed connections, and those that were never ours, keep it. */
+/** Returns why an edge keeps its rule: deleting the rule would also detach managed connections, or edges that were never applied. */
 function edgeReason(
   id: ResourceId,
   edges: readonly EdgeEnds[],
@@ -75,7 +75,7 @@ function edgeReason(
   return undefined;
 }
 
-/** What a report says of an object that was left behind. */
+/** Describes an orphan for reports; `kept` is the reason why a prune keeps it. */
 export function orphanOf({ base: { id, key } }: RemovedObject, removedIn: BaseState['removedIn'], kept: string | undefined): Orphan {
   const commit = removedIn.get(id) ?? removedIn.get(key);
   return {
@@ -85,18 +85,18 @@ export function orphanOf({ base: { id, key } }: RemovedObject, removedIn: BaseSt
   };
 }
 
-/** What is told once a commit without them is recorded as applied: nothing proves any more that what was left behind was ours. */
+/** Warns about orphans when a commit without them is recorded as applied: from then on they count as unmanaged. */
 export function removalWarnings({ orphans, changes, base }: Pick<Plan, 'orphans' | 'changes' | 'base'>): readonly Diagnostic[] {
   const gone = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const left = orphans.filter(({ id, kept }) => kept === undefined && !gone.has(id));
-  if (left.length === 0) return [];
-  const [stays, they] = left.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
+  const remaining = orphans.filter(({ id, kept }) => kept === undefined && !gone.has(id));
+  if (remaining.length === 0) return [];
+  const [stays, they] = remaining.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
   const hint = base === undefined ? {} : { hint: `ostiary apply --prune --base ${base.slice(0, 10)} deletes ${they}` };
-  const message = `what no manifest declares any more ${stays}, and counts as not ours from now on: ${left.map(({ id }) => id).join(', ')}`;
+  const message = `what no manifest declares any more ${stays}, and counts as not ours from now on: ${remaining.map(({ id }) => id).join(', ')}`;
   return [{ code: 'git/orphans-left', severity: 'warning', message, ...hint }];
 }
 
-/** The closing of an object whose place another one takes; undefined where it is closed already. */
+/** Drafts the change that closes a replaced object; undefined if it is closed already. */
 export function draftClose(kind: Kind, live: LiveResource, successor: Pick<DesiredResource, 'id' | 'locate'>): ChangeDraft | undefined {
   const fields = closableFields(kind).flatMap(({ path, name, value, empty }): readonly FieldChange[] => {
     const found = live.spec[name] ?? empty;
@@ -118,7 +118,7 @@ export function draftClose(kind: Kind, live: LiveResource, successor: Pick<Desir
   };
 }
 
-/** The deletion of an object that was left behind, with all that it has. */
+/** Drafts the deletion of an orphan, with all its fields and secrets. */
 export function draftDelete(kind: Kind, { base: { id, key }, live }: RemovedObject): ChangeDraft {
   const plain = comparedFields(kind).flatMap((field): readonly FieldChange[] => {
     const value = live.spec[field.name];

@@ -9,19 +9,19 @@ import type { Pointer } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { compareSpecs } from './compare-specs.ts';
 
-/** The fields that are compared one by one: no secrets, no edges, nothing that only manifests have. */
+/** Returns the fields that are compared one by one: no secrets, no edges, and no fields that only manifests have. */
 export function comparedFields(kind: Kind): readonly FieldRule[] {
   return kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
 }
 
-/** What is not compared with live: what somebody else owns, and what the caller may not see. */
+/** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */
 export function skippedPaths(desired: DesiredResource, live: LiveResource | undefined): readonly Pointer[] {
   return live === undefined ? [] : [...desired.ignore, ...live.unknown];
 }
 
 /**
- * The spec that a resource is to have, as far as the manifest says: what it resets takes the value that the gateway
- * fills in, and what follows from other fields follows from them as they will be, live's where they are not ours.
+ * Returns the desired spec with defaults: a reset field takes the value that the gateway fills in, and a derived field follows from
+ * the other fields as they will be after the write, including live fields that the manifest does not set.
  */
 export function resolveDefaults(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
   const defaults = kind.createDefaults(nameOf(desired.id));
@@ -33,13 +33,13 @@ export function resolveDefaults(kind: Kind, desired: DesiredResource, live: Live
   const skip = skippedPaths(desired, live);
   const derived = kind.fields.filter((field) => field.omitted === 'derived');
   const resets = derived.some((field) => desired.stated.has(field.name) && equal(spec[field.name], field.empty));
-  if (skip.length === 0 && !resets) return { ...spec, ...filledOtherwise(kind, desired, live) };
+  if (skip.length === 0 && !resets) return { ...spec, ...secretDefaults(kind, desired, live) };
   const free = new Set(derived.filter((field) => !desired.stated.has(field.name) || equal(spec[field.name], field.empty)));
   const fields = comparedFields(kind).filter((field) => !free.has(field));
   const changes = compareSpecs(fields, spec, live?.spec ?? {}, skip);
   const values = {
     ...kind.derived(editSpec(kind.fields, live?.spec ?? {}, changes.map(editOf)), desired),
-    ...filledOtherwise(kind, desired, live),
+    ...secretDefaults(kind, desired, live),
   };
   return Object.fromEntries([
     ...fields.flatMap(({ name }) => entryOf(spec, name)),
@@ -47,8 +47,8 @@ export function resolveDefaults(kind: Kind, desired: DesiredResource, live: Live
   ]);
 }
 
-/** What the gateway filled in for a secret that the manifest does not state: as good as what it fills in without. */
-function filledOtherwise(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
+/** Returns live values that the gateway filled in because of a secret that the manifest does not set; they count as defaults. */
+function secretDefaults(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
   const values = live === undefined ? {} : (kind.derivedOtherwise?.(live.spec, desired) ?? {});
   return Object.fromEntries(Object.entries(values).filter(([name, value]) => !desired.stated.has(name) && equal(live?.spec[name], value)));
 }
@@ -57,7 +57,7 @@ function editOf({ path, after }: FieldChange): { readonly path: Pointer; readonl
   return { path, value: 'value' in after ? after.value : undefined };
 }
 
-/** A field's name and value; nothing where it has none. */
+/** Returns the name and value of a field as an entry; empty if it has no value. */
 export function entryOf(spec: JsonObject, name: string): readonly (readonly [string, Json])[] {
   const value = spec[name];
   return value === undefined ? [] : [[name, value]];

@@ -6,14 +6,14 @@ import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { suggest } from '../../model/suggest.ts';
 
-/** A desired spec whose references are spelled as live ones are. */
-export type Resolved = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
+/** A desired spec with references in the form of the live state. */
+export type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Resolves references to things that no manifest declares (agents): names and ids alike become the live spelling.
- * What is equal to live, or not compared with it, is taken as it is.
+ * Resolves references to objects that no manifest declares (agents): names and ids become the form of the live state. Does not
+ * look up references that equal the live one or are not compared with it.
  */
-export function resolveReferences(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): Resolved {
+export function resolveReferences(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): ResolvedSpec {
   const diagnostics: Diagnostic[] = [];
   let spec = desired.spec;
   for (const field of kind.fields) {
@@ -28,9 +28,9 @@ export function resolveReferences(kind: Kind, desired: DesiredResource, live: Li
   return { spec, diagnostics };
 }
 
-type Miss = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
+type LookupFailure = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
-function lookUp(kind: string, text: string, known: readonly LookupEntry[] | undefined): { readonly name: string } | Miss {
+function lookUp(kind: string, text: string, known: readonly LookupEntry[] | undefined): { readonly name: string } | LookupFailure {
   if (known === undefined) {
     if (isUuid(text)) return { name: text.toLowerCase() };
     return {

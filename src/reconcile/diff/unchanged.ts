@@ -6,13 +6,13 @@ import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { comparedFields } from './resolve-defaults.ts';
 
-/** A kind with its fields sorted, once for looking at many resources. */
+/** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {
   readonly kind: Kind;
   readonly compared: readonly FieldRule[];
-  /** Those of them whose empty value may stand for another one. */
+  /** The compared fields whose empty value may mean another value. */
   readonly filledIn: readonly FieldRule[];
-  /** Fields that protect, and that a manifest may leave out without a word. */
+  /** Fields that protect, and that a manifest may omit. */
   readonly silent: readonly FieldRule[];
 };
 
@@ -27,11 +27,11 @@ export function kindFields(kind: Kind): KindFields {
 }
 
 /**
- * Tells at a glance that a resource is live as it is wanted; most are. False where a closer look is needed, not only
- * where there is a difference.
+ * Returns true if a cheap comparison proves that a resource is in sync, as most are. Returns false when the full comparison is
+ * needed, which may find no difference.
  */
 export function isUnchanged({ compared, filledIn }: KindFields, desired: DesiredResource, live: LiveResource): boolean {
-  if (desired.ignore.length > 0 || !isSeen(compared, desired, live)) return false;
+  if (desired.ignore.length > 0 || !isReadable(compared, desired, live)) return false;
   for (const { name, empty } of compared) {
     const wished = desired.spec[name];
     if (wished !== undefined && !equal(wished, live.spec[name] ?? empty)) return false;
@@ -40,8 +40,8 @@ export function isUnchanged({ compared, filledIn }: KindFields, desired: Desired
   return sameSecrets(desired, live);
 }
 
-/** Returns whether everything that the manifest says can be seen; secrets that it does not speak of need not be. */
-function isSeen(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
+/** Returns whether the token may read everything that the manifest sets. */
+function isReadable(compared: KindFields['compared'], { secrets, wholeSecrets }: DesiredResource, { unknown }: LiveResource): boolean {
   if (unknown.length === 0) return true;
   if (wholeSecrets.length > 0 || Object.keys(secrets).length > 0) return false;
   return !unknown.some((path) => path === '' || compared.some(({ name }) => isPointerWithin(path, pointer(name))));

@@ -4,8 +4,8 @@ import { canonical, sortedKeys, type JsonObject } from '../../model/json.ts';
 import type { Change, EdgeChange, TargetIdentity, Value, SecretProvenance } from '../../model/plan/plan.ts';
 
 /**
- * What two runs must agree on to be the same plan: target, actions, non-secret values and which of them are held, edges
- * and secret sources. Positions, origins, reasons, the state of secrets and edges that are not ours are outside it.
+ * Returns the digest that identifies a plan, in hexadecimal. It covers target, actions, non-secret values and which of them are
+ * held, edges and the sources of secrets; not positions, origins, reasons, the state of secrets and unmanaged attachments.
  */
 export function digestOf(
   target: TargetIdentity,
@@ -14,22 +14,22 @@ export function digestOf(
   sources: Iterable<SecretProvenance>,
 ): string {
   const hash = createHash('sha256');
-  const told = changes.filter((change) => changesMore(change) || writesEdge(change, edges));
+  const covered = changes.filter((change) => changesMore(change) || writesEdge(change, edges));
   const written = edges.filter(({ action }) => action !== 'foreign');
-  // The canonical text of one document, change by change: that of a thousand as a whole would be taken to pieces again.
+  // The canonical text of one document, hashed change by change to avoid one large string.
   hash.update('{"changes":[');
-  for (const [index, change] of told.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
+  for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
   hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
   hash.update(`,"target":${canonical({ ...target })}}`);
   return hash.update(sourcesText(sources)).digest('hex');
 }
 
-/** Where every secret of the resources comes from, one after another; resources come sorted. */
+/** Yields the source of each secret of the sorted resources. */
 export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretProvenance> {
   for (const { id, secrets } of resources) for (const path of sortedKeys(secrets)) yield { id, path, source: secrets[path]?.source ?? '' };
 }
 
-/** A line each, with lengths, so that no two lists have the same text. */
+/** Returns one line per source, with lengths so that no two lists have the same text. */
 function sourcesText(sources: Iterable<SecretProvenance>): string {
   let text = '';
   for (const { id, path, source } of sources) text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
@@ -51,7 +51,7 @@ function changeDocument(change: Change): JsonObject {
   };
 }
 
-/** Returns whether more happens to an object than that some of its secrets are set. */
+/** Returns whether a change does more than set secrets. */
 function changesMore({ action, fields }: Change): boolean {
   const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
   return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));

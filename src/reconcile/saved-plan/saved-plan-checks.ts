@@ -2,7 +2,7 @@ import type { DesiredState } from '../../model/desired.ts';
 import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
 import { kindOf } from '../../model/resource.ts';
 
-/** A saved plan of another version of the format. */
+/** Refuses a saved plan of another format version. */
 export function otherVersion(version: string): Refusal {
   return savedPlanRefusal(
     'plan/other-version',
@@ -11,7 +11,7 @@ export function otherVersion(version: string): Refusal {
   );
 }
 
-/** A saved plan of another major or minor version of the program: it may have meant something else. */
+/** Refuses a saved plan of another major or minor version of Ostiary: its meaning may differ. */
 export function otherTool(then: string, now: string): Refusal | undefined {
   if (minorOf(then) === minorOf(now)) return undefined;
   return savedPlanRefusal(
@@ -25,12 +25,12 @@ function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
 
-/** What `--digest` says where nobody has seen a plan. */
+/** The value of `--digest` without a reviewed plan. */
 export const noDigest = 'none';
 
-/** A plan that is not the one that somebody has seen; where there was none, only one that writes nothing is let pass. */
+/** Refuses a plan other than the reviewed one; without a reviewed plan, a plan that writes. */
 export function differentPlan(wanted: string, { digest, changes }: Plan): Refusal | undefined {
-  if (wanted === noDigest) return changes.some(isWritten) ? unseenPlan(digest) : undefined;
+  if (wanted === noDigest) return changes.some(isWritten) ? unreviewedPlan(digest) : undefined;
   if (wanted === digest) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',
@@ -39,7 +39,7 @@ export function differentPlan(wanted: string, { digest, changes }: Plan): Refusa
   );
 }
 
-function unseenPlan(digest: string): Refusal {
+function unreviewedPlan(digest: string): Refusal {
   return savedPlanRefusal(
     'plan/other-digest',
     `no plan was agreed to, and this one writes: its digest is ${digest}`,
@@ -47,7 +47,7 @@ function unseenPlan(digest: string): Refusal {
   );
 }
 
-/** A saved plan for another gateway, or for one that is called or reached otherwise. */
+/** Refuses a saved plan for another gateway, name, URL or dialect. */
 export function otherTarget(then: TargetIdentity, now: TargetIdentity): Refusal | undefined {
   const [planned, here] = [targetText(then), targetText(now)];
   if (planned === here) return undefined;
@@ -62,7 +62,7 @@ function targetText({ name, url, dialect, organisation }: TargetIdentity): strin
   return `${name} (${url}, ${dialect}${organisation === undefined ? '' : `, organisation ${organisation}`})`;
 }
 
-/** A saved plan of other manifests than those that are here. */
+/** Refuses a saved plan of other manifests than the current ones. */
 export function otherManifests(then: string, now: string): Refusal | undefined {
   if (then === now) return undefined;
   return savedPlanRefusal(
@@ -72,7 +72,7 @@ export function otherManifests(then: string, now: string): Refusal | undefined {
   );
 }
 
-/** A saved plan of another repository; nothing is concluded where the history of one of them is not known. */
+/** Refuses a saved plan of another repository, if both histories are known. */
 export function otherRepository(then: readonly string[], now: readonly string[]): Refusal | undefined {
   if (then.length === 0 || now.length === 0 || then.some((commit) => now.includes(commit))) return undefined;
   return savedPlanRefusal(
@@ -82,20 +82,20 @@ export function otherRepository(then: readonly string[], now: readonly string[])
   );
 }
 
-/** Changes that no plan of these manifests has: what they do not declare is not written, what they declare is not deleted. */
+/** Refuses changes that do not follow from the manifests: writes of undeclared objects, and deletions of declared ones. */
 export function undeclaredChanges({ changes }: Plan, { resources }: DesiredState): readonly Refusal[] {
   const declared = new Set<string>(resources.map(({ id }) => id));
   const keys = new Set<string>(resources.map(({ key }) => key));
   const replaced = new Set<string>(resources.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [`${kindOf(id)}/${replaces}`])));
   return changes.filter(isWritten).flatMap(({ id, key = id, action }): readonly Refusal[] => {
-    const isOurs = action === 'delete' ? !keys.has(key) : declared.has(id) || (action === 'update' && replaced.has(id));
-    if (isOurs) return [];
+    const follows = action === 'delete' ? !keys.has(key) : declared.has(id) || (action === 'update' && replaced.has(id));
+    if (follows) return [];
     const message = `the plan has a change (${action}) that does not follow from the manifests`;
     return [{ ...savedPlanRefusal('plan/other-manifests', message, 'plan again'), resource: id }];
   });
 }
 
-/** A reason that nobody can override. */
+/** Returns a refusal that cannot be overridden. */
 export function savedPlanRefusal(code: Refusal['code'], message: string, hint: string): Refusal {
   return { code, message, hint, allowable: false };
 }
