@@ -78,7 +78,7 @@ export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource)
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
   const seen = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');
-  return edges && seen && findDifferences(request, kind, fresh).length === 0;
+  return edges && seen && differingPaths(request, kind, fresh).length === 0;
 }
 
 function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
@@ -87,7 +87,7 @@ function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boo
 }
 
 /** Returns the paths where a resource differs from the request, as far as the token may read them; edges are not compared. */
-export function findDifferences(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
+export function differingPaths(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
   const changed = fields.filter((field) => {
     const wished = request.spec[field.name];
     return wished !== undefined && !found.unknown.includes(`/${field.name}`) && !equal(wished, found.spec[field.name] ?? field.empty);
@@ -125,7 +125,7 @@ export function findUnkept({ step, request }: WrittenStep, found: LiveResource |
   const { change, kind } = step;
   const touched = new Set(change.fields.filter((field) => field.held !== true).map((field) => tokensOf(field.path)[0]));
   const fields = kind.fields.filter((field) => touched.has(field.name) || change.action === 'create');
-  return [...findDifferences(request, { fields }, found), ...unkeptEdges(step, found)];
+  return [...differingPaths(request, { fields }, found), ...unkeptEdges(step, found)];
 }
 
 function unkeptEdges({ change, kind, edges, part }: Step, found: LiveResource): readonly string[] {

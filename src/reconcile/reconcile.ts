@@ -20,7 +20,7 @@ export type PlanDraft = {
   readonly diff: Diff;
   readonly limits: SortedRefusals;
   readonly steps: readonly Step[];
-  /** What the gateway's preflight is asked about. */
+  /** The input of the gateway's preflight. */
   readonly preflight: PreflightRequest;
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -20,7 +20,7 @@ export type Assessment = {
   /** The failed policies. */
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What is wrong with the rules that the plan writes. */
+  /** The diagnostics of the rules that the plan writes. */
   readonly ruleDiagnostics: readonly Diagnostic[];
 };
 

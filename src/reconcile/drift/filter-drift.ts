@@ -4,40 +4,39 @@ import { isWritten, liveKeyOf, type Change, type EdgeChange, type Diff, type Fie
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
-/** A plan narrowed to what the gateway moved, and how much of it was something else. */
+/** The drift of a plan, and the numbers of its pending and unfinished changes. */
 export type DriftResult = { readonly diff: Diff; readonly pending: number; readonly unfinished: number };
 
-/** What tells drift from the rest: the manifests that were last applied, where they are known. */
+/** The last applied manifests, which separate drift from pending changes; undefined if they are not known. */
 type DriftInput = { readonly base: BaseState | undefined; readonly registry: Registry };
 
 type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
 
 /**
- * Narrows a plan to drift: fields and edges that the gateway moved since the base, and those that are held. Without a base
- * whatever differs on an object that is live counts. Where both sides moved it is drift to look at; `only` leaves it out,
- * as the manifests' next apply decides about it.
+ * Filters a plan for drift: fields and edges that changed on the gateway since the base, and held ones. Without a base, every
+ * difference of a live object counts. Conflicts count too; `only` leaves them out, because the next apply decides about them.
  */
 export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 'all' | 'only' = 'all'): DriftResult {
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');
-  // What comes with the next apply alone, and what is not written without its next name.
-  const coming = new Set(
+  // New objects come with the next apply; with `only`, renamed ones also wait for it.
+  const pendingIds = new Set(
     whole.changes.flatMap(({ id, action }) =>
       (action === 'rename' && which === 'only') || (action === 'create' && !applied.has(id)) ? [id] : [],
     ),
   );
-  // What was deleted does not come back with less protection than it had.
-  const waiting = which === 'all' ? [] : whole.edges.filter((edge) => isDrift(edge) && coming.has(edge.rule));
-  const later = new Set(waiting.map(({ connection }) => connection));
-  for (const { id, action } of whole.changes) if (action === 'create' && later.has(id)) coming.add(id);
-  const touches = ({ rule, connection }: EdgeChange): boolean => coming.has(rule) || coming.has(connection);
+  // A deleted object is not created again with less protection than it had.
+  const waitingEdges = which === 'all' ? [] : whole.edges.filter((edge) => isDrift(edge) && pendingIds.has(edge.rule));
+  const waitingConnections = new Set(waitingEdges.map(({ connection }) => connection));
+  for (const { id, action } of whole.changes) if (action === 'create' && waitingConnections.has(id)) pendingIds.add(id);
+  const touches = ({ rule, connection }: EdgeChange): boolean => pendingIds.has(rule) || pendingIds.has(connection);
   const edges = whole.edges.filter((edge) => edge.action !== 'foreign' && (edge.action === 'held' || isDrift(edge)) && !touches(edge));
   const writers = new Set(edges.flatMap(({ by }) => (by === undefined ? [] : [by])));
   const blockedEnds = new Set(edges.flatMap((edge) => (edge.action === 'blocked' ? [edge.rule, edge.connection] : [])));
   const changes = whole.changes.flatMap((change) => {
-    if (coming.has(change.id)) return [];
-    const kept = narrowed(change, isDrift, { applied, registry });
+    if (pendingIds.has(change.id)) return [];
+    const kept = filterChange(change, isDrift, { applied, registry });
     const writes = writers.has(liveKeyOf(change));
     if (kept === undefined) return [];
     if (
@@ -50,14 +49,14 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
     return [writes || kept.action === 'create' ? kept : asHeld(kept)];
   });
   const ids = new Set(changes.map(({ id }) => id));
-  const there = new Set(changes.map(liveKeyOf));
+  const keys = new Set(changes.map(liveKeyOf));
   const rest = whole.changes.filter((change) => !ids.has(change.id) && (isWritten(change) || change.action === 'blocked'));
   const unfinished = rest.filter(isUnfinished).length;
-  // An object that somebody changed may have something to come, besides.
+  // An object with drift may also have pending changes.
   const partly = whole.changes.filter(
     (change) => ids.has(change.id) && (change.action === 'rename' || change.fields.some(({ origin }) => origin === 'intent')),
   );
-  const stillWritten = edges.filter(({ by }) => by === undefined || there.has(by));
+  const stillWritten = edges.filter(({ by }) => by === undefined || keys.has(by));
   return {
     diff: {
       ...whole,
@@ -71,13 +70,13 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
   };
 }
 
-/** Returns whether somebody changed something that is ours to undo. */
+/** Returns whether there is drift that apply may undo. */
 export function isDrifted({ changes, edges }: Pick<Diff, 'changes' | 'edges'>): boolean {
   return changes.some(({ action }) => action !== 'blocked') || edges.some(({ action }) => action !== 'blocked');
 }
 
-/** What an interrupted apply left closed is ours to finish, and what was never applied is no drift. */
-function narrowed(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: AppliedContext): Change | undefined {
+/** Filters one change. Unfinished creations, imports and replacements are no drift. */
+function filterChange(change: Change, isDrift: (field: FieldChange) => boolean, { applied, registry }: AppliedContext): Change | undefined {
   if (isUnfinished(change) || change.adoption === true || change.reasons.includes('replaced')) return undefined;
   if (change.action === 'delete') return undefined;
   if (change.action !== 'create') {
@@ -87,23 +86,23 @@ function narrowed(change: Change, isDrift: (field: FieldChange) => boolean, { ap
       fields: fields.length === change.fields.length ? fields : fields.filter((field) => !isDerived(change.id, field, registry)),
     };
   }
-  // It was there when the base was applied, so somebody deleted it.
+  // The base was applied with the object, so it was deleted since.
   return applied.has(change.id) ? change : undefined;
 }
 
-/** What follows from other fields is no drift of its own where some of them are left as they are. */
+/** Returns whether a field is derived: it is no drift of its own if some of its sources are left as they are. */
 function isDerived(id: ResourceId, { path }: FieldChange, registry: Registry): boolean {
   const field = registry.get(kindOf(id))?.fields.find(({ name }) => name === tokensOf(path)[0]);
   return field?.omitted === 'derived';
 }
 
-/** A change of which only held fields are left writes nothing. */
+/** Turns an update with only held fields into a held change. */
 function asHeld(change: Change): Change {
   const isHeld = change.action === 'update' && change.fields.every(({ held }) => held === true);
   return isHeld ? { ...change, action: 'held', reasons: ['held'] } : change;
 }
 
-/** The reasons and needs that are left of it. */
+/** Drops reasons and needs that do not apply to the filtered change. */
 function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, edges: readonly EdgeChange[]): Change {
   const own = edges.filter(({ by }) => by === liveKeyOf(change));
   const writes = change.fields.some(({ held }) => held !== true);

@@ -9,7 +9,7 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { explainedOrigin, originText, type ExplainedSubject } from './explain-subject.ts';
 import { resolveEnds, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
 
-/** All edges that a field of a resource speaks of: live ones, declared ones, each with whose it is and why. */
+/** Returns a row for each live or declared edge of a field, with its owner and the reason. */
 export function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
   const { key, plan, resource, found } = subject;
   const self = resource?.key ?? key;
@@ -38,7 +38,7 @@ export function edgeRows(field: FieldRule, subject: ExplainedSubject): readonly 
 type EdgeDeclarationSite = { readonly place: string; readonly bySelector: boolean };
 type EdgeFacts = { readonly index: EdgeIndex; readonly declared: (ends: EdgeEnds) => readonly EdgeDeclarationSite[] };
 
-/** Where edges are declared, and which of them were applied. */
+/** Collects where edges are declared, and which of them were applied. */
 function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): EdgeFacts {
   const index = indexEdges({ desired, live, registry, base: base?.desired });
   const manifests = desiredById(desired.resources);
@@ -60,7 +60,7 @@ function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): 
 }
 
 type EdgeCase = {
-  /** What is planned for it; undefined where it is as declared. */
+  /** The planned change; undefined if the edge is as declared. */
   readonly edge: EdgeChange | undefined;
   readonly ends: EdgeEnds;
   readonly other: ResourceId;
@@ -88,7 +88,7 @@ function edgeText({ action, by }: EdgeChange, places: string): string {
   return action === 'blocked' ? `declared${places}, but an end is managed by somebody else` : '';
 }
 
-/** Whose an edge is that no manifest of ours may remove. */
+/** Returns the owner of an edge that this plan may not remove. */
 function foreignReason(
   { ends, other, field }: Pick<EdgeCase, 'ends' | 'other' | 'field'>,
   subject: ExplainedSubject,

@@ -7,23 +7,23 @@ import { lastAppliedLookup } from '../diff/origin.ts';
 import type { ExplainedOrigin, ExplainedPart } from '../../model/result/explanation.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 
-/** What there is to explain a resource from. */
+/** The input of an explanation. */
 export type ExplainInput = {
   readonly id: ResourceId;
   readonly kind: Kind;
   readonly desired: DesiredState;
   readonly live: LiveState;
-  /** What was last applied, where that is known. */
+  /** The last applied manifests; undefined if they are not known. */
   readonly base: BaseState | undefined;
   readonly plan: Plan;
   readonly registry: Registry;
-  /** Only this field. */
+  /** Explains only this field. */
   readonly field?: string | undefined;
 };
 
-/** The resource itself: as it is wanted, live, and was applied; what is missing of these is undefined. */
+/** The resource as it is desired, live and last applied; undefined where it does not exist. */
 export type ExplainedSubject = ExplainInput & {
-  /** What the gateway knows it by. */
+  /** The live key. */
   readonly key: ResourceId;
   readonly resource: DesiredResource | undefined;
   readonly found: LiveResource | undefined;
@@ -31,7 +31,7 @@ export type ExplainedSubject = ExplainInput & {
   readonly change: Change | undefined;
 };
 
-/** Finds the resource on all sides, by the names that it has there. */
+/** Finds the resource in manifests, live state and base, by the name that it has there. */
 export function subjectOf(input: ExplainInput): ExplainedSubject {
   const { id, desired, base, plan } = input;
   const resource = desired.resources.find((one) => one.id === id);
@@ -45,7 +45,7 @@ export function subjectOf(input: ExplainInput): ExplainedSubject {
   return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
 }
 
-/** What of a field a change is about, with who moved; empty where nothing is. */
+/** Returns the differing parts of a field with their origins; empty without a difference. */
 export function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedPart[] {
   if (change === undefined) return [];
   return change.fields
@@ -58,7 +58,7 @@ export function partsOf(change: Change | undefined, path: Pointer): readonly Exp
     });
 }
 
-/** The origin in one word; undefined where nothing is known of what was applied. */
+/** Returns the origin of a difference; undefined without a base. */
 export function explainedOrigin(
   { adoption, own }: Pick<Change, 'adoption' | 'own'>,
   field: Pick<FieldChange, 'origin' | 'own' | 'held'>,
@@ -68,7 +68,7 @@ export function explainedOrigin(
   return field.origin === 'intent' && (field.own ?? own) === false ? 'pending' : field.origin;
 }
 
-/** What an origin means, for people. */
+/** Returns the sentence that explains an origin. */
 export function originText(origin: ExplainedOrigin, id: ResourceId): string {
   switch (origin) {
     case 'intent':
@@ -86,7 +86,7 @@ export function originText(origin: ExplainedOrigin, id: ResourceId): string {
   }
 }
 
-/** `1 intent, 2 drift, 1 held`; empty where no origin is known. */
+/** Counts origins, as in `1 intent, 2 drift, 1 held`. */
 export function countedOrigins(origins: readonly ExplainedOrigin[]): string {
   const counts = new Map<ExplainedOrigin, number>();
   for (const origin of origins) counts.set(origin, (counts.get(origin) ?? 0) + 1);

@@ -7,7 +7,7 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { edgeRows } from './explain-edges.ts';
 import { countedOrigins, explainedOrigin, partsOf, subjectOf, type ExplainInput, type ExplainedSubject } from './explain-subject.ts';
 
-/** Says of every field what was applied, what is wanted and what is live, and why that is, or is not, a change; undefined for nothing. */
+/** Returns the applied, desired and live value of each field, and why it is a change or not; undefined for an unknown object. */
 export function explain(input: ExplainInput): Explanation | undefined {
   const subject = subjectOf(input);
   const { id, base, kind, resource, found, past } = subject;
@@ -42,7 +42,7 @@ function summaryOf(subject: ExplainedSubject): string {
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
   if (change.action === 'held') return 'held: what differs was tightened by hand, so it is left so; --revert undoes it';
   if (change.reasons.includes('unfinished')) return 'unfinished: an apply that was cut off created it closed; apply opens it';
-  return `apply ${change.action}s it: ${movesOf(change, plan)}`;
+  return `apply ${change.action}s it: ${originsText(change, plan)}`;
 }
 
 function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
@@ -52,8 +52,8 @@ function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
   return `${whose}: it is live, but no manifest declares it, so it is never touched`;
 }
 
-/** Who moved, counted over all that differs; the plan's own reasons where nobody knows. */
-function movesOf(change: Change, { edges }: Plan): string {
+/** Counts the origins of all differences; without origins it lists the reasons of the change. */
+function originsText(change: Change, { edges }: Plan): string {
   const written = edges.filter(({ by }) => by === change.id || by === change.key);
   const origins = [...change.fields, ...written].flatMap((one) => explainedOrigin(change, one) ?? []);
   return origins.length === 0 ? change.reasons.join(', ') : countedOrigins(origins);
@@ -86,7 +86,7 @@ function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
   const stated = `${statedText(field, resource)}${partly}`;
   const parts = partsOf(subject.change, path);
-  if (parts.length > 0) return { ...row, ...differing(parts, { path, stated }) };
+  if (parts.length > 0) return { ...row, ...differenceOf(parts, { path, stated }) };
   return { ...row, status: isDerived(field, resource, wished) ? 'derived' : 'same', why: stated };
 }
 
@@ -96,8 +96,8 @@ function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { rea
 
 type Difference = Pick<ExplanationRow, 'status' | 'why' | 'origin' | 'parts'>;
 
-/** What differs as a whole is told in one; otherwise part by part, where there is something to tell of each. */
-function differing(parts: readonly ExplainedPart[], { path, stated }: { readonly path: Pointer; readonly stated: string }): Difference {
+/** Describes a difference in one row if the whole field differs, otherwise with its parts. */
+function differenceOf(parts: readonly ExplainedPart[], { path, stated }: { readonly path: Pointer; readonly stated: string }): Difference {
   const status = parts.every(({ origin }) => origin === 'held') ? 'held' : 'differs';
   const [only] = parts;
   if (parts.length > 1 || only?.path !== path) return { status, why: stated, parts };

@@ -52,7 +52,7 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
   };
 }
 
-const most = 5;
+const maxShown = 5;
 
 /** Sorts references independently of the order in which the gateway returns them. */
 export function sortReferences(references: readonly OutsideReference[]): readonly OutsideReference[] {
@@ -60,7 +60,7 @@ export function sortReferences(references: readonly OutsideReference[]): readonl
   return keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one);
 }
 
-/** A refusal for each object that takes a place, where something that is not ours names the former one and would not apply to it. */
+/** Refuses each successor whose predecessor is named by an unmanaged object that would not apply to the successor. */
 export function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
   const groups = new Map<ResourceId, OutsideReference[]>();
   for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
@@ -78,14 +78,14 @@ export function referenceRefusals(references: readonly OutsideReference[], { res
 }
 
 function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
-  const former = found[0]?.replaces ?? '';
+  const predecessor = found[0]?.replaces ?? '';
   const known = found.filter(({ name }) => name !== undefined).map(({ sort, name = '' }) => `${sort} "${name}"`);
   const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => `${sort}s`);
-  const shown = known.length > most ? [...known.slice(0, most), `${known.length - most} more`] : known;
+  const shown = known.length > maxShown ? [...known.slice(0, maxShown), `${known.length - maxShown} more`] : known;
   const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
   return [
-    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${former}, and ${tail} not go on to ${nameOf(id)}`]),
-    ...(unseen.length === 0 ? [] : [`whether ${listed(unseen)} name ${former} is not shown to this token`]),
+    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${predecessor}, and ${tail} not go on to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`whether ${listed(unseen)} name ${predecessor} is not shown to this token`]),
   ].join('; ');
 }
 

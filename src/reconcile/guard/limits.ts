@@ -11,15 +11,15 @@ import { equal } from '../../model/json.ts';
 import { closableFields } from '../prepare/replacements.ts';
 import { comparedFields } from '../diff/resolve-defaults.ts';
 
-/** Refuses mass changes, imports that nobody confirmed, and changed names; measured over all differences, whatever a command applies of them. */
+/** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
 export function checkLimits({ input, base, named, desired }: Prepared, { diff, removed }: StateDiff): SortedRefusals {
   const { registry, limits, allowed, consent } = input;
-  let ours = removed.length;
-  for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) ours += 1;
+  let managed = removed.length;
+  for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
   return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
-    ours,
+    ours: managed,
     losses: findLosses(diff.changes, diff.edges, named.live, registry),
     limits,
     allowed,
@@ -47,33 +47,33 @@ function changedNames(
 }
 
 /**
- * A new name for what is the same thing otherwise, while the one that vanished is still live: a name cannot change on the
- * gateway, so there would be two.
+ * Refuses a new resource that equals a removed one except for its name, while the removed one is still live: the gateway cannot
+ * change a name, so there would be two.
  */
-export function findChangedName(kind: Kind, desired: DesiredResource, left: readonly RemovedObject[]): Refusal | undefined {
+export function findChangedName(kind: Kind, desired: DesiredResource, removed: readonly RemovedObject[]): Refusal | undefined {
   if (!kind.named || desired.replaces !== undefined || desired.renamedFrom !== undefined) return undefined;
-  const former = left.find(({ base }) => kindOf(base.id) === kind.name && isSameThing(kind, base, desired));
-  if (former === undefined) return undefined;
+  const predecessor = removed.find(({ base }) => kindOf(base.id) === kind.name && isSameExceptName(kind, base, desired));
+  if (predecessor === undefined) return undefined;
   const field = kind.renamable ? 'renamedFrom' : 'replaces';
   return {
     code: 'plan/immutable-name',
-    message: `it is what ${former.base.id} was, under another name; the gateway would have both: ${costOf(kind, former)}`,
-    hint: `write metadata.${field}: ${nameOf(former.base.id)}, so that it takes its place; or leave the name as it was`,
+    message: `it is what ${predecessor.base.id} was, under another name; the gateway would have both: ${costOf(kind, predecessor)}`,
+    hint: `write metadata.${field}: ${nameOf(predecessor.base.id)}, so that it takes its place; or leave the name as it was`,
     allowable: true,
     resource: desired.id,
     at: desired.locate(''),
   };
 }
 
-/** What becomes of the one that vanished: nobody closes it, and its secrets are its own. */
+/** Describes what happens to the removed object: it stays open, and its secrets do not move. */
 function costOf(kind: Kind, { base: { id }, live }: RemovedObject): string {
   const isOpen = closableFields(kind).some(({ name, value }) => !equal(live.spec[name], value));
   const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
   return `${id} stays ${isOpen ? 'open' : 'as it is'}${hasSecrets ? ', and its secrets do not come along' : ''}`;
 }
 
-/** Everything that they state is the same, but for what follows from the name. */
-function isSameThing(kind: Kind, base: DesiredResource, desired: DesiredResource): boolean {
+/** Returns whether two resources are the same except for values that follow from the name. */
+function isSameExceptName(kind: Kind, base: DesiredResource, desired: DesiredResource): boolean {
   const named = Object.keys(kind.createDefaults(nameOf(desired.id)));
   const same = comparedFields(kind).every(({ name }) => named.includes(name) || equal(base.spec[name], desired.spec[name]));
   const ours = new Set(sourcesOf(base));

@@ -18,28 +18,28 @@ import { type LiveState, liveById } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { liveEdges } from '../../model/edges.ts';
 
-/** What breakers measure a plan against: how many live objects are ours, and what may be done to how many of them. */
+/** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
 export type LimitMeasure = {
   readonly ours: number;
   readonly losses: ProtectionLosses;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
-  /** Resources that may be taken over with whatever differs, as the user said. */
+  /** Resources that may be imported although they differ. */
   readonly adopts: ReadonlySet<string>;
 };
 
-/** The breakers that a plan trips, and what else it would be refused for; those that the user allowed are returned apart. */
+/** Refuses a plan that exceeds limits, with other refusals; returns the overrides of the user separately. */
 export function limitRefusals(changes: readonly Change[], others: readonly Refusal[], measure: LimitMeasure): SortedRefusals {
   return sortRefusals([...unconfirmedImports(changes, measure), ...others, ...massChanges(changes, measure)], measure.allowed);
 }
 
-/** A plan that was made before, refused for more by now, less what the user allows. */
+/** Adds refusals to an earlier plan, without those that the user overrides. */
 export function refuseAgain(plan: Plan, more: readonly Refusal[], allowed: readonly Allowance[]): Plan {
   const { refusals, used } = sortRefusals([...plan.refusals, ...more], allowed);
   return { ...plan, refusals, allowed: [...plan.allowed, ...used] };
 }
 
-/** The plan without the breakers that it trips: they guard what nobody saw. */
+/** Drops the refusals of limits: a reviewed plan needs none. */
 export function withoutLimits(plan: Plan): Plan {
   return { ...plan, refusals: plan.refusals.filter(({ code }) => !limitCodes.has(code)) };
 }
@@ -76,7 +76,7 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
     });
 }
 
-/** What is live already is not overwritten because somebody gave a manifest its name. */
+/** Refuses to overwrite a live object only because a manifest has its name. */
 function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure): readonly Refusal[] {
   return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
     if (adoption !== true || adopts.has(id)) return [];
@@ -87,7 +87,7 @@ function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure
 }
 
 function massChanges(changes: readonly Change[], { ours, losses, limits }: LimitMeasure): readonly Refusal[] {
-  // What an earlier apply created closed and did not come to open is no update of what was there.
+  // Opening an object that an interrupted apply created is not an update.
   const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
   const deletes = changes.filter(({ action }) => action === 'delete').length;
   const { connections, losing } = losses;
@@ -112,7 +112,7 @@ function massChanges(changes: readonly Change[], { ours, losses, limits }: Limit
 
 type Share = { readonly count: number; readonly of: number; readonly most: number; readonly from: number };
 
-/** Divides rather than multiplies: only so is a share of exactly the limit equal to it. */
+/** Divides instead of multiplying: then a share of exactly the limit equals it. */
 function limitRefusal(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
   if (count === 0 || of < from || count / of <= most) return [];
   const message = `${count} of ${of} ${what}, more than ${percent(most)}`;
@@ -123,10 +123,10 @@ function percent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`;
 }
 
-/** How many live connections there are, and which of them a plan leaves with less of some protection. */
+/** The number of live connections, and those that a plan leaves with less protection. */
 export type ProtectionLosses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
 
-/** Finds the connections that lose a protection: by their own change, by that of a rule on them, or by an edge that goes. */
+/** Finds the connections that lose protection: by their own change, by the change of a rule, or by a detached rule. */
 export function findLosses(
   changes: readonly Change[],
   edges: readonly EdgeChange[],
@@ -135,20 +135,20 @@ export function findLosses(
 ): ProtectionLosses {
   const guarded = guardedKinds(registry);
   const found = liveById(live.resources);
-  const going = new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const deleted = new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
   const weakened = new Set<ResourceId>();
   for (const change of changes) {
     const key = liveKeyOf(change);
     const kind = registry.get(kindOf(key));
     const spec = found.get(key)?.spec;
-    // Opening what an earlier apply created closed takes nothing away that anybody had.
+    // Opening an object that an interrupted apply created removes no protection that was in use.
     const opens = change.action === 'delete' || change.reasons.includes('unfinished');
     if (kind === undefined || spec === undefined || !isWritten(change) || opens) continue;
     if (specDirection(kind.fields, spec, specAfter(change, kind, spec)).weakens) weakened.add(key);
   }
   const losing = new Set<ResourceId>();
   const lose = (id: ResourceId): void => {
-    if (found.has(id) && !going.has(id)) losing.add(id);
+    if (found.has(id) && !deleted.has(id)) losing.add(id);
   };
   for (const id of weakened) if (guarded.has(kindOf(id))) lose(id);
   if (weakened.size > 0) for (const { rule, connection } of liveEdges(live, registry)) if (weakened.has(rule)) lose(connection);

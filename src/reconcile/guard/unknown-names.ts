@@ -1,14 +1,14 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { suggest } from '../../model/suggest.ts';
 
-/** A flag, and the name that was given to it. */
+/** A flag, and the name in its argument. */
 export type NamedByOption = readonly [flag: string, name: string];
 
-/** A name that nothing has is a slip, and the run would do without what was asked. */
-export function warnUnknownNames(asked: readonly NamedByOption[], among: readonly { readonly id: string }[]): readonly Diagnostic[] {
-  if (asked.length === 0) return [];
+/** Warns about names in flags that neither a manifest nor the gateway has: the flag has no effect. */
+export function warnUnknownNames(named: readonly NamedByOption[], among: readonly { readonly id: string }[]): readonly Diagnostic[] {
+  if (named.length === 0) return [];
   const known = new Set(among.map(({ id }) => id));
-  return asked
+  return named
     .filter(([, name]) => !known.has(name))
     .map(([flag, name]): Diagnostic => {
       const near = suggest(name, known);

@@ -5,13 +5,15 @@ import type { Registry } from '../../model/kind.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
 
-/** Leaves out what manifests state in fields that the gateway does not have; each is a warning at its line. */
+/** Drops fields that the dialect of the gateway does not have; warns about each at its line. */
 export function adaptToDialect(
   desired: DesiredState,
-  speech: DialectFields,
+  dialectFields: DialectFields,
   registry: Registry,
 ): { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] } {
-  const foreign = new Map([...registry].map(([name, kind]) => [name, kind.fields.filter((field) => !hasField(speech, name, field))]));
+  const foreign = new Map(
+    [...registry].map(([name, kind]) => [name, kind.fields.filter((field) => !hasField(dialectFields, name, field))]),
+  );
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource): DesiredResource => {
     const stated = (foreign.get(kindOf(resource.id)) ?? []).filter(({ name }) => resource.stated.has(name));
@@ -21,7 +23,7 @@ export function adaptToDialect(
       ...stated.map(({ name, dialect: whose }): Diagnostic => ({
         code: 'plan/other-dialect-field',
         severity: 'warning',
-        message: `${name} is a field of ${whose} gateways; this one (${speech.dialect}) has none, so it is not sent`,
+        message: `${name} is a field of ${whose} gateways; this one (${dialectFields.dialect}) has none, so it is not sent`,
         hint: 'leave it out, or say with metadata.targets which gateways the manifest is for',
         at: resource.locate(pointer(name)),
         resource: resource.id,

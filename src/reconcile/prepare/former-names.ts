@@ -4,23 +4,23 @@ import { type LiveState, liveById } from '../../model/live.ts';
 import type { Renames } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
-/** Which live objects take new names, and which cannot because somebody else manages them, by the names to come. */
+/** The live objects that get new names, and the managed ones that cannot, by their new names. */
 export type FormerNames = {
   readonly renames: Renames;
   readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Finds the former names that are still live; one that is gone already says nothing any more. */
+/** Finds the former names that are still live; a former name that is not live any more has no effect. */
 export function resolveFormerNames(desired: DesiredState, live: LiveState): FormerNames {
-  const comers = desired.resources.filter((resource) => formerIdOf(resource) !== undefined);
-  if (comers.length === 0) return { renames: new Map(), blocked: new Map(), diagnostics: [] };
+  const renamed = desired.resources.filter((resource) => formerIdOf(resource) !== undefined);
+  if (renamed.length === 0) return { renames: new Map(), blocked: new Map(), diagnostics: [] };
   const found = liveById(live.resources);
   const blocked = new Map<ResourceId, ResourceId>();
   const declared = new Set([...desired.resources, ...desired.unselected].map(({ id }) => id));
   const renames = new Map<ResourceId, ResourceId>();
   const diagnostics: Diagnostic[] = [];
-  for (const resource of comers) {
+  for (const resource of renamed) {
     const former = formerIdOf(resource);
     if (former === undefined) continue;
     if (declared.has(former)) diagnostics.push(stillDeclared(resource, former));
@@ -33,7 +33,7 @@ export function resolveFormerNames(desired: DesiredState, live: LiveState): Form
   return { renames, blocked, diagnostics };
 }
 
-/** The id that a resource had, or whose place it takes. */
+/** Returns the id that a resource had before, or the id of its predecessor. */
 export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
   const name = renamedFrom ?? replaces;
   return name === undefined ? undefined : resourceId(kindOf(id), name);

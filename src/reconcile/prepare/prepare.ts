@@ -72,9 +72,9 @@ export type NamedStates = {
 export function prepare(input: ReconcileInput): Checked<Prepared> {
   const { registry, live, target, borrowed, readOnly = false } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
-  const { desired: spoken, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
+  const { desired: adapted, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
   const base = input.base && { ...input.base, desired: adaptToDialect(input.base.desired, fields, registry).desired };
-  const { desired, diagnostics: replaced } = resolveReplacements(spoken, live, {
+  const { desired, diagnostics: replaced } = resolveReplacements(adapted, live, {
     registry,
     dialect: target.dialect,
     base,

@@ -17,7 +17,7 @@ import { resolveFormerNames } from './former-names.ts';
 import { withOrigins } from '../diff/origin.ts';
 import { comparedFields } from '../diff/resolve-defaults.ts';
 
-/** Desired resources that take the place of a live object, by their id, while both names are known. */
+/** Returns the live predecessor of each successor, by the id of the successor. */
 export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
   const successors = desired.resources.filter(({ replaces }) => replaces !== undefined);
   if (successors.length === 0) return new Map();
@@ -33,9 +33,9 @@ export function predecessorsOf(desired: DesiredState, live: LiveState): Readonly
 export type ResolvedReplacements = { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Gives what takes another one's place all that the predecessor one has and its manifest keeps: fields, secrets, and the edges
- * that no manifest and no base speak of. What is live under its own name already has them. Who only reads cannot copy what
- * it does not see, and somebody else can.
+ * Gives each successor what its predecessor has and its manifest keeps: fields, secrets, and edges that neither manifests nor the
+ * base declare. A successor that is live already has them. With `onlyReads`, secrets that the token may not read are notices,
+ * because another token will apply the plan.
  */
 export function resolveReplacements(
   desired: DesiredState,
@@ -48,7 +48,7 @@ export function resolveReplacements(
   const present = liveById(live.resources);
   const applied = desiredByKey(base?.desired.resources ?? []);
   const waiting = unopenedSuccessors(predecessors, live, registry);
-  // What is closed still may have been cut off before everything was attached to it.
+  // The creation of a closed successor may have been interrupted before all edges were attached.
   const shut = new Set(live.resources.flatMap((resource) => (isClosed(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
   const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
@@ -56,9 +56,9 @@ export function resolveReplacements(
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const beside = { predecessor, state, base: applied.get(predecessor.id), registry, dialect };
-    if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, beside) : resource;
-    const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), beside);
+    const context = { predecessor, state, base: applied.get(predecessor.id), registry, dialect };
+    if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, context) : resource;
+    const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), context);
     diagnostics.push(...unreadableSecrets(successor, predecessor, onlyReads));
     return successor;
   });
@@ -69,8 +69,8 @@ export function resolveReplacements(
 }
 
 /**
- * The successors that were created closed by an apply that was cut off, and wait to be opened: what they take the place of is
- * closed after that, so something of it is still open.
+ * Returns the successors that an interrupted apply created closed and did not open. Their predecessor is still open, because it is
+ * closed only after that.
  */
 export function unopenedSuccessors(
   predecessors: ReadonlyMap<ResourceId, LiveResource>,
@@ -87,10 +87,10 @@ export function unopenedSuccessors(
   );
 }
 
-/** Returns whether it can be closed, and is. */
+/** Returns whether a resource can be closed and is closed. */
 function isClosed(kind: Kind | undefined, { spec }: LiveResource): boolean {
-  const doors = kind === undefined ? [] : closableFields(kind);
-  return doors.length > 0 && doors.every(({ name, value }) => spec[name] === value);
+  const closable = kind === undefined ? [] : closableFields(kind);
+  return closable.length > 0 && closable.every(({ name, value }) => spec[name] === value);
 }
 
 function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveResource): DesiredResource {
@@ -108,7 +108,7 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
   return { ...resource, spec, secrets };
 }
 
-/** What was tightened by hand on the predecessor object since the base is held on its successor, too. */
+/** Keeps on the successor the drift of its predecessor that is stricter than the manifest. */
 function keepStricter(
   kind: Kind,
   successor: DesiredResource,
@@ -144,7 +144,7 @@ function inheritSecret(secret: LiveSecret, from: ResourceId): DesiredSecret {
   return secret.state === 'value' ? secret.withSource(source) : { state: 'unresolved', source };
 }
 
-/** Secrets that would have to move, but that this token may not see. */
+/** Reports secrets that the successor inherits and this token may not read. */
 function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource, onlyReads: boolean): readonly Diagnostic[] {
   const hidden = Object.entries(successor.secrets).flatMap(([path, { state, source }]) =>
     state === 'unresolved' && source === `live:${predecessor.id}` ? [path] : [],
@@ -152,8 +152,8 @@ function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource
   const isGiven = (path: Pointer): boolean =>
     successor.wholeSecrets.some((whole) => isPointerWithin(path, whole)) &&
     !Object.entries(successor.secrets).some(([own, { state }]) => state === 'keep' && isPointerWithin(own, path));
-  const unseen = [...hidden, ...predecessor.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
-  return unseen.map((path) => ({
+  const unreadable = [...hidden, ...predecessor.unknown.filter((path) => !hidden.includes(path) && !isGiven(path))];
+  return unreadable.map((path) => ({
     code: 'plan/would-lose-secret',
     severity: onlyReads ? 'notice' : 'error',
     message: `${successor.id} takes the place of ${predecessor.id}, whose ${path} this token may not see`,
@@ -165,7 +165,7 @@ function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource
 
 type MovedEdge = { readonly successor: ResourceId; readonly predecessor: ResourceId; readonly ends: EdgeEnds };
 
-/** The predecessor objects' edges whose other end no manifest declares, and those that somebody attached since the base. */
+/** Returns the edges of predecessors whose other end is unmanaged, or that were attached outside Ostiary since the base. */
 function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexEdges>[0]): readonly MovedEdge[] {
   const index = indexEdges(input);
   const declared = new Set(declaredEnds(input.desired, index).map(edgeKey));
@@ -176,16 +176,16 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
     if (predecessor === undefined || successor === undefined) return [];
     const other = predecessor === edge.rule ? edge.connection : edge.rule;
     const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
-    const isTheirs = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
-    return isTheirs && !declared.has(edgeKey(ends)) ? [{ successor, predecessor, ends }] : [];
+    const isUnmanaged = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
+    return isUnmanaged && !declared.has(edgeKey(ends)) ? [{ successor, predecessor, ends }] : [];
   });
 }
 
-/** Whether an end with a manifest can write the edge. */
+/** Returns whether an end with a manifest can write the edge. */
 function canMove({ rule, connection }: EdgeEnds, successor: ResourceId, desired: DesiredState, registry: Registry): boolean {
   const other = successor === rule ? connection : rule;
-  const isOurs = desired.resources.some(({ key }) => key === other);
-  return edgeField(registry.get(kindOf(successor)), kindOf(other)) !== undefined || isOurs;
+  const isDeclared = desired.resources.some(({ key }) => key === other);
+  return edgeField(registry.get(kindOf(successor)), kindOf(other)) !== undefined || isDeclared;
 }
 
 function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, { resources }: DesiredState): Diagnostic {
@@ -209,7 +209,7 @@ function endText(id: ResourceId): DeclaredEdge['rule'] {
   return { kind: kindOf(id), text: nameOf(id) };
 }
 
-/** The paths at which a kind's access is closed, with the value that closes it. */
+/** Returns the fields that close access to a kind, with the value that closes it. */
 export function closableFields({
   fields,
 }: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {

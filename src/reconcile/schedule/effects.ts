@@ -6,7 +6,7 @@ import { type LiveResource, type LiveState, liveById } from '../../model/live.ts
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
-/** What one change does to protection: by its own fields, and to single connections by the edges that it writes. */
+/** The effect of one change on protection: by its own fields, and on single connections by the edges that it writes. */
 export type Effect = {
   readonly change: Change;
   readonly kind: Kind;
@@ -15,7 +15,7 @@ export type Effect = {
   readonly content: Direction;
   readonly attaches: ReadonlySet<ResourceId>;
   readonly detaches: ReadonlySet<ResourceId>;
-  /** The connections that a rule protects before or after, whoever writes the edge. */
+  /** The connections that a rule protects before or after, including edges that other changes write. */
   readonly connections: ReadonlySet<ResourceId>;
 };
 
@@ -24,7 +24,7 @@ export function isRule(kind: Kind): boolean {
   return kind.fields.some((field) => field.edge === 'rule');
 }
 
-/** The effects of all changes that write something. */
+/** Returns the effects of all changes that write. */
 export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
   const protects = protectedBy(live, plan.edges, registry);
@@ -47,7 +47,7 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
   });
 }
 
-/** What cannot be carried out is never passed over in silence. */
+/** Returns the kind of a change. Throws for an unknown kind, because no change may be left out silently. */
 function writtenKind(change: Change, registry: Registry): Kind {
   const kind = registry.get(kindOf(change.id));
   if (kind === undefined) throw new Error(`${change.id} is of no known kind`);
@@ -70,7 +70,7 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
   return groups;
 }
 
-/** For every rule the connections it protects, before or after the plan. */
+/** Returns the connections that each rule protects before or after the plan. */
 function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Registry): ReadonlyMap<ResourceId, Set<ResourceId>> {
   const result = new Map<ResourceId, Set<ResourceId>>();
   const add = (rule: ResourceId, connection: ResourceId): void => {
@@ -83,7 +83,7 @@ function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Re
   return result;
 }
 
-/** What a rule's change does to one of its connections. */
+/** Returns the effect of a rule's change on one of its connections. */
 export function effectOn(effect: Effect, connection: ResourceId): Direction {
   return combineDirections([effect.content, { strengthens: effect.attaches.has(connection), weakens: effect.detaches.has(connection) }]);
 }

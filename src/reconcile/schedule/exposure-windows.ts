@@ -35,24 +35,26 @@ export function singleWritesOf(
   const named = withNames(live, renamesOf(plan.changes));
   const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
   const ids = [...indivisible.keys()].toSorted(compareText);
-  const windowsIn = (chosen: WriteSlots): readonly Opening[] => {
+  const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
     const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
-    return openings(effects, scheduleSteps(plan, live, registry, all), new Set(ids));
+    return findExposures(effects, scheduleSteps(plan, live, registry, all), new Set(ids));
   };
   const chosen = chooseSlots(ids, windowsIn);
-  const open = windowsIn(chosen);
+  const exposures = windowsIn(chosen);
   const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
   return ids.map((id): SingleWrite => {
-    const own = open.filter((one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)));
-    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows: grouped(own, specs) };
+    const own = exposures.filter(
+      (one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)),
+    );
+    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows: groupWindows(own, specs) };
   });
 }
 
-/** One connection between two writes that should have been one. */
-type Opening = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
+/** One connection that is exposed between two writes. */
+type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
 
-/** Tries the slots of one rule after the other, twice: the second time with all others in place. */
-function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Opening[]): WriteSlots {
+/** Chooses the best slot of one rule after the other, twice: the second time with the slots of all others known. */
+function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Exposure[]): WriteSlots {
   let chosen: WriteSlots = new Map();
   for (const id of [...ids, ...ids]) {
     const [best] = slots
@@ -81,26 +83,30 @@ const stageLengths: Readonly<Record<Stage, number>> = {
   'delete-rules': 4,
 };
 
-/** More than any window is long, so fewer windows are always better than shorter ones. */
-const longest = 400;
+/** More than the length of any window, so fewer windows are always better than shorter ones. */
+const windowCost = 400;
 
 function lengthBetween(from: Stage, until: Stage): number {
   const passed = stages.slice(stages.indexOf(from), stages.indexOf(until));
   return passed.reduce((sum, stage) => sum + stageLengths[stage], 0);
 }
 
-/** A window counts more than the length of any; two writes side by side open one, whichever comes first. */
-function costOf(open: readonly Opening[]): number {
+/** Returns the cost of exposures: each window has a fixed cost plus its length; two writes of one stage open one window, in either order. */
+function costOf(open: readonly Exposure[]): number {
   const lengths = new Map(
     open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.length]),
   );
-  return [...lengths.values()].reduce((sum, length) => sum + longest + length, 0);
+  return [...lengths.values()].reduce((sum, length) => sum + windowCost + length, 0);
 }
 
 type ProtectionEvent = Direction & { readonly effect: Effect; readonly stage: Stage };
 
-/** On which connections a loss comes before, or beside, a gain of another change; only as far as a rule written once has part in it. */
-function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step[], once: ReadonlySet<ResourceId>): readonly Opening[] {
+/** Finds the connections where a loss comes before, or in the same stage as, a gain of another change, and a single write is one of the two. */
+function findExposures(
+  effects: ReadonlyMap<ResourceId, Effect>,
+  steps: readonly Step[],
+  once: ReadonlySet<ResourceId>,
+): readonly Exposure[] {
   const events = new Map<ResourceId, ProtectionEvent[]>();
   const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
   for (const step of steps) {
@@ -115,10 +121,10 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
   }
   return [...events].flatMap(([connection, all]) =>
     all.flatMap((from) =>
-      all.flatMap((until): readonly Opening[] => {
-        const apart = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
-        const ours = once.has(from.effect.change.id) || once.has(until.effect.change.id);
-        return apart && ours
+      all.flatMap((until): readonly Exposure[] => {
+        const isExposed = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
+        const isSingle = once.has(from.effect.change.id) || once.has(until.effect.change.id);
+        return isExposed && isSingle
           ? [{ connection, from: from.effect, until: until.effect, length: lengthBetween(from.stage, until.stage) }]
           : [];
       }),
@@ -126,10 +132,10 @@ function openings(effects: ReadonlyMap<ResourceId, Effect>, steps: readonly Step
   );
 }
 
-type Where = { readonly connection: ResourceId; readonly halved: boolean };
+type WriteTarget = { readonly connection: ResourceId; readonly halved: boolean };
 
-/** What one write of a change does to a connection. */
-function directionOf({ part }: Step, effect: Effect, { connection, halved }: Where): Direction {
+/** Returns the effect of one write of a change on a connection. */
+function directionOf({ part }: Step, effect: Effect, { connection, halved }: WriteTarget): Direction {
   const whole = isRule(effect.kind) ? effectOn(effect, connection) : ownDirection(effect);
   switch (part) {
     case 'closed':
@@ -146,8 +152,8 @@ function directionOf({ part }: Step, effect: Effect, { connection, halved }: Whe
   }
 }
 
-/** Connections that are open in the same way, as one window. */
-function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
+/** Groups connections with the same exposure into one window. */
+function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
   const windows = new Map<string, ExposureWindow>();
   for (const { connection, from, until } of open) {
     const window = {
@@ -162,19 +168,19 @@ function grouped(open: readonly Opening[], specs: ReadonlyMap<ResourceId, Spec>)
   return [...windows].toSorted(([left], [right]) => compareText(left, right)).map(([, window]) => window);
 }
 
-type Looking = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };
+type PathOptions = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };
 
-/** The fields by which a change gains or loses, one by one; the field of its edges where it gains or loses the connection itself. */
-function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side, specs }: Looking): readonly Pointer[] {
+/** Returns the fields by which a change strengthens or weakens, and the field of its edges if it attaches or detaches the connection. */
+function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side, specs }: PathOptions): readonly Pointer[] {
   const before = specs.get(liveKeyOf(change)) ?? {};
   const fields = change.fields.filter((field) => {
     const after = specAfter({ ...change, fields: [field] }, kind, before);
     return specDirection(kind.fields, before, after)[side];
   });
   const action = side === 'strengthens' ? 'attach' : 'detach';
-  const tied = edges.some(
+  const isAttachment = edges.some(
     (edge) => edge.action === action && (liveKeyOf(change) === connection || otherEnd(edge, liveKeyOf(change)) === connection),
   );
-  const ends = kind.fields.filter((field) => field.edge !== undefined && tied).map((field) => pointer(field.name));
+  const ends = kind.fields.filter((field) => field.edge !== undefined && isAttachment).map((field) => pointer(field.name));
   return [...fields.map(({ path }) => path), ...ends];
 }

@@ -6,7 +6,7 @@ import type { Schedule, Step } from '../../model/plan/schedule.ts';
 import { singleWritesOf } from './exposure-windows.ts';
 import { scheduleSteps } from './schedule-steps.ts';
 
-/** What a schedule follows from besides the changes; `indivisible` states by change why the gateway does not accept its joined form. */
+/** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
 export type ScheduleInput = {
   readonly live: LiveState;
   readonly registry: Registry;
@@ -25,7 +25,7 @@ export function withExposureWindows(
     : { steps: rescheduleSteps({ ...plan, singleWrites }, live, registry), singleWrites };
 }
 
-/** Orders the writes of a plan that was made before: single writes keep their slots. */
+/** Orders the writes of an earlier plan: single writes keep their slots. */
 export function rescheduleSteps(
   plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
   live: LiveState,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changesSincePlan } from '../../../src/apply/fingerprint.ts';
-import { findDifferences, findExtras, isInSync, requestOf } from '../../../src/apply/request.ts';
+import { differingPaths, findExtras, isInSync, requestOf } from '../../../src/apply/request.ts';
 import type { WriteRequest } from '../../../src/model/gateway.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 import type { Change, EdgeAction, EdgeChange, FieldChange, Value } from '../../../src/model/plan/plan.ts';
@@ -133,7 +133,7 @@ describe('differences', () => {
     ['a secret that the gateway does not mention', { spec: {}, secrets: { [secret]: ours } }, { unknown: ['/secret'] }, []],
     ['a secret that should be gone', { spec: {}, dropped: [secret] }, { secrets: { [secret]: theirs } }, [secret]],
   ])('finds %s', (_, request, found, expected) => {
-    expect(findDifferences({ ...asked, ...request }, kind, liveOf(id, found))).toEqual(expected);
+    expect(differingPaths({ ...asked, ...request }, kind, liveOf(id, found))).toEqual(expected);
   });
 });
 
