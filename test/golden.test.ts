@@ -82,7 +82,7 @@ async function planOver(
     consent: { adopt: [], revert: [], prune: false, ...consent },
   });
   if (draft.value === undefined) return { diagnostics: draft.diagnostics };
-  const preflight = await gateway.preflight(draft.value.preflight);
+  const preflight = await gateway.preflight(draft.value.preflightRequest);
   const policies = { rules: compilePolicies(desired.policies ?? [], registry).rules, today: '2026-11-22' };
   const { value, diagnostics } = reviewPlan(draft.value, { preflight, policies, rules: ruleChecks(), own });
   return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };

@@ -36,8 +36,8 @@ async function create(step: Step, state: ApplyState): Promise<StepResult> {
   const request = requestOf(step, input.secretOf);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'create' });
   try {
-    const made = await input.gateway.create(request);
-    known.set(request.id, { id: request.id, uid: made.uid });
+    const created = await input.gateway.create(request);
+    known.set(request.id, { id: request.id, uid: created.uid });
   } catch (error) {
     const found = error instanceof ApiError && error.code === 'api/conflict' ? await findByKey(step, state) : undefined;
     if (found === undefined) throw error;

@@ -50,13 +50,13 @@ type PlanStates = { readonly desired: DesiredState; readonly live: LiveState; re
 /** Returns the fingerprints of all live objects that a plan writes, with one hash per field so that a difference names its field. */
 export function fingerprintsOf({ changes }: Plan, { desired, live, registry }: PlanStates): readonly Fingerprint[] {
   const found = new Map(live.resources.map((resource) => [`${kindOf(resource.id)} ${resource.uid}`, resource]));
-  const wished = desiredById(desired.resources);
+  const declared = desiredById(desired.resources);
   return changes.filter(isOnLiveObject).flatMap((change): readonly Fingerprint[] => {
     const { id, uid, action } = change;
     const kind = registry.get(kindOf(id));
     const resource = found.get(`${kindOf(id)} ${uid}`);
     if (kind === undefined || resource === undefined) return [];
-    const without = uncompared(kind, resource, action === 'delete' ? undefined : wished.get(id));
+    const without = uncompared(kind, resource, action === 'delete' ? undefined : declared.get(id));
     return [{ id: liveKeyOf(change), uid: resource.uid, fields: hashesOf(kind, resource.spec, without), without }];
   });
 }
@@ -76,14 +76,14 @@ export function plannedObjectsOf(
   registry: Registry,
 ): ReadonlyMap<ResourceId, PlannedObject> {
   const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
-  const wished = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
+  const declared = new Map(desired.resources.map((resource) => [resource.id, resource.spec]));
   return new Map(
     live.flatMap((fingerprint) => {
       const change = changes.get(fingerprint.id);
       const kind = registry.get(kindOf(fingerprint.id));
       if (change === undefined || kind === undefined) return [];
       const plain = change.fields.filter((field) => !isSecret(field));
-      const wanted = change.action === 'delete' ? {} : (wished.get(change.id) ?? {});
+      const wanted = change.action === 'delete' ? {} : (declared.get(change.id) ?? {});
       return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain) }] as const];
     }),
   );

@@ -69,16 +69,16 @@ function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boo
   const mine = part === 'open' || part === 'name' ? [] : edges;
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
     mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, liveKeyOf(change)));
-  const gone = new Set(part === 'gain' ? [] : ends('detach'));
-  return [...new Set([...fresh.filter((id) => !gone.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
+  const detached = new Set(part === 'gain' ? [] : ends('detach'));
+  return [...new Set([...fresh.filter((id) => !detached.has(id)), ...ends('attach').filter(belongs)])].toSorted(compareText);
 }
 
 /** Returns whether the fresh object already matches the request; hidden secrets never match. */
 export function isInSync(request: WriteRequest, kind: Kind, fresh: LiveResource): boolean {
   if (request.id !== fresh.id) return false;
   const edges = Object.entries(request.edges).every(([field, ends]) => sameIds(ends, fresh.edges[field] ?? []));
-  const seen = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');
-  return edges && seen && differingPaths(request, kind, fresh).length === 0;
+  const isReadable = Object.keys(request.secrets).every((path) => fresh.secrets[path]?.state === 'value');
+  return edges && isReadable && differingPaths(request, kind, fresh).length === 0;
 }
 
 function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boolean {
@@ -89,8 +89,8 @@ function sameIds(left: readonly ResourceId[], right: readonly ResourceId[]): boo
 /** Returns the paths where a resource differs from the request, as far as the token may read them; edges are not compared. */
 export function differingPaths(request: WriteRequest, { fields }: Pick<Kind, 'fields'>, found: LiveResource): readonly Pointer[] {
   const changed = fields.filter((field) => {
-    const wished = request.spec[field.name];
-    return wished !== undefined && !found.unknown.includes(`/${field.name}`) && !equal(wished, found.spec[field.name] ?? field.empty);
+    const wanted = request.spec[field.name];
+    return wanted !== undefined && !found.unknown.includes(`/${field.name}`) && !equal(wanted, found.spec[field.name] ?? field.empty);
   });
   const secrets = Object.entries(request.secrets).filter(([path, secret]) => {
     const live = found.secrets[path];

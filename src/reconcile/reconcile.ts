@@ -21,7 +21,7 @@ export type PlanDraft = {
   readonly limits: SortedRefusals;
   readonly steps: readonly Step[];
   /** The input of the gateway's preflight. */
-  readonly preflight: PreflightRequest;
+  readonly preflightRequest: PreflightRequest;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -56,9 +56,9 @@ export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
   const { desired, live, base } = prepared;
   const diff = input.filter === undefined ? states.diff : input.filter(states.diff, base);
   const steps = scheduleSteps(diff, live, input.registry);
-  const preflight = { plan: diff, desired, live, joined: joinedSpecs(steps, diff.changes, live) };
+  const preflightRequest = { plan: diff, desired, live, joined: joinedSpecs(steps, diff.changes, live) };
   const limits = limitsOf(diff, checkLimits(prepared, states), input);
-  return { value: { prepared, diff, limits, steps, preflight, diagnostics }, diagnostics };
+  return { value: { prepared, diff, limits, steps, preflightRequest, diagnostics }, diagnostics };
 }
 
 /**

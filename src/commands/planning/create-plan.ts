@@ -56,7 +56,7 @@ export async function createPlan(
     const { live, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
     const draft = draftPlan({ ...inputOf(project, identity, flags), live, filter });
     if (draft.value === undefined) throw new InputError(draft.diagnostics);
-    const preflight = await gateway.preflight(draft.value.preflight);
+    const preflight = await gateway.preflight(draft.value.preflightRequest);
     const rules = await loadRuleChecks(draft.value);
     const reviewed = reviewPlan(draft.value, { preflight, policies, rules, maxRisk: flags.maxRisk, own: planBase.own });
     if (reviewed.value === undefined) throw new InputError(reviewed.diagnostics);

@@ -14,7 +14,7 @@ export type SecretComparison = {
   /** The kept secrets that were not read: their source is the applied one, as far as is known. */
   readonly unverified: readonly Pointer[];
   /** Secrets that the manifest keeps and the gateway does not have, as changes that cannot be applied. */
-  readonly lost: readonly FieldChange[];
+  readonly missing: readonly FieldChange[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -26,32 +26,32 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   const fields: FieldChange[] = [];
   const kept: Pointer[] = [];
   const unverified: Pointer[] = [];
-  const lost: FieldChange[] = [];
+  const missing: FieldChange[] = [];
   const diagnostics: Diagnostic[] = [];
   const isIgnored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isPointerWithin(path, prefix));
   const isUnknown = (path: Pointer): boolean => live?.unknown.some((prefix) => isPointerWithin(path, prefix)) ?? false;
-  for (const [path, wished] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
+  for (const [path, wanted] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
     const found = live?.secrets[path];
     if (isIgnored(path)) continue;
-    if (wished.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
-      const sourceChange = changeOfSource(path, wished, base);
+    if (wanted.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
+      const sourceChange = changeOfSource(path, wanted, base);
       if (sourceChange === undefined) unverified.push(path);
       if (sourceChange === undefined) kept.push(path);
       else fields.push(sourceChange);
     } else if (isUnknown(path)) {
       kept.push(path);
-    } else if (wished.state === 'keep') {
+    } else if (wanted.state === 'keep') {
       if (found !== undefined) kept.push(path);
       else {
-        lost.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
+        missing.push({ path, before: { absent: true }, after: { secret: wanted.source, state: 'set' } });
         diagnostics.push(missingSecret(desired, path));
       }
     } else if (found === undefined) {
-      fields.push({ path, before: { absent: true }, after: { secret: wished.source, state: 'set' } });
-    } else if (found.state === 'hidden' || wished.state !== 'value') {
+      fields.push({ path, before: { absent: true }, after: { secret: wanted.source, state: 'set' } });
+    } else if (found.state === 'hidden' || wanted.state !== 'value') {
       kept.push(path);
-    } else if (!wished.equals(found)) {
-      fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wished.source, state: 'differs' } });
+    } else if (!wanted.equals(found)) {
+      fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
     }
   }
   for (const path of Object.keys(live?.secrets ?? {}).toSorted(compareText)) {
@@ -60,7 +60,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     if (isRemoved) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
     else kept.push(path);
   }
-  return { fields, kept, unverified, lost, diagnostics };
+  return { fields, kept, unverified, missing, diagnostics };
 }
 
 /** Returns a change if the source of a secret differs from the last applied one; values are not compared. */

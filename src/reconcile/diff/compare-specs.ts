@@ -24,12 +24,12 @@ type ComparedPath = { readonly at: Pointer; readonly skip: readonly Pointer[] };
 function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject, place: ComparedPath): readonly FieldChange[] {
   const changes: FieldChange[] = [];
   for (const field of fields) {
-    const wished = desired[field.name];
-    if (wished === undefined) continue;
+    const wanted = desired[field.name];
+    if (wanted === undefined) continue;
     const found = live[field.name] ?? field.empty;
-    if (equal(wished, found)) continue;
+    if (equal(wanted, found)) continue;
     const below = { at: `${place.at}${pointer(field.name)}`, skip: place.skip };
-    if (!isSkipped(below)) changes.push(...compareValues(field, wished, found, below));
+    if (!isSkipped(below)) changes.push(...compareValues(field, wanted, found, below));
   }
   return changes;
 }
@@ -47,21 +47,21 @@ function compareValues(field: FieldRule, desired: Json, live: Json, place: Compa
 
 function compareElements(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<string, Json>, place: ComparedPath): readonly FieldChange[] {
   return union(desired, live).flatMap((token) => {
-    const wished = desired.get(token);
+    const wanted = desired.get(token);
     const found = live.get(token);
     const path = `${place.at}${pointer(token)}`;
-    if (equal(wished, found) || isSkipped({ at: path, skip: place.skip })) return [];
-    return [{ path, before: valueOf(found), after: valueOf(wished) }];
+    if (equal(wanted, found) || isSkipped({ at: path, skip: place.skip })) return [];
+    return [{ path, before: valueOf(found), after: valueOf(wanted) }];
   });
 }
 
 function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: ComparedPath): readonly FieldChange[] {
-  const wished = entriesByToken(field, desired);
+  const wanted = entriesByToken(field, desired);
   const found = entriesByToken(field, live);
-  return union(wished, found).flatMap((token) => {
+  return union(wanted, found).flatMap((token) => {
     const path = `${place.at}${pointer(token)}`;
     if (isSkipped({ at: path, skip: place.skip })) return [];
-    const one = wished.get(token);
+    const one = wanted.get(token);
     const other = found.get(token);
     if (isObject(one) && isObject(other)) return compareObjects(field.fields, one, other, { at: path, skip: place.skip });
     return equal(one, other) ? [] : [{ path, before: valueOf(other), after: valueOf(one) }];

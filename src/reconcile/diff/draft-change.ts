@@ -59,7 +59,7 @@ export function draftChange(
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
   const compared = compareSecrets(desired, live, past?.base);
-  const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.lost] } : compared;
+  const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields

@@ -110,8 +110,8 @@ export function lastAppliedLookup(
   const applied = desiredByKey(base.desired.resources);
   const reverts = new Set(revert);
   return (resource, isLive) => {
-    const former = isLive ? formerIdOf(resource) : undefined;
-    const found = applied.get(resource.key) ?? (former === undefined ? undefined : applied.get(former));
+    const formerId = isLive ? formerIdOf(resource) : undefined;
+    const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
     return found === undefined ? undefined : { base: found, revert: reverts.has(resource.id) };
   };
 }

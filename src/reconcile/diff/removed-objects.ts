@@ -87,8 +87,8 @@ export function orphanOf({ base: { id, key } }: RemovedObject, removedIn: BaseSt
 
 /** Warns about orphans when a commit without them is recorded as applied: from then on they count as unmanaged. */
 export function removalWarnings({ orphans, changes, base }: Pick<Plan, 'orphans' | 'changes' | 'base'>): readonly Diagnostic[] {
-  const gone = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const remaining = orphans.filter(({ id, kept }) => kept === undefined && !gone.has(id));
+  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const remaining = orphans.filter(({ id, kept }) => kept === undefined && !deleted.has(id));
   if (remaining.length === 0) return [];
   const [stays, they] = remaining.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
   const hint = base === undefined ? {} : { hint: `ostiary apply --prune --base ${base.slice(0, 10)} deletes ${they}` };

@@ -33,8 +33,8 @@ export function kindFields(kind: Kind): KindFields {
 export function isUnchanged({ compared, filledIn }: KindFields, desired: DesiredResource, live: LiveResource): boolean {
   if (desired.ignore.length > 0 || !isReadable(compared, desired, live)) return false;
   for (const { name, empty } of compared) {
-    const wished = desired.spec[name];
-    if (wished !== undefined && !equal(wished, live.spec[name] ?? empty)) return false;
+    const wanted = desired.spec[name];
+    if (wanted !== undefined && !equal(wanted, live.spec[name] ?? empty)) return false;
   }
   if (filledIn.some(({ name, empty }) => desired.stated.has(name) && equal(desired.spec[name], empty))) return false;
   return sameSecrets(desired, live);
@@ -49,10 +49,10 @@ function isReadable(compared: KindFields['compared'], { secrets, wholeSecrets }:
 
 function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
   for (const path in desired.secrets) {
-    const wished = desired.secrets[path];
+    const wanted = desired.secrets[path];
     const found = live.secrets[path];
-    if (wished?.state === 'keep' && found !== undefined) continue;
-    if (wished?.state !== 'value' || found?.state !== 'value' || !wished.equals(found)) return false;
+    if (wanted?.state === 'keep' && found !== undefined) continue;
+    if (wanted?.state !== 'value' || found?.state !== 'value' || !wanted.equals(found)) return false;
   }
   for (const path in live.secrets) if (desired.secrets[path] === undefined && desired.wholeSecrets.length > 0) return false;
   return true;

@@ -81,13 +81,13 @@ function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
     return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
   if (resource.ignore.some((one) => isPointerWithin(path, one)))
     return { ...row, status: 'ignored', why: 'metadata.ignore names it: never compared, always carried' };
-  const wished = resource.spec[field.name];
-  if (wished === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
+  const wanted = resource.spec[field.name];
+  if (wanted === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
   const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
   const stated = `${statedText(field, resource)}${partly}`;
   const parts = partsOf(subject.change, path);
   if (parts.length > 0) return { ...row, ...differenceOf(parts, { path, stated }) };
-  return { ...row, status: isDerived(field, resource, wished) ? 'derived' : 'same', why: stated };
+  return { ...row, status: isDerived(field, resource, wanted) ? 'derived' : 'same', why: stated };
 }
 
 function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { readonly [side in typeof name]?: Value } {
@@ -124,17 +124,17 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
   const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
   const paths = all.filter((path) => isPointerWithin(path, prefix));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
-    const wished = resource?.secrets[path];
+    const wanted = resource?.secrets[path];
     const live = found?.secrets[path];
     const applied = past?.secrets[path];
     const [part] = partsOf(subject.change, path);
     const why = secretWhy(path, { desired: resource, found: live?.state, changed: part !== undefined });
     return {
       path,
-      ...(wished === undefined ? {} : { desired: sourceOf(wished) }),
+      ...(wanted === undefined ? {} : { desired: sourceOf(wanted) }),
       ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
       ...(applied === undefined ? {} : { base: sourceOf(applied) }),
-      ...(wished === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
+      ...(wanted === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
       status: part === undefined ? 'secret' : part.origin === 'held' ? 'held' : 'differs',
       ...(part?.origin === undefined ? {} : { origin: part.origin }),
       why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
@@ -153,14 +153,14 @@ type SecretSides = {
 };
 
 function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): string {
-  const wished = desired?.secrets[path];
+  const wanted = desired?.secrets[path];
   if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
-  if (wished === undefined)
+  if (wanted === undefined)
     return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
-  if (wished.state === 'keep')
+  if (wanted.state === 'keep')
     return found === undefined ? 'keep: the value is not ours, and the gateway has none' : 'keep: the value is not ours';
   if (found === undefined) return 'not live yet';
-  if (wished.state === 'unresolved')
+  if (wanted.state === 'unresolved')
     return changed ? 'it comes from elsewhere than before; it was not read' : 'it was not read; its source is as before';
   if (found === 'hidden') return 'this token may not see the value, so it cannot be compared';
   return changed ? 'the values differ' : 'the values are the same';
