@@ -162,8 +162,8 @@ test('every environment variable that the pages name is read, and every one that
   );
   // The variables that the tests read are documented only for contributors.
   expect(named.filter(({ name }) => !read.has(name) && !/^OSTIARY_(?:SECRET|TEST)_/.test(name))).toEqual([]);
-  const told = new Set(named.map(({ name }) => name));
-  expect([...read].filter((name) => !told.has(name) && !name.startsWith('OSTIARY_SECRET_'))).toEqual([]);
+  const documented = new Set(named.map(({ name }) => name));
+  expect([...read].filter((name) => !documented.has(name) && !name.startsWith('OSTIARY_SECRET_'))).toEqual([]);
 });
 
 /** Returns the anchor that GitHub gives a heading. */

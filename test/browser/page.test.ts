@@ -60,9 +60,9 @@ test.each([{}, { dark: true }, { width: 360 }] as const)(
     expect(complaints).toEqual([]);
     expect(await barriers(page)).toEqual([]);
     const headlines = await page.locator('ul.headlines > li').allInnerTexts();
-    const told = headlines.map((text) => text.replaceAll(/\s+/g, ' ').trim()).join('\n');
-    expect(told).toMatch(/^weaker 1 connection loses a reviewer group db-0001/);
-    expect(told).toMatch(/\nstronger .* db-0004/);
+    const shown = headlines.map((text) => text.replaceAll(/\s+/g, ' ').trim()).join('\n');
+    expect(shown).toMatch(/^weaker 1 connection loses a reviewer group db-0001/);
+    expect(shown).toMatch(/\nstronger .* db-0004/);
   },
 );
 
@@ -80,12 +80,12 @@ test('the page of an apply starts with the applied, failed and held objects', as
   const { page, complaints } = await open(await pageOf(...few, result));
   expect([complaints, await barriers(page), await page.evaluate('window.canary')]).toEqual([[], [], undefined]);
   expect(await page.locator('h1').innerText()).toBe('Apply to test');
-  const told = (await page.locator('section[aria-label="What became of it"]').innerText()).replaceAll(/\s+/g, ' ');
-  expect(told).toContain('Not finished: 1 updated, 1 failed, 1 skipped, 1 held. Interrupted: plan and apply again to finish.');
-  expect(told).toMatch(
+  const shown = (await page.locator('section[aria-label="What became of it"]').innerText()).replaceAll(/\s+/g, ' ');
+  expect(shown).toContain('Not finished: 1 updated, 1 failed, 1 skipped, 1 held. Interrupted: plan and apply again to finish.');
+  expect(shown).toMatch(
     /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Left to do: .* skipped GuardrailRule\/g it needs/,
   );
-  expect(told).toMatch(/Left as it is · 1 object .*Done · 1 object/);
+  expect(shown).toMatch(/Left as it is · 1 object .*Done · 1 object/);
 });
 
 test('search and filters show the matching objects and their count, also by keyboard', async () => {
@@ -125,10 +125,10 @@ test('no text of a manifest or a gateway runs as script or becomes HTML', async 
   const html = await pageOf(hostile(canaries), hostile(canaries.slice(1)));
   const { page, complaints } = await open(html);
   await page.locator('#fold').click();
-  const told = await page.evaluate(`[...document.querySelectorAll('body *')].map((one) => {
+  const shown = await page.evaluate(`[...document.querySelectorAll('body *')].map((one) => {
     for (const sort of ['mouseover', 'mouseenter', 'focus', 'load', 'error']) one.dispatchEvent(new Event(sort));
   }).length`);
-  expect(told).toBeGreaterThan(100);
+  expect(shown).toBeGreaterThan(100);
   expect(await page.evaluate('window.canary')).toBeUndefined();
   expect(complaints).toEqual([]);
   expect(await page.locator('img, iframe, object, b, main script, svg[onload]').count()).toBe(0);

@@ -109,8 +109,8 @@ test('the run after a cancelled one finds the removed objects, and reports the c
   const ended = await apply(cwd, { commit, inputs: { prune: 'true' } });
   expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
   expect(JSON.parse(ended.outputs['counts'] ?? '')).toMatchObject({ updated: 1, deleted: 2 });
-  const [told] = await commentsOn(github, pull.number);
-  expect(told?.body).toMatch(/\| deleted \| `Connection\/cancel-gone` \|/);
+  const [comment] = await commentsOn(github, pull.number);
+  expect(comment?.body).toMatch(/\| deleted \| `Connection\/cancel-gone` \|/);
   expect(await gateway.names('/connections')).toEqual(expect.not.arrayContaining(['cancel-gone']));
   expect(await gateway.names('/guardrails')).not.toContain('cancel-rule');
   expect(ended.stdout).toContain(removed.slice(0, 7));
@@ -128,8 +128,8 @@ test('the limits of the target branch apply to a pull request that raises them, 
   });
   const pull = await openPullRequest(bench.github(), 'raise-limits');
   expect(await plan(cwd, pull)).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-  const [told] = await commentsOn(bench.github(), pull.number);
-  const body = told?.body ?? '';
+  const [comment] = await commentsOn(bench.github(), pull.number);
+  const body = comment?.body ?? '';
   expect(body).toContain('plan/too-many-updates');
   expect(body).toMatch(/`limits\.updates` of the target "production" is changed from `0\.3` to 1[\s\S]*### Plan for/);
   // After the merge they are those of main.
@@ -173,8 +173,8 @@ test("a private repository's record is read and written with the job's token, wh
     expect(git(cwd, 'rev-parse refs/ostiary/applied/production')).toBe(head);
     const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
     for (const { stdout, stderr, summary } of [applied, planned]) expect(`${stdout}${stderr}${summary}`).not.toContain(basic);
-    const stranger = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-somebody-else', comment: 'false' } });
-    expect(stranger).toMatchObject({
+    const other = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-somebody-else', comment: 'false' } });
+    expect(other).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/git\/origin-unreachable[\s\S]*could not read Username|Authentication failed/),
     });

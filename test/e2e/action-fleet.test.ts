@@ -69,7 +69,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
     'west/c.yaml': connection('fleet-more'),
   };
   const { cwd, number, plan } = await proposal('fleet', { 'ostiary.yaml': settings(hoop) }, files);
-  const planned = await plan({ 'all-targets': 'true', out: 'plan-{target}.json', report: 'json=told-{target}.json' });
+  const planned = await plan({ 'all-targets': 'true', out: 'plan-{target}.json', report: 'json=report-{target}.json' });
   expect(planned).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', changed: 'true', 'max-risk': 'neutral' } });
   expect(JSON.parse(planned.outputs['counts'] ?? '')).toMatchObject({ create: 5, update: 0 });
   const { targets = '', digest } = planned.outputs;
@@ -81,7 +81,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
       west: expect.objectContaining({ outcome: 'planned', counts: expect.objectContaining({ create: 3 }), digest: expect.any(String) }),
     },
   ]);
-  const report = readFileSync(join(cwd, 'told-down.json'), 'utf8');
+  const report = readFileSync(join(cwd, 'report-down.json'), 'utf8');
   expectValid('plan', report);
   const failure = { target: 'down', exitCode: 4, diagnostics: [expect.objectContaining({ code: 'api/unreachable' })] };
   expect(JSON.parse(report)).toMatchObject({ plans: [], failures: [failure] });
@@ -145,8 +145,8 @@ test('each target has its own drift issue and pull request', async () => {
   );
   const { person } = bench.github();
   const { data: issues } = await person.issues.listForRepo({ ...place, state: 'open', labels: 'drift' });
-  const told = issues.map(({ number, title }) => [title, number]);
-  expect(new Map(told.map(([title, number]) => [title, number]))).toEqual(
+  const issueNumbers = issues.map(({ number, title }) => [title, number]);
+  expect(new Map(issueNumbers.map(([title, number]) => [title, number]))).toEqual(
     new Map([
       ['Drift on `east`', targets['east']?.issue],
       ['Drift on `west`', targets['west']?.issue],
@@ -172,7 +172,7 @@ test('a pull request configures no target, and no output of one target contains 
     'ostiary.yaml': settings(hoop, false, `  south: { url: 'http://127.0.0.1:9', token: { env: TOKEN_WEST } }\n`),
     'shared/rule.yaml': guardrail('own-rule'),
     'ca.pem': 'canary-of-a-file\n',
-    'east/a.yaml': connection('own-east', { connection_tags: { told: `${canary} canary-of-a-file ${adminToken}` } }),
+    'east/a.yaml': connection('own-east', { connection_tags: { echo: `${canary} canary-of-a-file ${adminToken}` } }),
     'west/b.yaml': connection('own-west', { secret }),
   };
   const { number, plan } = await proposal('own-checks', { 'ostiary.yaml': settings(hoop, false) }, files);

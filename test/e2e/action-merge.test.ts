@@ -106,9 +106,9 @@ describe('apply on merge', () => {
     await before.close();
     expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
     expect(ended.stdout).toMatch(/^::error file=access\/a\.yaml,line=1,col=1,title=failed Connection\/breaks::/m);
-    const [told = ''] = await bodiesOn(number);
-    expect(told).toMatch(/Not finished: 1 created, 1 failed\.[\s\S]*- `Connection\/breaks` failed: `api\/refused`/);
-    expect(told).toContain('| created | `Connection/holds` |');
+    const [body = ''] = await bodiesOn(number);
+    expect(body).toMatch(/Not finished: 1 created, 1 failed\.[\s\S]*- `Connection\/breaks` failed: `api\/refused`/);
+    expect(body).toContain('| created | `Connection/holds` |');
     expect(statusesOf(commit)).toEqual([
       expect.objectContaining({
         state: 'failure',

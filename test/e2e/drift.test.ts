@@ -116,8 +116,8 @@ test('the drift of a rule with a pending rename is reported and adopted; the ren
   const found = list.find(({ name }) => name === 'before') ?? {};
   await gateway.call('PUT', `/guardrails/${idOf({ body: found })}`, { body: { ...found, description: 'by hand' } });
   repository.save({ 'access/rule.yaml': guardrail('after', undefined, {}, { renamedFrom: 'before' }) });
-  const told = await run('drift --adopt');
-  expect([told.code, told.stdout]).toEqual([
+  const adopted = await run('drift --adopt');
+  expect([adopted.code, adopted.stdout]).toEqual([
     0,
     expect.stringMatching(/GuardrailRule\/after .* called before so far\n {6}description .*by hand/),
   ]);

@@ -99,9 +99,9 @@ test.each([
 ] as const)('%s: JSON of several targets names those that failed, and why', async (line, name, list) => {
   const cwd = unevenProject();
   const run = (words: string): ReturnType<typeof gateway.run> => gateway.run(`${line} ${words}`, cwd, { WRONG_TOKEN: 'canary-token' });
-  const report = (target: string): string => join(cwd, `told-${target}.json`);
+  const report = (target: string): string => join(cwd, `report-${target}.json`);
   writeFileSync(report('shut'), '{ "version": 1, "plans": [{ "target": { "name": "yesterday" } }] }');
-  const ended = await run('--all-targets --format json --report json=told-{target}.json');
+  const ended = await run('--all-targets --format json --report json=report-{target}.json');
   expect(ended.code).toBe(3);
   expect(readDocument(name, ended.stdout)).toEqual({ [list]: ['good'], failures: uneven });
   expect(JSON.parse(ended.stdout)).toMatchObject({
@@ -121,7 +121,7 @@ test.each([
   const none = await run('--target wrong,shut --format json --quiet');
   expect(readDocument(name, none.stdout)).toEqual({ [list]: [], failures: uneven.toReversed() });
   expect(none.code).toBe(3);
-  const text = await run('--target good,shut --report json=told-{target}.json');
+  const text = await run('--target good,shut --report json=report-{target}.json');
   expect([text.code, readDocument(name, readFileSync(report('shut'), 'utf8'))]).toEqual([4, { [list]: [], failures: [uneven[0]] }]);
 });
 
@@ -132,12 +132,12 @@ test('a refused plan of one target is in the merged document', async () => {
     'two/a.yaml': 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: fleet-refused }\nspec: { reviewers: [] }\n',
   });
   expect((await gateway.run('apply --yes --target one --no-origin', cwd)).code).toBe(0);
-  const fleet = '--all-targets --format json --report json=told-{target}.json --no-origin';
+  const fleet = '--all-targets --format json --report json=report-{target}.json --no-origin';
   const refused = await gateway.run(`apply --yes --max-risk neutral ${fleet}`, cwd);
   const two = ['two', 6, 'risk/reviewer-removed'];
   expect(refused.code).toBe(6);
   expect(readDocument('apply', refused.stdout)).toEqual({ targets: ['one'], plans: ['two'], failures: [two] });
-  const report = readFileSync(join(cwd, 'told-two.json'), 'utf8');
+  const report = readFileSync(join(cwd, 'report-two.json'), 'utf8');
   expect(readDocument('apply', report)).toEqual({ targets: [], plans: ['two'], failures: [two] });
 });
 
@@ -160,10 +160,10 @@ test('drift --revert merges the result of one target with the drift or the refus
   expect([undone.code, readDocument('drift', undone.stdout)]).toEqual([0, { drifts: ['two'], targets: ['one'] }]);
   await loosen();
   const auditor = await createKey(gateway.call, 'looks', ['auditor']);
-  const denied = await run('drift --revert --target two,one --format json --report json=told-{target}.json', auditor);
+  const denied = await run('drift --revert --target two,one --format json --report json=report-{target}.json', auditor);
   const failures = [['two', 4, 'api/read-only-role']];
   expect([denied.code, readDocument('drift', denied.stdout)]).toEqual([4, { drifts: [], plans: ['two'], targets: ['one'], failures }]);
-  const report = readFileSync(join(repository.folder, 'told-two.json'), 'utf8');
+  const report = readFileSync(join(repository.folder, 'report-two.json'), 'utf8');
   expect(readDocument('drift', report)).toEqual({ drifts: [], plans: ['two'], failures });
 });
 

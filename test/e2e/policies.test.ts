@@ -45,8 +45,10 @@ describe('plan and apply', () => {
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Allowed policy/violated: incident-7') });
     expect(allowed.stdout).toContain('1 policy on 2 connections as of 2026-11-21: 1 violated, 1 waived.');
 
-    const told = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
-    expect(told.stdout).toMatch(/Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": somebody reviews\n/);
+    const explained = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
+    expect(explained.stdout).toMatch(
+      /Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": somebody reviews\n/,
+    );
     const waived = await gateway.run('explain Connection/waived --today 2026-11-21 --format json', cwd);
     expect(JSON.parse(waived.stdout).policies).toMatchObject([
       { policy: 'reviewed', result: 'waived', until: '2027-01-31', reason: 'agreed' },

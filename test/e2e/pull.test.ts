@@ -125,21 +125,21 @@ spec:
     'access/connections/Orders-DB.yaml': '# ours\n',
   });
   const { code, stdout, stderr } = await run(cwd, 'pull --target production --format json');
-  const told = JSON.parse(stdout);
-  expect([code, stderr, told.updated, told.edited, told.unchanged]).toEqual([
+  const report = JSON.parse(stdout);
+  expect([code, stderr, report.updated, report.edited, report.unchanged]).toEqual([
     0,
     '',
     [{ id: 'GuardrailRule/no-drop', file: 'access/all.yaml' }],
     ['access/all.yaml'],
     1,
   ]);
-  expect([told.differing, told.gone]).toEqual([[], [{ id: 'Connection/gone-db', at: expect.anything(), fields: [] }]]);
+  expect([report.differing, report.gone]).toEqual([[], [{ id: 'Connection/gone-db', at: expect.anything(), fields: [] }]]);
   expect(readFileSync(join(cwd, 'access/all.yaml'), 'utf8')).toBe(
     `${rule.replace('TRUNCATE', 'DROP')}---\n${connection('gone-db')}---\n${books}`,
   );
   expect(readFileSync(join(cwd, 'access/connections/Orders-DB.yaml'), 'utf8')).toBe('# ours\n');
   // The folder is read for both targets, and the other one has none of these.
-  const file = told.written.find(({ id }: { id: string }) => id === 'Connection/orders-db')?.file;
+  const file = report.written.find(({ id }: { id: string }) => id === 'Connection/orders-db')?.file;
   expect(file).toMatch(/^access\/connections\/orders-db-[0-9a-f]{8}\.yaml$/);
   expect(readFileSync(join(cwd, file), 'utf8')).toContain('targets: [production]');
   const planned = await run(cwd, 'plan --target production --format json');
@@ -184,21 +184,21 @@ test('reports impossible options before it reads the gateway', async () => {
   const cwd = makeProject({ file: '', 'other/x.yaml': 'a: 1\n', 'broken/access/a.yaml': 'kind: Connection\nspec: {}\n' });
   writeFileSync(join(cwd, 'broken/access/b.yaml'), connection('b', { reviewer: [] }));
   writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '' });
-  const nobody = 'http://127.0.0.1:9';
+  const unreachable = 'http://127.0.0.1:9';
   for (const [line, expected] of [
     ['pull', 'which gateway?'],
-    [`pull file --url ${nobody}`, 'is not a folder'],
-    [`pull file/below --url ${nobody}`, 'part of its path is not a folder'],
-    [`pull broken --url ${nobody}`, 'manifest/unknown-field'],
+    [`pull file --url ${unreachable}`, 'is not a folder'],
+    [`pull file/below --url ${unreachable}`, 'part of its path is not a folder'],
+    [`pull broken --url ${unreachable}`, 'manifest/unknown-field'],
     ['pull begun/elsewhere', 'reads no manifests from there'],
-    [`pull new --url ${nobody} --target a/b`, 'cannot be called "a/b"'],
-    [`pull new --url ${nobody} --secrets all`, '--secrets cannot be "all"'],
+    [`pull new --url ${unreachable} --target a/b`, 'cannot be called "a/b"'],
+    [`pull new --url ${unreachable} --secrets all`, '--secrets cannot be "all"'],
     ['pull new --url http://user:pass@127.0.0.1', 'is no http(s) address'],
   ] as const) {
     const { code, stderr } = await run(cwd, line);
     expect([line, code, stderr]).toEqual([line, 3, expect.stringContaining(expected)]);
   }
-  const away = await run(cwd, `pull new --url ${nobody}`);
+  const away = await run(cwd, `pull new --url ${unreachable}`);
   expect([away.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
   const wrong = await run(cwd, `pull new --url ${gateway.url()}`, { OSTIARY_TOKEN: 'wrong' });
   expect([wrong.code, existsSync(join(cwd, 'new'))]).toEqual([4, false]);
@@ -225,13 +225,13 @@ test('--from-state pulls the objects of a Terraform state and writes removed blo
   ]);
   const cwd = makeProject({ 'terraform.tfstate': state });
   const { code, stdout, stderr } = await run(cwd, `pull project --url ${gateway.url()} --from-state terraform.tfstate --format json`);
-  const told = JSON.parse(stdout);
-  expect([code, stderr, told.written.map(({ id }: { id: string }) => id)]).toEqual([
+  const report = JSON.parse(stdout);
+  expect([code, stderr, report.written.map(({ id }: { id: string }) => id)]).toEqual([
     0,
     '',
     ['Connection/Orders-DB', 'Connection/orders-db', 'DataMaskingRule/../../x', 'RunbookConfiguration/ops-books'],
   ]);
-  expect(told.terraform).toEqual({
+  expect(report.terraform).toEqual({
     taken: [
       { address: 'module.teams["a.b]"].module.x[0].hoop_connection.orders', id: 'Connection/orders-db' },
       { address: 'hoop_datamasking_rules.x' },

@@ -85,10 +85,10 @@ describe('recording', () => {
     repository.commit();
     const kept = { id: 'GuardrailRule/kept', kept: 'managed by terraform' } as const;
     const orphans = [{ id: 'Connection/b' }, kept] as const;
-    const [recorded, told, ...more] = await recordLeaving(repository.folder, { orphans, changes: [], base: commit });
+    const [recorded, warning, ...more] = await recordLeaving(repository.folder, { orphans, changes: [], base: commit });
     expect(recorded).toMatchObject({ code: 'git/applied-recorded' });
     expect(more).toStrictEqual([]);
-    expect(told).toMatchObject({
+    expect(warning).toMatchObject({
       code: 'git/orphans-left',
       severity: 'warning',
       message: 'what no manifest declares any more stays, and counts as not ours from now on: Connection/b',

@@ -31,7 +31,7 @@ test('a plan lists the samples whose result changes, and rejects a rule that can
   writeFiles(folder, { 'access/rule.yaml': rule(['xp_dirtree'], 'a(?!b)') });
   for (const command of ['plan', 'apply --yes']) {
     const { code, stderr } = await gateway.run(command, folder);
-    expect({ code, told: stderr.includes('error rule/pattern-refused') }).toEqual({ code: 3, told: true });
+    expect({ code, reported: stderr.includes('error rule/pattern-refused') }).toEqual({ code: 3, reported: true });
   }
   const [live] = (await gateway.call('GET', '/guardrails')).list;
   expect(JSON.stringify(live)).toContain('xp_cmdshell');
@@ -41,7 +41,7 @@ test('a plan lists the samples whose result changes, and rejects a rule that can
   const { input } = JSON.parse(rule(['xp_cmdshell'], 'a(?!b)')).spec;
   expect((await gateway.call('PUT', `/guardrails/${id}`, { body: { ...live, input } })).status).toBe(200);
   const old = await gateway.run('plan', folder);
-  expect({ code: old.code, told: old.stderr.includes('warning rule/pattern-refused') }).toEqual({ code: 0, told: true });
+  expect({ code: old.code, reported: old.stderr.includes('warning rule/pattern-refused') }).toEqual({ code: 0, reported: true });
   const before = JSON.parse(rule(['xp_cmdshell'])).spec.input;
   expect((await gateway.call('PUT', `/guardrails/${id}`, { body: { ...live, input: before } })).status).toBe(200);
 

@@ -35,11 +35,11 @@ const env = {
 };
 
 /** All that was written anywhere, by where it came from. */
-const heard: (readonly [where: string, text: string])[] = [];
+const outputs: (readonly [where: string, text: string])[] = [];
 
 async function run(line: string, cwd: string, runs: Run = ostiary): Promise<Ended> {
   const ended = await runs(line.split(' '), { cwd, env });
-  heard.push([`${line}: stdout`, ended.stdout], [`${line}: stderr`, ended.stderr]);
+  outputs.push([`${line}: stdout`, ended.stdout], [`${line}: stderr`, ended.stderr]);
   return ended;
 }
 
@@ -53,9 +53,9 @@ async function runAll(lines: readonly string[], cwd: string): Promise<void> {
   }
 }
 
-/** Hears the files that commands wrote into a project. */
-function hearFiles(cwd: string): void {
-  for (const name of readdirSync(cwd)) if (/^(?:report|journal)/.test(name)) heard.push([name, readFileSync(join(cwd, name), 'utf8')]);
+/** Collects the files that commands wrote into a project. */
+function collectFiles(cwd: string): void {
+  for (const name of readdirSync(cwd)) if (/^(?:report|journal)/.test(name)) outputs.push([name, readFileSync(join(cwd, name), 'utf8')]);
 }
 
 /** A text, its lines, and how they look in other clothes. */
@@ -75,10 +75,10 @@ function formsOf(value: string): readonly string[] {
   });
 }
 
-/** Where a canary was heard. */
-function sightings(): readonly string[] {
+/** Lists the outputs that contain a canary. */
+function leaks(): readonly string[] {
   return Object.entries(canaries).flatMap(([name, value]) =>
-    formsOf(value).flatMap((form) => heard.filter(([, text]) => text.includes(form)).map(([where]) => `${name} in ${where}`)),
+    formsOf(value).flatMap((form) => outputs.filter(([, text]) => text.includes(form)).map(([where]) => `${name} in ${where}`)),
   );
 }
 
@@ -143,7 +143,7 @@ test('own gateway: no output, report, journal or log contains a secret', async (
   const cwd = project(url);
   for (const line of everything.slice(0, 6)) expect([0, 3]).toContain((await run(line, cwd)).code);
   expect((await run(`apply --yes --journal journal ${reports}`, cwd)).code).toBe(0);
-  hearFiles(cwd);
+  collectFiles(cwd);
   await runAll(everything, cwd);
 
   const call = callerOf({ url, key: canaries.token });
@@ -155,30 +155,30 @@ test('own gateway: no output, report, journal or log contains a secret', async (
   expect((await call('POST', '/connections', { body: { ...unmanaged, type: 7 } })).status).toBe(422);
   await runAll([...everything, 'explain Connection/canary-unmanaged'], cwd);
   expect((await run(`apply --yes --format json --journal journal ${reports}`, cwd)).code).toBe(0);
-  hearFiles(cwd);
+  collectFiles(cwd);
   await callerOf({ url, key: canaries.manager })('GET', '/connections');
   const audit = await call('GET', '/audit/logs?page_size=100');
   expect(rowsOf(audit).length).toBeGreaterThan(5);
-  heard.push(['serve: the audit log', JSON.stringify(audit.body)]);
+  outputs.push(['serve: the audit log', JSON.stringify(audit.body)]);
   await callerOf({ url, key: canaries.live })('GET', `/connections?key=${canaries.live}`);
   server.child.kill('SIGTERM');
   const { stdout, stderr } = await server.ended;
-  heard.push(['serve: stdout', stdout], ['serve: stderr', stderr]);
+  outputs.push(['serve: stdout', stdout], ['serve: stderr', stderr]);
 });
 
 test('a failing gateway that echoes requests', async () => {
   const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
   const server = await startFlakyServer((response, seen) => {
-    const told = `${seen.method} ${seen.body} ${JSON.stringify(seen.headers)}`;
+    const echo = `${seen.method} ${seen.body} ${JSON.stringify(seen.headers)}`;
     if (seen.path === '/serverinfo') return json(200, { role: 'admin', version: canaries.token })(response, seen);
     if (seen.path === '/agents') return json(200, [agent])(response, seen);
     if (seen.method === 'GET') return json(200, [])(response, seen);
-    return json(seen.path === '/guardrails' ? 201 : 422, { message: told, error: told, errors: [told] })(response, seen);
+    return json(seen.path === '/guardrails' ? 201 : 422, { message: echo, error: echo, errors: [echo] })(response, seen);
   });
   const cwd = project(server.url);
   for (const line of ['plan', `apply --yes --journal journal ${reports}`, 'apply --yes --format json', 'apply --yes --format markdown'])
     expect({ line, code: (await run(line, cwd)).code }).toEqual({ line, code: line === 'plan' ? 0 : 5 });
-  hearFiles(cwd);
+  collectFiles(cwd);
   await server.close();
   const angry = await startFlakyServer((response, seen) => json(401, { message: JSON.stringify(seen.headers) })(response, seen));
   for (const line of ['plan', 'get connections']) expect((await run(line, project(angry.url))).code).toBe(4);
@@ -213,6 +213,6 @@ test('manifests with errors next to secrets', async () => {
 });
 
 test('no collected text contains a secret', () => {
-  expect(heard.length).toBeGreaterThan(120);
-  expect([...new Set(sightings())]).toEqual([]);
+  expect(outputs.length).toBeGreaterThan(120);
+  expect([...new Set(leaks())]).toEqual([]);
 });

@@ -44,10 +44,10 @@ test('the audit log names who changed what; without the log, the drift is still 
   const other = await project.send('PUT', '/connections/orders-db', { ...Object(body), reviewers: ['dba'] });
   expect(other.status).toBe(200);
 
-  const told = await project.ostiary(['drift', '--since', '1d']);
-  expect([told.code, told.stdout]).toEqual([2, expect.stringContaining('reviewers  - sre')]);
-  expect(told.stdout).toMatch(/by \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from \S+ \(PUT \/api\/connections\/orders-db\)/);
-  expect(told.requests.some((request) => request.includes('created_after='))).toBe(true);
+  const reported = await project.ostiary(['drift', '--since', '1d']);
+  expect([reported.code, reported.stdout]).toEqual([2, expect.stringContaining('reviewers  - sre')]);
+  expect(reported.stdout).toMatch(/by \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC, from \S+ \(PUT \/api\/connections\/orders-db\)/);
+  expect(reported.requests.some((request) => request.includes('created_after='))).toBe(true);
 
   project.model.setFault(({ path }) =>
     path.includes('/audit/') ? { kind: 'answer', when: 'before', status: 403, message: 'access denied' } : undefined,

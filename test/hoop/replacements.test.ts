@@ -91,6 +91,6 @@ test.each([
   project.model.setFault(({ path }) => (path.endsWith('/runbooks/rules') ? { kind: 'answer', when: 'before', status } : undefined));
   const planned = await project.ostiary(['plan']);
   expect(planned.code).toBe(code);
-  const told = 'whether runbook rules name Connection/orders-db is not shown to this token';
-  expect(planned.stdout.replaceAll(/\s+/g, ' ').includes(told)).toBe(code === 6);
+  const message = 'whether runbook rules name Connection/orders-db is not shown to this token';
+  expect(planned.stdout.replaceAll(/\s+/g, ' ').includes(message)).toBe(code === 6);
 });

@@ -100,8 +100,8 @@ describe('a review on the public gateway', () => {
   test('exits with 6 if the decision is not allowed, with 4 for an auditor, and reports the gateway’s reason', async () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['security'] });
-    const stranger = await ostiary(['review', 'approve', id], dba);
-    expect([stranger.code, stranger.stderr]).toEqual([
+    const refused = await ostiary(['review', 'approve', id], dba);
+    expect([refused.code, refused.stderr]).toEqual([
       6,
       expect.stringMatching(/error review\/refused {2}PUT http:.*\/api\/reviews\/.*\(400, "not eligible for review"\)\n {2}hint: /),
     ]);

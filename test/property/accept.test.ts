@@ -111,8 +111,8 @@ describe('accepting live state', () => {
           const change = (file: SourceFile): SourceFile => ({ ...file, text: texts.get(file.path) ?? file.text });
           const after = inputOf({ files: sources.files.map(change), overlays: sources.overlays.map((folder) => folder.map(change)) });
           const left = rest(planOf(desiredOf(after), live, which === 'all' ? undefined : base));
-          const told = result.diagnostics.map(({ message }) => message).join('\n');
-          expect(left.filter((place) => !told.includes(place))).toEqual([]);
+          const messages = result.diagnostics.map(({ message }) => message).join('\n');
+          expect(left.filter((place) => !messages.includes(place))).toEqual([]);
           accepted += result.accepted.length;
           refused += result.diagnostics.filter(({ code }) => code === 'adopt/impossible').length;
           const again = acceptLive({ ...after, live, plan: planOf(desiredOf(after), live, which === 'all' ? undefined : base), which });

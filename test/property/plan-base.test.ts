@@ -98,7 +98,7 @@ test('origins agree with a plan of the base itself against the same gateway', as
       const { plan, live } = await planAgainst(gatewayOf(past), past);
       const { value: undone } = checkedPlan(past.base.desired, live);
       fc.pre(undone !== undefined);
-      const [found, told]: [string[], string[]] = [[], []];
+      const [found, expectedAll]: [string[], string[]] = [[], []];
       for (const change of plan.changes) {
         const applied = past.base.desired.resources.find(({ key }) => key === change.id);
         if (
@@ -115,11 +115,11 @@ test('origins agree with a plan of the base itself against the same gateway', as
           const expected = same === undefined ? 'intent' : JSON.stringify(same.after) === JSON.stringify(after) ? 'drift' : 'both';
           const isNear =
             same === undefined && [...fields.keys()].some((other) => isPointerWithin(path, other) || isPointerWithin(other, path));
-          told.push(`${change.id} ${path} ${isNear ? 'both' : expected}`);
+          expectedAll.push(`${change.id} ${path} ${isNear ? 'both' : expected}`);
           found.push(`${change.id} ${path} ${origin}`);
         }
       }
-      expect(found).toEqual(told);
+      expect(found).toEqual(expectedAll);
     }),
     { numRuns: runCount(150) },
   );

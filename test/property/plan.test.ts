@@ -150,8 +150,8 @@ test('a selection plans and writes only the selected resources', async () => {
       expect(only).toEqual(expect.arrayContaining(checked.value.changes.map(({ id }) => id)));
       await applyPlan({ gateway, plan: checked.value, live, desired, concurrency: 8 });
       const keys = new Set<string>(desired.resources.map(({ key }) => key));
-      const others = (world: typeof before): unknown =>
-        Object.values(world).flatMap(({ id, spec, secrets }) => (keys.has(id) ? [] : [{ id, spec, secrets }]));
+      const others = (resources: typeof before): unknown =>
+        Object.values(resources).flatMap(({ id, spec, secrets }) => (keys.has(id) ? [] : [{ id, spec, secrets }]));
       expect(others(gateway.state())).toEqual(others(before));
       expect(remainder((await planAgainst(gateway, desired)).plan)).toEqual({ changes: [], edges: [] });
     }),

@@ -183,8 +183,8 @@ test('risks are never milder than the effect on connections', async () => {
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
       const desired = desiredState(one.manifests);
-      const { plan: told } = await planAgainst(gateway, desired);
-      const highest = highestPlanRisk(told) ?? 'strengthens';
+      const { plan: planned } = await planAgainst(gateway, desired);
+      const highest = highestPlanRisk(planned) ?? 'strengthens';
       const least = {
         weakens: 'weakens',
         both: 'weakens',
@@ -192,9 +192,9 @@ test('risks are never milder than the effect on connections', async () => {
         neutral: 'strengthens',
         strengthens: 'strengthens',
       } as const;
-      const understated = told.protection.connections.filter(({ way }) => isRiskierThan(least[way], highest));
+      const understated = planned.protection.connections.filter(({ way }) => isRiskierThan(least[way], highest));
       expect(understated).toEqual([]);
-      for (const { action, risks } of told.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
+      for (const { action, risks } of planned.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
     { numRuns: runCount(150) },
   );
@@ -227,8 +227,8 @@ test('without a changed protecting field or edge there is no diff, and every dif
       for (const { connection, aspects } of changed) {
         for (const { aspect, causes } of aspects) expect([connection, aspect, causes.length > 0]).toEqual([connection, aspect, true]);
       }
-      const told = new Set(headlines.flatMap((headline) => headline.connections));
-      for (const { connection } of changed) expect([connection, told.has(connection)]).toEqual([connection, true]);
+      const planned = new Set(headlines.flatMap((headline) => headline.connections));
+      for (const { connection } of changed) expect([connection, planned.has(connection)]).toEqual([connection, true]);
       const weakened = new Set(headlines.flatMap((headline) => (headline.way === 'weakens' ? headline.connections : [])));
       expect([...weakened].toSorted()).toEqual(losing);
       const reached = new Set(reach.flatMap((cause) => cause.connections));

@@ -39,10 +39,10 @@ test('an updating pull writes the live values into the manifests, and reports th
       const gone = new Set(changes.flatMap(({ id, action }) => (action === 'create' ? [id] : [])));
       const wrong = edges.filter(({ action, rule, connection }) => action === 'attach' && !gone.has(rule) && !gone.has(connection));
       expect(pulled.pulled.differing.map(({ id }) => id)).toEqual(expect.arrayContaining(wrong.map(({ rule }) => rule)));
-      // What changes in its edges alone is told of the rule.
+      // What changes in its edges alone is reported of the rule.
       const left = new Set<string>(changes.filter(({ action, fields }) => action !== 'create' && fields.length > 0).map(({ id }) => id));
-      const told = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
-      for (const id of left) expect(told).toContain(id);
+      const reported = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
+      for (const id of left) expect(reported).toContain(id);
       expect(pulled.pulled.gone.map(({ id }) => id).toSorted()).toEqual(
         changes
           .filter(({ action }) => action === 'create')

@@ -117,9 +117,9 @@ test('a value that no manifest can state is reported, and no plan changes it', a
         const pulled = made(live, secrets);
         const desired = desiredOf(pulled, live);
         expect(todo(desired, live)).toEqual(nothing);
-        const told = [...pulled.pulled.unstated.map(({ path }) => path), ...pulled.pulled.leftOut.map(() => '')];
+        const reported = [...pulled.pulled.unstated.map(({ path }) => path), ...pulled.pulled.leftOut.map(() => '')];
         for (const path of desired.resources.flatMap(({ ignore }) => ignore)) {
-          expect(told.some((one) => isPointerWithin(path, `/${one.split('/')[1] ?? ''}`))).toBe(true);
+          expect(reported.some((one) => isPointerWithin(path, `/${one.split('/')[1] ?? ''}`))).toBe(true);
         }
         expect(pulled.pulled.leftOut.length + desired.resources.length).toBe(1);
       },

@@ -11,8 +11,8 @@ const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'
 const allGroups = ['dba', 'sre', 'security'] as const;
 
 /** The protection of a connection: its own and that of every rule attached to it. */
-export function postureOf(world: ResourceStates, id: ResourceId): Posture | undefined {
-  const connection = world[id];
+export function postureOf(resources: ResourceStates, id: ResourceId): Posture | undefined {
+  const connection = resources[id];
   if (connection === undefined) return undefined;
   const spec = connection.spec ?? {};
   const has = new Set<string>();
@@ -22,7 +22,7 @@ export function postureOf(world: ResourceStates, id: ResourceId): Posture | unde
   for (const group of allGroups) if (!texts(spec['force_approve_groups']).includes(group)) has.add(`no force ${group}`);
   for (const type of texts(spec['redact_types'])) has.add(`redacts ${type}`);
   limits.set('duration', typeof spec['access_max_duration'] === 'number' ? spec['access_max_duration'] : Number.POSITIVE_INFINITY);
-  for (const rule of Object.values(world)) {
+  for (const rule of Object.values(resources)) {
     if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
     if (kindOf(rule.id) === 'GuardrailRule') addGuardrail(has, rule.spec ?? {});
     else addMasking(limits, rule.spec ?? {});

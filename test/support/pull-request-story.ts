@@ -109,8 +109,8 @@ async function change(scene: Scene): Promise<void> {
   must(planned.code === 0 && planned.outputs['outcome'] === 'planned', 'the pull request is planned');
   const comment = await onlyComment(scene, pull);
   quote(scene, comment);
-  must(comment.includes('1 to create') && comment.includes('reports-db'), 'the comment tells of the new connection');
-  must(/orders-db.*reviewer|reviewer.*orders-db/is.test(comment), 'the comment tells of the lost reviewers');
+  must(comment.includes('1 to create') && comment.includes('reports-db'), 'the comment reports the new connection');
+  must(/orders-db.*reviewer|reviewer.*orders-db/is.test(comment), 'the comment reports the lost reviewers');
 
   scene.title('It is merged: apply, and the outcome on the pull request');
   const { digest = '' } = planned.outputs;
@@ -132,9 +132,9 @@ async function rename(scene: Scene): Promise<void> {
   });
   const refused = await plan(scene, pull);
   must(refused.code === 6 && refused.outputs['outcome'] === 'refused', 'the plan is refused');
-  const told = await onlyComment(scene, pull);
-  quote(scene, told);
-  must(told.includes('plan/immutable-name') && told.includes('replaces'), 'the comment tells what a rename costs');
+  const comment = await onlyComment(scene, pull);
+  quote(scene, comment);
+  must(comment.includes('plan/immutable-name') && comment.includes('replaces'), 'the comment states the cost of a rename');
 
   scene.title('The author says what is meant: metadata.replaces');
   const moved = await push(scene, pull, 'rename', 'Take the place of orders-db', () => {

@@ -78,8 +78,8 @@ describe.each(databases)('agents on %s', (_name, start) => {
     const served = await call('POST', '/connections', { body: connectionBody('served', idOf(agent)) });
     expect(served.body['status']).toBe('offline');
     expect(new Set(await statuses())).toEqual(new Set(['offline']));
-    const heard = await beat(tokenOf(agent), { body: { hostname: 'h1', version: '1.2.3', platform: 'linux/amd64' } });
-    expect(heard).toMatchObject({ status: 200, body: { id: idOf(agent), name: 'beats', status: 'online', timeout_seconds: 60 } });
+    const heartbeat = await beat(tokenOf(agent), { body: { hostname: 'h1', version: '1.2.3', platform: 'linux/amd64' } });
+    expect(heartbeat).toMatchObject({ status: 200, body: { id: idOf(agent), name: 'beats', status: 'online', timeout_seconds: 60 } });
     expect((await call('GET', '/agents/beats')).body).toMatchObject({ hostname: 'h1', version: '1.2.3', last_seen: now().toISOString() });
     at += 59_999;
     expect(new Set(await statuses())).toEqual(new Set(['online']));

@@ -102,12 +102,12 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    const told = `${method} ${url} ${body ?? ''} → ${response.status} ${text.slice(0, 500)}`;
+    const summary = `${method} ${url} ${body ?? ''} → ${response.status} ${text.slice(0, 500)}`;
     const problems = [
       ...(response.status < 500 ? [] : ['it is the server that failed']),
       ...validators.problemsOf({ place, status: response.status, headers: response.headers, text }),
     ];
-    expect({ told, problems }).toEqual({ told, problems: [] });
+    expect({ summary, problems }).toEqual({ summary, problems: [] });
     remember(path, text);
     return response.status;
   }

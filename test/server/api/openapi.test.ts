@@ -80,8 +80,8 @@ test.each(['auditor', 'standard'])('the document contains the restrictions of th
     const { status } = await call(method, path.replaceAll(/:\w+/g, 'none'), { key });
     const { description } = operation;
     const named = typeof description === 'string' ? /Roles: (.*)\.$/.exec(description)?.[1] : undefined;
-    const told = named !== undefined && '403' in objectAt(operation, 'responses');
-    const refused = told && !named.split(', ').includes(group);
+    const isRestricted = named !== undefined && '403' in objectAt(operation, 'responses');
+    const refused = isRestricted && !named.split(', ').includes(group);
     expect({ route, refused }).toEqual({ route, refused: status === 403 });
   }
 });

@@ -22,10 +22,10 @@ describe.each(databases)('keys on %s', (_name, start) => {
   test('the key text is returned once, on creation', async () => {
     const created = await call('POST', '/api-keys', { body: { name: 'ci', groups: ['admin', 'ops', 'ops'] } });
     expect(created.status).toBe(201);
-    const { key: made, ...told } = created.body;
+    const { key: made, ...shown } = created.body;
     const key = typeof made === 'string' ? made : '';
     expect(key).toMatch(/^ostk_[\w-]{43}$/);
-    expect(told).toEqual({
+    expect(shown).toEqual({
       id: idOf(created),
       name: 'ci',
       masked_key: `${key.slice(0, 9)}****`,
@@ -43,10 +43,10 @@ describe.each(databases)('keys on %s', (_name, start) => {
     expect(created.headers.get('Cache-Control')).toBe('no-store');
     for (const reference of ['ci', idOf(created)]) {
       const found = await call('GET', `/api-keys/${reference}`);
-      expect(found.body).toEqual(told);
+      expect(found.body).toEqual(shown);
       expect(found.headers.get('ETag')).toBe(created.headers.get('ETag'));
     }
-    expect((await call('GET', '/api-keys')).list).toContainEqual(told);
+    expect((await call('GET', '/api-keys')).list).toContainEqual(shown);
     expect(await status(key)).toBe(200);
     const used = (await call('GET', '/api-keys/ci')).body['last_used_at'];
     expect(used).toBeTypeOf('string');

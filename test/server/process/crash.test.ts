@@ -38,7 +38,7 @@ type Acknowledged = Map<string, { readonly sure: readonly string[]; readonly tri
 async function write(
   call: CallServer,
   agent: string,
-  { rules, worker, told: acknowledged }: { readonly rules: readonly string[]; readonly worker: string; readonly told: Acknowledged },
+  { rules, worker, acknowledged }: { readonly rules: readonly string[]; readonly worker: string; readonly acknowledged: Acknowledged },
 ): Promise<void> {
   for (let n = 0; ; n += 1) {
     const name = `${worker}-${n}`;
@@ -57,7 +57,7 @@ async function write(
 
 test.each(places)('after a kill -9 during writes, %s has every acknowledged write and its audit entry', async (_name, make) => {
   const { place, drop } = await make();
-  const told: Acknowledged = new Map();
+  const acknowledged: Acknowledged = new Map();
   let served = await serve(place);
   const agent = await agentId(served.call);
   const rules = [
@@ -65,16 +65,16 @@ test.each(places)('after a kill -9 during writes, %s has every acknowledged writ
     idOf(await served.call('POST', '/guardrails', { body: { name: 'b' } })),
   ];
   for (const round of [1, 2, 3]) {
-    const before = told.size;
+    const before = acknowledged.size;
     const { child, call } = served;
-    const workers = Array.from({ length: 6 }, (_, n) => write(call, agent, { rules, worker: `r${round}-w${n}`, told }));
-    while (told.size < before + 10 * round) await new Promise((resolve) => void setTimeout(resolve, 5));
+    const workers = Array.from({ length: 6 }, (_, n) => write(call, agent, { rules, worker: `r${round}-w${n}`, acknowledged }));
+    while (acknowledged.size < before + 10 * round) await new Promise((resolve) => void setTimeout(resolve, 5));
     child.kill('SIGKILL');
     await Promise.all([...workers, once(child, 'exit')]);
     served = await serve(place);
-    await expectWhole(served.call, { rules, told });
+    await expectWhole(served.call, { rules, acknowledged });
   }
-  expect(told.size).toBeGreaterThan(50);
+  expect(acknowledged.size).toBeGreaterThan(50);
   served.child.kill('SIGTERM');
   await once(served.child, 'exit');
   await drop();
@@ -82,14 +82,14 @@ test.each(places)('after a kill -9 during writes, %s has every acknowledged writ
 
 async function expectWhole(
   call: CallServer,
-  { rules, told }: { readonly rules: readonly string[]; readonly told: Acknowledged },
+  { rules, acknowledged }: { readonly rules: readonly string[]; readonly acknowledged: Acknowledged },
 ): Promise<void> {
   const { list } = await call('GET', '/connections');
   const names = new Set(list.map(({ name }) => name));
-  expect([...told.keys()].filter((name) => !names.has(name))).toEqual([]);
+  expect([...acknowledged.keys()].filter((name) => !names.has(name))).toEqual([]);
   for (const body of list) {
     const name = typeof body['name'] === 'string' ? body['name'] : '';
-    const { sure = [], tried = ['dba'] } = told.get(name) ?? {};
+    const { sure = [], tried = ['dba'] } = acknowledged.get(name) ?? {};
     expect(body).toMatchObject({ secret: { 'envvar:PASS': base64(name) } });
     expect([sure, tried]).toContainEqual(body['reviewers']);
     expect(new Set(idsIn({ body }, 'guardrail_rules'))).toEqual(new Set(rules));

@@ -52,7 +52,7 @@ describe.each(databases)('operations on %s', (_name, start) => {
       await call('POST', '/agents/heartbeat', { key: token }),
     ];
     const lines = gateway.server.log.map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
-    const told = asked.map(({ headers }) => lines.find((line) => line['request_id'] === headers.get('X-Request-Id')));
+    const logged = asked.map(({ headers }) => lines.find((line) => line['request_id'] === headers.get('X-Request-Id')));
     const every = {
       time: '2026-01-01T00:00:00.000Z',
       level: 'info',
@@ -61,7 +61,7 @@ describe.each(databases)('operations on %s', (_name, start) => {
       ms: expect.any(Number),
       address: expect.stringMatching(/127\.0\.0\.1$/),
     };
-    expect(told).toEqual([
+    expect(logged).toEqual([
       { ...every, method: 'GET', path: '/connections', status: 200, who: expect.any(String) },
       { ...every, method: 'POST', path: '/guardrails', status: 201, who: expect.any(String) },
       { ...every, method: 'GET', path: '/a%0Ab%1B/canary-path', status: 401, who: null },

@@ -67,11 +67,11 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
       { name: 'large.runbook.sql', metadata: {}, connections, error: 'max template size [1000 KB] reached' },
       { name: 'ops/count.runbook.sql', metadata: { table: { type: 'text', required: false, description: '' } }, connections, error: null },
     ];
-    const told = { commit, commit_author: 'A <a@example.com>', commit_message: 'First runbooks\n', items };
+    const listed = { commit, commit_author: 'A <a@example.com>', commit_message: 'First runbooks\n', items };
     const { status, body } = await call('GET', templates);
     expect({ status, body }).toEqual({
       status: 200,
-      body: { ...told, errors: [], repositories: [{ repository: '127.0.0.1/ops', ...told }] },
+      body: { ...listed, errors: [], repositories: [{ repository: '127.0.0.1/ops', ...listed }] },
     });
   });
 

@@ -86,8 +86,8 @@ describe.each(places)('the encryption key of %s', (_name, make) => {
     });
 
     await during(place, [second, third, first], async (call, server) => {
-      const told = `encrypted 121 secrets anew; OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is not needed any more`;
-      expect(await resealed(server)).toBe(told);
+      const message = `encrypted 121 secrets anew; OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is not needed any more`;
+      expect(await resealed(server)).toBe(message);
       expect(await sealedBy(call)).toEqual({ [idOfKey(first)]: 0, [idOfKey(second)]: 121 });
       expect([(await call('GET', '/connections')).list, (await call('GET', '/runbooks/configurations')).list]).toEqual(written);
       expect(server.log.join('\n')).not.toContain('canary');

@@ -44,14 +44,14 @@ async function writeCanaries(server: TestServer): Promise<string> {
 
 test('no secret is in a PGlite folder, in a log or in an error', async () => {
   const server = await startTestServer({ database: { folder: await makeFolder(join(folder, 'db')) } });
-  const told = await writeCanaries(server);
+  const output = await writeCanaries(server);
   const open = await bytesBelow(folder);
   await server.close();
   const bytes = Buffer.concat([open, await bytesBelow(folder)]);
   expect(bytes.includes('envvar')).toBe(false);
   expect(bytes.includes('git_user')).toBe(true);
   for (const form of [...forms, ...keys])
-    expect({ form, told: told.includes(form), stored: bytes.includes(form) }).toEqual({ form, told: false, stored: false });
+    expect({ form, printed: output.includes(form), stored: bytes.includes(form) }).toEqual({ form, printed: false, stored: false });
 });
 
 test('no secret is in a PostgreSQL database', async () => {

@@ -29,28 +29,28 @@ function list(call: Call): Reply {
 }
 
 function create(call: Call): Reply {
-  const { store, world, caller } = call;
+  const { store, context, caller } = call;
   const body = readRule(call.text);
   if (caller.licence === 'oss' && store.accessRules.size > 0)
     throw new ModelError(403, 'access request rules are limited to 1 in the OSS version');
   check(call, body);
   if (store.accessRules.has(body.name)) throw new ModelError(422, 'access request rule with the same name already exists');
-  const now = world.clock.now();
+  const now = context.clock.now();
   const { attributes, ...fields } = body;
-  const row = { ...fields, id: world.random.uuid(), managedBy: null, createdAt: now, updatedAt: now };
+  const row = { ...fields, id: context.random.uuid(), managedBy: null, createdAt: now, updatedAt: now };
   store.accessRules.set(row.name, row);
   writeOwn(call, row.name, attributes);
   return created({ ...view(call, row), created_at: nanoTime(now), updated_at: nanoTime(now) });
 }
 
 function replace(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = readRule(call.text);
   const before = find(call);
   if (before.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop and cannot be modified directly');
   check(call, body, before);
   const { attributes, ...fields } = body;
-  const row = { ...before, ...fields, updatedAt: world.clock.now() };
+  const row = { ...before, ...fields, updatedAt: context.clock.now() };
   store.accessRules.delete(before.name);
   store.accessRules.set(row.name, row);
   store.accessRuleAttributes.renameRight(before.name, row.name);
@@ -120,14 +120,14 @@ function check({ store }: Call, body: RuleBody, before?: AccessRuleRow): void {
   if (broken !== undefined) throw new ModelError(422, broken[1]);
 }
 
-function view({ store, world }: Call, row: AccessRuleRow): JsonObject {
+function view({ store, context }: Call, row: AccessRuleRow): JsonObject {
   return {
     id: row.id,
     name: row.name,
     description: row.description,
     access_type: row.accessType,
     connection_names: row.connectionNames,
-    attributes: world.random.shuffle(store.accessRuleAttributes.leftsOf(row.name)),
+    attributes: context.random.shuffle(store.accessRuleAttributes.leftsOf(row.name)),
     approval_required_groups: row.approvalRequiredGroups,
     all_groups_must_approve: row.allGroupsMustApprove,
     reviewers_groups: row.reviewersGroups,

@@ -16,9 +16,9 @@ export const agentRoutes: readonly Route[] = [
 ];
 
 /** Adds an agent under the id that its name gives it. */
-export function addAgent(world: ModelContext, agent: Omit<AgentRow, 'id'>): AgentRow {
-  const row = { ...agent, id: uuidOf(`agent/${world.organisation.id}/${agent.name}`) };
-  world.store.agents.set(row.id, row);
+export function addAgent(context: ModelContext, agent: Omit<AgentRow, 'id'>): AgentRow {
+  const row = { ...agent, id: uuidOf(`agent/${context.organisation.id}/${agent.name}`) };
+  context.store.agents.set(row.id, row);
   return row;
 }
 
@@ -31,11 +31,11 @@ export function setAgentOnline({ store }: ModelContext, name: string, online: bo
     if (row.agentId === agent.id) store.saveConnection({ ...row, status: online ? 'online' : 'offline' });
 }
 
-function list({ store, query, world }: Call): Reply {
+function list({ store, query, context }: Call): Reply {
   const status = query.get('status') ?? '';
   if (!['', 'CONNECTED', 'DISCONNECTED'].includes(status)) throw new ModelError(500, 'failed listing agents');
   const rows = [...store.agents.values()].filter((row) => row.mode !== 'multi-connection').map(view);
-  return ok(world.random.shuffle(rows).filter((row) => status === '' || row['status'] === status));
+  return ok(context.random.shuffle(rows).filter((row) => status === '' || row['status'] === status));
 }
 
 function read(call: Call): Reply {
@@ -44,7 +44,7 @@ function read(call: Call): Reply {
   return ok(view(row));
 }
 
-function create({ text, store, world }: Call): Reply {
+function create({ text, store, context }: Call): Reply {
   const body = readBody(text, 'AgentRequest');
   const name = body.string('name');
   const mode = body.string('mode') || 'standard';
@@ -53,8 +53,8 @@ function create({ text, store, world }: Call): Reply {
   if (problem !== undefined) throw new ModelError(422, problem);
   if (mode !== 'standard' && mode !== 'embedded') throw new ModelError(422, `unknown agent mode "${mode}"`);
   if (store.agentNamed(name) !== undefined) throw new ModelError(409, 'resource already exists');
-  addAgent(world, { name, mode, online: false });
-  return created({ token: `grpc://${name}:${world.random.hex(43)}@127.0.0.1:8010?mode=${mode}` });
+  addAgent(context, { name, mode, online: false });
+  return created({ token: `grpc://${name}:${context.random.hex(43)}@127.0.0.1:8010?mode=${mode}` });
 }
 
 function remove({ store, params }: Call): Reply {

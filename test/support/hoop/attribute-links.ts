@@ -22,11 +22,11 @@ export function writeAttributes(
   wanted: { readonly links: LinkTable; readonly owner: string; readonly names: readonly string[] | null; readonly prefix: string },
   keepHidden = false,
 ): void {
-  const { store, world } = call;
+  const { store, context } = call;
   if (call.attributesFail) throw new ModelError(500, `${wanted.prefix}ERROR: canceling statement due to user request (SQLSTATE 57014)`);
   const names = wanted.names ?? [];
   if (names.some((name) => name.length > 255)) throw new ModelError(500, `${wanted.prefix}${tooLong(255)}`);
-  ensureAttributes(world, names);
+  ensureAttributes(context, names);
   const kept = keepHidden ? wanted.links.leftsOf(wanted.owner).filter((name) => store.attributes.get(name)?.hidden === true) : [];
   wanted.links.setLefts(wanted.owner, [...kept, ...names]);
 }

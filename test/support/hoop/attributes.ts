@@ -64,18 +64,18 @@ function read(call: Call): Reply {
 }
 
 function create(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = readAttribute(call.text);
   const prefix = 'failed creating attribute: ';
   if (store.attributes.has(body.name)) throw new ModelError(500, `${prefix}${duplicateKey}`);
   checkNames(store, body, prefix);
   const row: AttributeRow = {
-    id: world.random.uuid(),
+    id: context.random.uuid(),
     name: body.name,
     description: body.description,
     managedBy: null,
     hidden: false,
-    createdAt: world.clock.now(),
+    createdAt: context.clock.now(),
   };
   store.attributes.set(row.name, row);
   writeSides(store, body);
@@ -155,14 +155,14 @@ function viewSent(call: Call, row: AttributeRow, { names }: AttributeBody): Json
 
 function viewStored(call: Call, row: AttributeRow): JsonObject {
   const links = linksOf(call.store);
-  const lists = sides.map((side) => [side, call.world.random.shuffle(links[side].rightsOf(row.name))]);
+  const lists = sides.map((side) => [side, call.context.random.shuffle(links[side].rightsOf(row.name))]);
   return { ...view(call, row), ...Object.fromEntries(lists) };
 }
 
-function view({ world }: Call, row: AttributeRow): JsonObject {
+function view({ context }: Call, row: AttributeRow): JsonObject {
   return {
     id: row.id,
-    org_id: world.organisation.id,
+    org_id: context.organisation.id,
     name: row.name,
     description: row.description,
     managed_by: row.managedBy,

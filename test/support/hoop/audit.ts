@@ -17,11 +17,11 @@ export function logWrite(
   call: Call,
   write: { readonly type: string; readonly path: string; readonly status: number; readonly error: string },
 ): void {
-  const { store, world, caller, method, text } = call;
+  const { store, context, caller, method, text } = call;
   store.audit.push({
-    id: world.random.uuid(),
+    id: context.random.uuid(),
     actor: { id: caller.id, name: caller.name, email: caller.email },
-    createdAt: world.clock.now(),
+    createdAt: context.clock.now(),
     resourceType: write.type,
     action: actions[method] ?? 'read',
     method,
@@ -73,10 +73,10 @@ function moment(text: string | null): bigint | undefined {
   return Number.isNaN(parsed) ? undefined : BigInt(parsed) * 1_000_000n;
 }
 
-function view({ world }: Call, row: AuditRow): Json {
+function view({ context }: Call, row: AuditRow): Json {
   return {
     id: row.id,
-    org_id: world.organisation.id,
+    org_id: context.organisation.id,
     actor_subject: row.actor.id,
     actor_email: row.actor.email,
     actor_name: row.actor.name,

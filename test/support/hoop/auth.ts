@@ -3,11 +3,11 @@ import type { Access, Caller, ModelContext } from './call.ts';
 import { ModelError } from './errors.ts';
 
 /** Who a request comes from; refuses with 401 what the gateway does not know. */
-export function authenticate(world: ModelContext, headers: IncomingHttpHeaders): Caller {
+export function authenticate(context: ModelContext, headers: IncomingHttpHeaders): Caller {
   const key = headers['api-key'];
-  if (key !== undefined) return organisationKey(world, String(key));
+  if (key !== undefined) return organisationKey(context, String(key));
   const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
-  const identity = world.store.identities.find((row) => row.active && row.token === token);
+  const identity = context.store.identities.find((row) => row.active && row.token === token);
   if (identity === undefined) throw new ModelError(401, 'access denied');
   return {
     id: identity.id,
@@ -15,8 +15,8 @@ export function authenticate(world: ModelContext, headers: IncomingHttpHeaders):
     email: identity.email,
     groups: identity.groups,
     role: roleOf(identity.groups),
-    licence: world.settings.licence,
-    hidden: identity.kind === 'user' && world.settings.hideRoleInfo,
+    licence: context.settings.licence,
+    hidden: identity.kind === 'user' && context.settings.hideRoleInfo,
   };
 }
 
@@ -41,8 +41,8 @@ export function authorise({ role }: Caller, access: Access): void {
 }
 
 /** Returns whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
-export function mayUse(world: ModelContext, caller: Caller, connection: string): boolean {
-  const plugin = world.store.plugins.get('access_control');
+export function mayUse(context: ModelContext, caller: Caller, connection: string): boolean {
+  const plugin = context.store.plugins.get('access_control');
   if (plugin === undefined || caller.role !== 'standard') return true;
   const allowed = plugin.connections.find((row) => row.name === connection)?.config ?? [];
   return allowed.some((group) => caller.groups.includes(group));

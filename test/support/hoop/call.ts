@@ -30,7 +30,7 @@ export type ModelContext = {
 
 /** One request, read and authorised. */
 export type Call = {
-  readonly world: ModelContext;
+  readonly context: ModelContext;
   readonly store: Store;
   readonly caller: Caller;
   readonly method: string;

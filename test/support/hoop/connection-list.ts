@@ -10,18 +10,18 @@ type Filter = (row: ConnectionRow) => boolean;
 
 /** `GET /connections`: all of them, or a page. */
 export function listConnections(call: Call): Reply {
-  const { store, world, caller } = call;
+  const { store, context, caller } = call;
   const page = requestsPage(call) ? readPage(call) : undefined;
   const filters = readFilters(call);
   const rows = [...store.connections.values()]
-    .filter((row) => mayUse(world, caller, row.name) && filters.every((filter) => filter(row)))
+    .filter((row) => mayUse(context, caller, row.name) && filters.every((filter) => filter(row)))
     .toSorted(byName);
-  if (page === undefined) return ok(rows.map((row) => viewListed(world, row, false)));
+  if (page === undefined) return ok(rows.map((row) => viewListed(context, row, false)));
   return ok(
     envelope(
       rows,
       page,
-      cutToPage(rows, page).map((row) => viewListed(world, row, true)),
+      cutToPage(rows, page).map((row) => viewListed(context, row, true)),
     ),
   );
 }

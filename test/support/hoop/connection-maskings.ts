@@ -11,7 +11,7 @@ type Wanted = { readonly ruleId: string; readonly status: string };
 
 /** `PUT /connections/:nameOrID/datamasking-rules`: replaces all masking links of one connection; an empty list cannot. */
 export function replaceMaskings(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const wanted = readWanted(call.text);
   if (wanted.length > 0) requireProvider(call);
   const connection = store.findConnection(param(call, 'nameOrID'));
@@ -23,7 +23,7 @@ export function replaceMaskings(call: Call): Reply {
     if (!store.maskings.has(ruleId)) throw new ModelError(500, `${prefix}${foreignKey}`);
   }
   for (const rule of store.maskingLinks.leftsOf(connection.id)) store.unlinkMasking(rule, connection.id);
-  const links = wanted.map(({ ruleId, status }) => ({ id: world.random.uuid(), ruleId, connectionId: connection.id, status }));
+  const links = wanted.map(({ ruleId, status }) => ({ id: context.random.uuid(), ruleId, connectionId: connection.id, status }));
   for (const link of links) store.linkMasking(link);
   return ok(links.map((link) => ({ id: link.id, rule_id: link.ruleId, connection_id: link.connectionId, status: link.status })));
 }

@@ -11,7 +11,7 @@ export type PatchedConnection = {
 };
 
 /** A connection with a PATCH laid over it. What is laid under it is the merged view, so the resource's env_vars and agent become the connection's own. */
-export function mergePatch({ text, store, world, caller }: Call, before: ConnectionRow): PatchedConnection {
+export function mergePatch({ text, store, context, caller }: Call, before: ConnectionRow): PatchedConnection {
   const body = readBody(text, 'ConnectionPatch');
   const resource = store.resources.get(before.resourceName);
   const stored = { ...resource?.envVars, ...before.secret };
@@ -23,7 +23,7 @@ export function mergePatch({ text, store, world, caller }: Call, before: Connect
     subtype: body.text('subtype') ?? before.subtype,
     agentId: body.text('agent_id') ?? before.agentId ?? resource?.agentId ?? null,
     secret: secret === null ? stored : caller.hidden ? overlaySecrets(secret, stored) : toStored(secret),
-    secretsUpdatedAt: secret === null ? before.secretsUpdatedAt : world.clock.now(),
+    secretsUpdatedAt: secret === null ? before.secretsUpdatedAt : context.clock.now(),
     reviewers: body.strings('reviewers') ?? before.reviewers,
     redactTypes: body.strings('redact_types') ?? before.redactTypes,
     tags: body.strings('tags') ?? before.tags,

@@ -57,30 +57,30 @@ function managed(names: readonly string[]): JsonObject {
 }
 
 /** The answer to a read of one connection. */
-export function viewOne({ world, caller }: Call, row: ConnectionRow): Json {
-  const attributes = attributesOf(world, row.name);
+export function viewOne({ context, caller }: Call, row: ConnectionRow): Json {
+  const attributes = attributesOf(context, row.name);
   const admin = caller.role === 'admin';
   return {
     ...common(row),
-    ...edges(world, row),
+    ...edges(context, row),
     ...rules(row),
     ...stamp(row),
     ...managed(attributes.managed),
-    ...accessLinksOf(world, row).jit,
+    ...accessLinksOf(context, row).jit,
     secret: admin ? showSecrets(row.secret, caller.hidden) : {},
     default_database: admin && !caller.hidden ? defaultDatabase(row.secret) : '',
     attributes: [...attributes.user, ...attributes.managed],
-    effective_features: features(world, row, [...attributes.user, ...attributes.managed]),
+    effective_features: features(context, row, [...attributes.user, ...attributes.managed]),
   };
 }
 
 /** The answer to a write: secrets merged over those of the resource, attributes as the request had them. */
-export function viewWritten({ world, caller }: Call, row: ConnectionRow, attributes: readonly string[] | null): Json {
-  const resource = world.store.resources.get(row.resourceName);
+export function viewWritten({ context, caller }: Call, row: ConnectionRow, attributes: readonly string[] | null): Json {
+  const resource = context.store.resources.get(row.resourceName);
   const merged = { ...resource?.envVars, ...row.secret };
   return {
     ...common(row),
-    ...edges(world, row),
+    ...edges(context, row),
     ...rules(row),
     ...stamp(row),
     agent_id: row.agentId ?? resource?.agentId ?? '',
@@ -92,11 +92,11 @@ export function viewWritten({ world, caller }: Call, row: ConnectionRow, attribu
 }
 
 /** The entry of a list; its two forms, array and page, leave out different things. */
-export function viewListed(world: ModelContext, row: ConnectionRow, paged: boolean): Json {
-  const attributes = attributesOf(world, row.name);
+export function viewListed(context: ModelContext, row: ConnectionRow, paged: boolean): Json {
+  const attributes = attributesOf(context, row.name);
   return {
     ...common(row),
-    ...edges(world, row),
+    ...edges(context, row),
     ...noRules,
     ...managed(attributes.managed),
     ...(paged ? { jira_issue_template_id: '' } : {}),
@@ -128,10 +128,10 @@ export function viewRole({ caller }: Call, row: ConnectionRow): Json {
   };
 }
 
-function features(world: ModelContext, row: ConnectionRow, attributes: readonly string[]): Json {
-  const { store, settings } = world;
+function features(context: ModelContext, row: ConnectionRow, attributes: readonly string[]): Json {
+  const { store, settings } = context;
   const carried = store.connectionAttributes.leftsOf(row.name);
-  const access = accessLinksOf(world, row);
+  const access = accessLinksOf(context, row);
   const guardrails =
     store.guardrailLinks.leftsOf(row.id).length > 0 || carried.some((name) => store.guardrailAttributes.rightsOf(name).length > 0);
   const masked =

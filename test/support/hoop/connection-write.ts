@@ -14,7 +14,7 @@ export type ConnectionWrite = {
 
 /** Saves a connection in one transaction, with the resource it needs; refuses with 500 and saves nothing where the database would. */
 export function saveConnection(call: Call, { row, guardrails, prefix }: ConnectionWrite): ConnectionRow {
-  const { store, world } = call;
+  const { store, context } = call;
   const resource = {
     name: row.resourceName,
     type: row.type,
@@ -27,7 +27,7 @@ export function saveConnection(call: Call, { row, guardrails, prefix }: Connecti
   refuse(prefix, 'failed saving connections, reason=', rowProblem(call, row));
   const rules = guardrails === null ? null : new Set(guardrails);
   refuse(prefix, 'failed creating guard rail association, reason=', guardrailProblem(call, rules ?? new Set()));
-  if (fresh) store.resources.set(resource.name, newResource(world, resource));
+  if (fresh) store.resources.set(resource.name, newResource(context, resource));
   const agentId = row.agentId === '' ? null : (row.agentId?.toLowerCase() ?? null);
   const saved: ConnectionRow = {
     ...row,
@@ -41,7 +41,7 @@ export function saveConnection(call: Call, { row, guardrails, prefix }: Connecti
       row.id,
       [...rules].map((id) => id.toLowerCase()),
     );
-  upsertTags(world, saved.connectionTags);
+  upsertTags(context, saved.connectionTags);
   return saved;
 }
 

@@ -33,16 +33,16 @@ export const connectionRoutes: readonly Route[] = [
 
 function visible(call: Call): ConnectionRow {
   const row = call.store.findConnection(param(call, 'nameOrID'));
-  if (row === undefined || !mayUse(call.world, call.caller, row.name)) throw new ModelError(404, 'not found');
+  if (row === undefined || !mayUse(call.context, call.caller, row.name)) throw new ModelError(404, 'not found');
   return row;
 }
 
 function create(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = readConnection(call.text);
   if (store.findConnection(body.name) !== undefined) throw new ModelError(409, 'Connection already exists.');
-  const row = toRow(body, { id: world.random.uuid(), name: body.name, secret: body.secret });
-  const stamped = { ...row, secretsUpdatedAt: Object.keys(row.secret).length === 0 ? null : world.clock.now() };
+  const row = toRow(body, { id: context.random.uuid(), name: body.name, secret: body.secret });
+  const stamped = { ...row, secretsUpdatedAt: Object.keys(row.secret).length === 0 ? null : context.clock.now() };
   const saved = saveConnection(call, { row: stamped, guardrails: body.guardrails, prefix: 'failed creating connection: ' });
   saveAttributes(call, saved.name, body.attributes);
   return created(viewWritten(call, saved, body.attributes));
@@ -65,7 +65,7 @@ function patch(call: Call): Reply {
   const merged = mergePatch(call, before);
   const saved = saveConnection(call, { row: merged.row, guardrails: merged.guardrails, prefix: 'failed patching connection: ' });
   if (merged.attributes !== null) saveAttributes(call, saved.name, merged.attributes);
-  const { user, managed } = attributesOf(call.world, saved.name);
+  const { user, managed } = attributesOf(call.context, saved.name);
   return ok(viewWritten(call, saved, merged.attributes ?? [...user, ...managed]));
 }
 
@@ -89,9 +89,9 @@ function writable(call: Call): ConnectionRow {
 }
 
 /** The moment of the secrets after a PUT: it moves when they differ from the stored ones, seen merged with the resource's. */
-function restamp({ store, world }: Call, before: ConnectionRow, secret: Readonly<Record<string, string>>): bigint | null {
+function restamp({ store, context }: Call, before: ConnectionRow, secret: Readonly<Record<string, string>>): bigint | null {
   const merged = { ...store.resources.get(before.resourceName)?.envVars, ...before.secret };
-  return sameMap(merged, secret) ? before.secretsUpdatedAt : world.clock.now();
+  return sameMap(merged, secret) ? before.secretsUpdatedAt : context.clock.now();
 }
 
 type Kept = { readonly id: string; readonly name: string; readonly secret: ConnectionBody['secret'] };

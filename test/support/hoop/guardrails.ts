@@ -22,29 +22,29 @@ type GuardrailBody = Pick<GuardrailRow, 'name' | 'description' | 'input' | 'outp
   readonly attributes: readonly string[] | null;
 };
 
-function list({ store, world }: Call): Reply {
+function list({ store, context }: Call): Reply {
   const rows = [...store.guardrails.values()].filter((row) => !row.hidden).toSorted((left, right) => byName(right, left));
   return ok(
     rows.map((row) => ({
       ...view(row),
-      connection_ids: orNull(world.random.shuffle(store.guardrailLinks.rightsOf(row.id))),
-      attributes: orNull(world.random.shuffle(store.guardrailAttributes.leftsOf(row.name))),
+      connection_ids: orNull(context.random.shuffle(store.guardrailLinks.rightsOf(row.id))),
+      attributes: orNull(context.random.shuffle(store.guardrailAttributes.leftsOf(row.name))),
     })),
   );
 }
 
 function read(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const row = find(call, 'failed listing guard rail rules: ');
   return ok({
     ...view(row),
-    connection_ids: world.random.shuffle(store.guardrailLinks.rightsOf(row.id)),
-    attributes: world.random.shuffle(store.guardrailAttributes.leftsOf(row.name)),
+    connection_ids: context.random.shuffle(store.guardrailLinks.rightsOf(row.id)),
+    attributes: context.random.shuffle(store.guardrailAttributes.leftsOf(row.name)),
   });
 }
 
 function create(call: Call): Reply {
-  const { store, world, caller } = call;
+  const { store, context, caller } = call;
   const body = readGuardrail(call.text);
   if (caller.licence === 'oss') {
     if ([...store.guardrails.values()].some((row) => !row.hidden))
@@ -52,9 +52,9 @@ function create(call: Call): Reply {
     checkEntries(body);
   }
   if (store.guardrailNamed(body.name) !== undefined) throw new ModelError(409, 'resource already exists');
-  const now = world.clock.now();
+  const now = context.clock.now();
   const { connections, attributes, ...fields } = body;
-  const row: GuardrailRow = { ...fields, id: world.random.uuid(), managedBy: null, hidden: false, createdAt: now, updatedAt: now };
+  const row: GuardrailRow = { ...fields, id: context.random.uuid(), managedBy: null, hidden: false, createdAt: now, updatedAt: now };
   const linked = save(call, row, connections, 'Failed creating guard rail rule: ');
   writeOwn(call, row.name, attributes);
   return created({
@@ -67,7 +67,7 @@ function create(call: Call): Reply {
 }
 
 function replace(call: Call): Reply {
-  const { store, world, caller } = call;
+  const { store, context, caller } = call;
   const body = readGuardrail(call.text);
   const before = find(call, 'failed fetching guardrail rule: ');
   checkOwner(call, before, 'modified');
@@ -76,7 +76,7 @@ function replace(call: Call): Reply {
   const { connections, attributes, ...fields } = body;
   const taken = store.guardrailNamed(body.name);
   if (taken !== undefined && taken.id !== before.id) throw new ModelError(500, `${prefix}${duplicateKey}`);
-  const row: GuardrailRow = { ...before, ...fields, updatedAt: world.clock.now() };
+  const row: GuardrailRow = { ...before, ...fields, updatedAt: context.clock.now() };
   const linked = save(call, row, connections, prefix);
   store.guardrailAttributes.renameRight(before.name, row.name);
   writeOwn(call, row.name, attributes);
@@ -107,12 +107,13 @@ function find(call: Call, prefix: string): GuardrailRow {
 
 /** Refuses to change what the gateway or a rulepack owns. */
 export function checkOwner(
-  { world }: Pick<Call, 'world'>,
+  { context }: Pick<Call, 'context'>,
   row: { readonly managedBy: string | null; readonly hidden: boolean },
   done: string,
 ): void {
   if (row.managedBy !== null) throw new ModelError(400, `this rule is managed by Hoop and cannot be ${done} directly`);
-  if (row.hidden && world.settings.rulepacks) throw new ModelError(400, `this rule is owned by a rulepack and cannot be ${done} directly`);
+  if (row.hidden && context.settings.rulepacks)
+    throw new ModelError(400, `this rule is owned by a rulepack and cannot be ${done} directly`);
 }
 
 /** Saves the rule and all its connections in one transaction; gives back the connections it found. */

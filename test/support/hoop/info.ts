@@ -8,8 +8,8 @@ export const infoRoutes: readonly Route[] = [
 
 const tenYears = 315_619_200;
 
-function userInfo({ caller, world }: Call): Reply {
-  const { settings, organisation } = world;
+function userInfo({ caller, context }: Call): Reply {
+  const { settings, organisation } = context;
   const digest = createHmac('sha256', organisation.id).update(caller.email).digest('hex');
   return ok({
     id: caller.id,
@@ -36,11 +36,11 @@ function userInfo({ caller, world }: Call): Reply {
   });
 }
 
-function serverInfo({ world, caller }: Call): Reply {
-  const { settings } = world;
+function serverInfo({ context, caller }: Call): Reply {
+  const { settings } = context;
   const now = Math.floor(Date.now() / 1000);
   return ok({
-    version: world.version,
+    version: context.version,
     commit_sha: '',
     log_level: 'info',
     go_debug: '',
@@ -53,7 +53,7 @@ function serverInfo({ world, caller }: Call): Reply {
     has_ask_ai_credentials: false,
     has_ssh_client_host_key: false,
     postgres_proxy_enabled: false,
-    api_url: world.apiUrl,
+    api_url: context.apiUrl,
     grpc_url: 'grpc://127.0.0.1:8010',
     tenancy_type: 'selfhosted',
     license_info: {

@@ -21,17 +21,17 @@ const noProvider =
   'no data masking provider is configured: data masking requires a DLP provider (set DLP_PROVIDER=mspresidio with MSPRESIDIO_ANALYZER_URL and MSPRESIDIO_ANONYMIZER_URL, DLP_PROVIDER=gcp with GOOGLE_APPLICATION_CREDENTIALS_JSON, or DLP_PROVIDER=alcatraz which needs no credentials); rules configured without one are not enforced';
 
 /** Refuses with 422, before the body is read, where nothing would mask. */
-export function requireProvider({ world }: Call): void {
-  if (world.settings.provider === null) throw new ModelError(422, noProvider);
+export function requireProvider({ context }: Call): void {
+  if (context.settings.provider === null) throw new ModelError(422, noProvider);
 }
 
 function list(call: Call): Reply {
   const rows = [...call.store.maskings.values()].filter((row) => !row.hidden);
-  return ok(call.world.random.shuffle(rows).map((row) => viewStored(call, row)));
+  return ok(call.context.random.shuffle(rows).map((row) => viewStored(call, row)));
 }
 
 function create(call: Call): Reply {
-  const { store, world, caller } = call;
+  const { store, context, caller } = call;
   requireProvider(call);
   const { body, checkFree } = readMasking(call.text);
   if (caller.licence === 'oss') {
@@ -42,22 +42,22 @@ function create(call: Call): Reply {
   const unknown = body.connections?.some((id) => !store.connectionNames.has(id.toLowerCase())) === true;
   if (unknown) throw new ModelError(400, 'connection not found: a connection reference in the connection_ids field does not exist');
   if (store.maskingNamed(body.name) !== undefined) throw new ModelError(409, 'resource already exists');
-  const now = world.clock.now();
-  const row: MaskingRow = { ...fields(body), name: body.name, id: world.random.uuid(), managedBy: null, hidden: false, updatedAt: now };
+  const now = context.clock.now();
+  const row: MaskingRow = { ...fields(body), name: body.name, id: context.random.uuid(), managedBy: null, hidden: false, updatedAt: now };
   save(call, row, body, 'Failed creating data masking rule: ');
   writeOwn(call, body);
   return created(viewWritten(row, body, nanoTime(now)));
 }
 
 function replace(call: Call): Reply {
-  const { caller, world } = call;
+  const { caller, context } = call;
   requireProvider(call);
   const { body, checkFree } = readMasking(call.text);
   const before = find(call);
   checkOwner(call, before, 'modified');
   if (caller.licence === 'oss') checkFree();
-  const now = world.clock.now();
-  const row: MaskingRow = { ...before, ...fields(body), updatedAt: world.clock.now() };
+  const now = context.clock.now();
+  const row: MaskingRow = { ...before, ...fields(body), updatedAt: context.clock.now() };
   save(call, row, body, 'Failed updating data masking rule: ');
   writeOwn(call, body);
   return ok(viewWritten({ ...row, managedBy: null }, body, nanoTime(now)));
@@ -90,7 +90,7 @@ function fields(body: MaskingBody): Pick<MaskingRow, 'description' | 'supported'
 }
 
 /** Saves the rule and replaces all its connections in one transaction; the name of an existing rule never changes. */
-function save({ store, world }: Call, row: MaskingRow, body: MaskingBody, prefix: string): void {
+function save({ store, context }: Call, row: MaskingRow, body: MaskingBody, prefix: string): void {
   if (row.name.length > 128) throw new ModelError(500, `${prefix}${tooLong(128)}`);
   if (row.description.length > 512) throw new ModelError(500, `${prefix}${tooLong(512)}`);
   const wanted = (body.connections ?? []).map((id) => id.toLowerCase());
@@ -100,7 +100,7 @@ function save({ store, world }: Call, row: MaskingRow, body: MaskingBody, prefix
   }
   store.maskings.set(row.id, row);
   for (const connection of store.maskingLinks.rightsOf(row.id)) store.unlinkMasking(row.id, connection);
-  for (const connectionId of wanted) store.linkMasking({ id: world.random.uuid(), ruleId: row.id, connectionId, status: 'active' });
+  for (const connectionId of wanted) store.linkMasking({ id: context.random.uuid(), ruleId: row.id, connectionId, status: 'active' });
 }
 
 /** Writes the attributes under the name of the request: with another name they reach another rule, or nobody. */
@@ -121,12 +121,12 @@ function viewWritten(row: MaskingRow, body: MaskingBody, updatedAt: string): Jso
   };
 }
 
-function viewStored({ store, world }: Call, row: MaskingRow): JsonObject {
+function viewStored({ store, context }: Call, row: MaskingRow): JsonObject {
   const active = store.maskingLinks.rightsOf(row.id).filter((id) => store.maskingPair(row.id, id)?.status === 'active');
   return {
     ...view(row),
-    connection_ids: orNull(world.random.shuffle(active)),
-    attributes: world.random.shuffle(store.maskingAttributes.leftsOf(row.name)),
+    connection_ids: orNull(context.random.shuffle(active)),
+    attributes: context.random.shuffle(store.maskingAttributes.leftsOf(row.name)),
     updated_at: microTime(row.updatedAt),
   };
 }

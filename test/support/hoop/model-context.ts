@@ -14,7 +14,7 @@ const demo = 'https://github.com/hoophq/demo-runbooks';
 /** A gateway as it stands after its first start, with what the options add. */
 export function createModelContext(options: HoopOptions): ModelContext {
   const random = new Random(options.random ?? 1);
-  const world: ModelContext = {
+  const context: ModelContext = {
     store: new Store(),
     settings: {
       licence: options.licence ?? 'oss',
@@ -33,15 +33,15 @@ export function createModelContext(options: HoopOptions): ModelContext {
     repositories: new Map(Object.entries(options.repositories ?? {}).map(([url, files]) => [repositoryOf(url), files])),
   };
   for (const { name, token, groups, id } of options.keys ?? [])
-    addIdentity(world, { kind: 'key', name, email: name, token, groups, ...(id === undefined ? {} : { id }) });
+    addIdentity(context, { kind: 'key', name, email: name, token, groups, ...(id === undefined ? {} : { id }) });
   for (const { email, token, groups, id } of options.users ?? [])
-    addIdentity(world, { kind: 'user', name: email, email, token, groups, ...(id === undefined ? {} : { id }) });
+    addIdentity(context, { kind: 'user', name: email, email, token, groups, ...(id === undefined ? {} : { id }) });
   for (const agent of options.agents ?? [])
-    addAgent(world, { name: agent.name, mode: agent.mode ?? 'standard', online: agent.online ?? false });
-  seedTags(world);
-  if (options.runbooks !== 'none') seedRunbooks(world);
-  seedHidden(world, options.hidden ?? {});
-  return world;
+    addAgent(context, { name: agent.name, mode: agent.mode ?? 'standard', online: agent.online ?? false });
+  seedTags(context);
+  if (options.runbooks !== 'none') seedRunbooks(context);
+  seedHidden(context, options.hidden ?? {});
+  return context;
 }
 
 function seedTags({ store, random, clock }: ModelContext): void {
@@ -69,8 +69,8 @@ function seedRunbooks({ store, random, clock }: ModelContext): void {
 }
 
 /** What rulepacks own. */
-function seedHidden(world: ModelContext, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
-  const { store, random, clock } = world;
+function seedHidden(context: ModelContext, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
+  const { store, random, clock } = context;
   const owned = (name: string): { readonly id: string; readonly name: string; readonly managedBy: null; readonly hidden: true } => ({
     id: random.uuid(),
     name,
@@ -82,13 +82,13 @@ function seedHidden(world: ModelContext, { guardrails = [], maskings = [], attri
     const now = clock.now();
     const row = { ...owned(name), description: '', input: input ?? null, output: null, createdAt: now, updatedAt: now };
     store.guardrails.set(row.id, row);
-    ensureAttributes(world, carried);
+    ensureAttributes(context, carried);
     for (const attribute of carried) store.guardrailAttributes.add(attribute, name);
   }
   for (const { name, attributes: carried = [] } of maskings) {
     const row = { ...owned(name), description: '', supported: [], custom: [], score: null, updatedAt: clock.now() };
     store.maskings.set(row.id, row);
-    ensureAttributes(world, carried);
+    ensureAttributes(context, carried);
     for (const attribute of carried) store.maskingAttributes.add(attribute, name);
   }
 }

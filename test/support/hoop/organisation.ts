@@ -11,29 +11,29 @@ export const organisationRoutes: readonly Route[] = [
   { method: 'PUT', path: '/orgs/protection-profile', access: 'admin', answer: changeProfile },
 ];
 
-function hideRoleInfo({ text, world }: Call): Reply {
+function hideRoleInfo({ text, context }: Call): Reply {
   const hidden = readBody(text, 'HideRoleInfo').bool('hide_role_info');
-  world.settings.hideRoleInfo = hidden;
+  context.settings.hideRoleInfo = hidden;
   return ok({ hide_role_info: hidden });
 }
 
 /** Turns a profile on or off: its rules and its attribute come and go, and connections get the attribute once. */
-function changeProfile({ text, world }: Call): Reply {
+function changeProfile({ text, context }: Call): Reply {
   const id = readBody(text, 'ProtectionProfileRequest').text('profile');
   const profile = profiles[id ?? ''];
   if (id !== null && profile === undefined) throw new ModelError(400, 'invalid protection profile');
-  const before = world.settings.profile;
+  const before = context.settings.profile;
   const keeps = profile === undefined ? [] : [...profile.guardrails, ...profile.maskings, ...profile.accessRules].map(({ name }) => name);
-  world.settings.profile = id;
+  context.settings.profile = id;
   if (id === null || profile === undefined) {
-    dropManaged(world, keeps, undefined);
+    dropManaged(context, keeps, undefined);
     return ok({ profile: null, attribute_name: null });
   }
   const attribute = attributeOf(id);
-  const tagged = before === null ? [...world.store.connections.keys()] : world.store.connectionAttributes.rightsOf(attributeOf(before));
-  materialise(world, profile, attribute);
-  if (before !== id) for (const connection of tagged) world.store.connectionAttributes.add(attribute, connection);
-  dropManaged(world, keeps, attribute);
+  const tagged = before === null ? [...context.store.connections.keys()] : context.store.connectionAttributes.rightsOf(attributeOf(before));
+  materialise(context, profile, attribute);
+  if (before !== id) for (const connection of tagged) context.store.connectionAttributes.add(attribute, connection);
+  dropManaged(context, keeps, attribute);
   return ok({ profile: id, attribute_name: attribute });
 }
 
@@ -41,8 +41,8 @@ function attributeOf(profile: string): string {
   return `hoop_protection_profile-${profile.replaceAll('-', '_')}`;
 }
 
-function materialise(world: ModelContext, profile: Profile, attribute: string): void {
-  const { store, random, clock } = world;
+function materialise(context: ModelContext, profile: Profile, attribute: string): void {
+  const { store, random, clock } = context;
   const managed = (): { readonly id: string; readonly managedBy: string; readonly hidden: boolean; readonly updatedAt: bigint } => ({
     id: random.uuid(),
     managedBy: 'hoop',

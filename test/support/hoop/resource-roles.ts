@@ -33,12 +33,12 @@ export function readRole(body: Body): Role {
 
 /** Makes the connection of a role; the gateway panics on a mssql role without secrets. */
 export function saveRole(call: Call, resource: string, role: Role): void {
-  const { world } = call;
+  const { context } = call;
   if (role.subtype === 'mssql' && role.secret === null) throw new ModelError(500, '');
   const filled = fillDefaults(role.type, role.subtype, { command: role.command, secret: role.secret ?? {} });
   const secret = toStored(filled.secret);
   const row = {
-    id: world.random.uuid(),
+    id: context.random.uuid(),
     name: role.name,
     resourceName: resource,
     type: role.type,
@@ -46,7 +46,7 @@ export function saveRole(call: Call, resource: string, role: Role): void {
     agentId: role.agentId,
     command: filled.command,
     secret,
-    secretsUpdatedAt: Object.keys(secret).length === 0 ? null : world.clock.now(),
+    secretsUpdatedAt: Object.keys(secret).length === 0 ? null : context.clock.now(),
     reviewers: [],
     redactTypes: [],
     tags: [],

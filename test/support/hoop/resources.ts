@@ -39,7 +39,7 @@ function list(call: Call): Reply {
 }
 
 function create(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = readResource(call.text);
   if (store.resources.has(body.name)) throw new ModelError(409, 'resource name already exists');
   const taken = body.roles.find((role) => store.connections.has(role.name));
@@ -47,14 +47,14 @@ function create(call: Call): Reply {
   if (body.roles.some((role) => role.subtype === 'mssql' && role.secret === null)) throw new ModelError(500, '');
   check(body, 'failed creating resource: ');
   const { roles, ...fields } = body;
-  const row = newResource(world, fields);
+  const row = newResource(context, fields);
   store.resources.set(row.name, row);
   for (const role of roles) saveRole(call, row.name, role);
   return created(view(call, row));
 }
 
 function replace(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = readResource(call.text);
   const before = find(call);
   const used = connectionsOf(call, before.name);
@@ -63,7 +63,7 @@ function replace(call: Call): Reply {
   if (body.name !== before.name && store.resources.has(body.name)) throw new ModelError(409, 'resource name already exists');
   check(body, 'failed updating resource: ');
   const { roles: _, ...fields } = body;
-  const row: ResourceRow = { ...before, ...fields, updatedAt: world.clock.now() };
+  const row: ResourceRow = { ...before, ...fields, updatedAt: context.clock.now() };
   store.resources.delete(before.name);
   store.resources.set(row.name, row);
   for (const connection of used) store.saveConnection({ ...connection, resourceName: row.name });

@@ -33,7 +33,7 @@ const notFound: Done = { status: 404, text: '404 page not found', caller: '' };
 
 /** Answers one request, faults included, and writes it into the log. */
 export function respond(
-  world: ModelContext,
+  context: ModelContext,
   log: RequestLog,
   received: ModelRequest,
   faultOf: (seen: SeenRequest) => InjectedFault | undefined,
@@ -52,7 +52,7 @@ export function respond(
   };
   const fault = faultOf(seen);
   const before = fault !== undefined && 'when' in fault && fault.when === 'before';
-  const done = before ? undefined : run(world, received, { matched, inside, path, search }, fault?.kind === 'attributes');
+  const done = before ? undefined : run(context, received, { matched, inside, path, search }, fault?.kind === 'attributes');
   const shown = fault?.kind === 'answer' ? { ...failure(fault), caller: done?.caller ?? '' } : (done ?? notFound);
   log.add({ ...seen, status: shown.status, caller: shown.caller });
   const { caller: _, ...rest } = shown;
@@ -71,16 +71,16 @@ type Target = {
   readonly search: string;
 };
 
-function run(world: ModelContext, received: ModelRequest, target: Target, attributesFail: boolean): Done {
+function run(context: ModelContext, received: ModelRequest, target: Target, attributesFail: boolean): Done {
   const { matched } = target;
   if (received.method === 'OPTIONS') return { status: 204, caller: '' };
   if (matched === undefined) return redirect(received.method, target);
   try {
-    const caller = authenticate(world, received.headers);
+    const caller = authenticate(context, received.headers);
     authorise(caller, matched.route.access);
     const call: Call = {
-      world,
-      store: world.store,
+      context,
+      store: context.store,
       caller,
       method: matched.route.method,
       params: matched.params,

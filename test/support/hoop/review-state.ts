@@ -40,11 +40,11 @@ function check({ caller }: Call, review: ReviewRow, decision: Decision, connecti
 }
 
 function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connection: ConnectionRow | undefined): DecidedReview {
-  const { caller, world } = call;
+  const { caller, context } = call;
   const own = review.groups.filter(({ group }) => caller.groups.includes(group));
   if (own.length === 0) return decideOutside(call, review, status);
   const touched = new Set(own.map(({ id }) => id));
-  const reviewedAt = world.clock.nextMillisecond();
+  const reviewedAt = context.clock.nextMillisecond();
   const groups = review.groups.map((group) => (touched.has(group.id) ? signed(call, group, status, reviewedAt) : group));
   const approved = groups.filter((group) => group.status === 'APPROVED').length;
   const least = review.ruleName === null ? (connection?.minReviewApprovals ?? null) : review.minApprovals;
@@ -69,25 +69,25 @@ function force(call: Call, review: ReviewRow, { status }: Decision, connection: 
   const shared = call.caller.groups.find((group) => (allowed ?? []).includes(group));
   if (shared === undefined) throw new ModelError(400, notEligible);
   const before = review.groups.find(({ group }) => group === shared);
-  const row = before === undefined ? newGroup(call, shared, status) : signed(call, before, status, call.world.clock.nextMillisecond());
+  const row = before === undefined ? newGroup(call, shared, status) : signed(call, before, status, call.context.clock.nextMillisecond());
   const groups = before === undefined ? [...review.groups, row] : review.groups.map((group) => (group === before ? row : group));
   return { next: { ...review, groups, status }, touched: new Set([row.id]), forcedGroups: new Set([row.id]) };
 }
 
 /** What follows from the new status: the moment of revocation, the window, the reason. */
-function settle({ world }: Call, before: ReviewRow, next: ReviewRow, { status, window, reason }: Decision): ReviewRow {
+function settle({ context }: Call, before: ReviewRow, next: ReviewRow, { status, window, reason }: Decision): ReviewRow {
   const approved = status === 'APPROVED' && next.status === 'APPROVED' && next !== before;
   return {
     ...next,
-    revokeAt: approved ? world.clock.now() + BigInt(next.accessDuration) : next.revokeAt,
+    revokeAt: approved ? context.clock.now() + BigInt(next.accessDuration) : next.revokeAt,
     timeWindow: status === 'APPROVED' && next !== before ? (window ?? next.timeWindow) : next.timeWindow,
     rejectionReason: status === 'REJECTED' && reason !== '' ? reason : next.rejectionReason,
   };
 }
 
 function newGroup(call: Call, group: string, status: string): ReviewGroup {
-  const row = { id: call.world.random.uuid(), group, status: 'PENDING', reviewedBy: null, reviewedAt: null };
-  return signed(call, row, status, call.world.clock.nextMillisecond());
+  const row = { id: call.context.random.uuid(), group, status: 'PENDING', reviewedBy: null, reviewedAt: null };
+  return signed(call, row, status, call.context.clock.nextMillisecond());
 }
 
 function signed({ caller }: Call, group: ReviewGroup, status: string, reviewedAt: bigint): ReviewGroup {

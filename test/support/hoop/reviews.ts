@@ -14,8 +14,8 @@ export const reviewRoutes: readonly Route[] = [
 ];
 
 /** A list never loads the time windows. */
-function list({ store, world }: Call): Reply {
-  return ok(world.random.shuffle(store.reviews.values()).map((row) => ({ ...view(row, stored), time_window: null })));
+function list({ store, context }: Call): Reply {
+  return ok(context.random.shuffle(store.reviews.values()).map((row) => ({ ...view(row, stored), time_window: null })));
 }
 
 function read(call: Call): Reply {

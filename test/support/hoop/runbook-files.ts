@@ -24,7 +24,7 @@ export function pullRepository({ repositories }: ModelContext, url: string): Pul
 
 /** Every configured repository, pulled, in no order. */
 export function pullAll(call: Call): readonly PulledRepository[] {
-  return call.world.random.shuffle(configuration(call).repositories.values()).map((row) => pullRepository(call.world, row.gitUrl));
+  return call.context.random.shuffle(configuration(call).repositories.values()).map((row) => pullRepository(call.context, row.gitUrl));
 }
 
 /** The names of a repository's files that are runbooks. */

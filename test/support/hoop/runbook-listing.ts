@@ -39,9 +39,9 @@ function list(call: Call): Reply {
   });
 }
 
-function usable({ store, world, caller }: Call): readonly string[] {
-  const rows = [...store.connections.values()].filter((row) => row.runbooks === 'enabled' && mayUse(world, caller, row.name));
-  return world.random.shuffle(rows.map((row) => row.name));
+function usable({ store, context, caller }: Call): readonly string[] {
+  const rows = [...store.connections.values()].filter((row) => row.runbooks === 'enabled' && mayUse(context, caller, row.name));
+  return context.random.shuffle(rows.map((row) => row.name));
 }
 
 /** The connections on which the caller may run a file: all without rules or as an admin, else what the matching rules name. */
@@ -57,17 +57,17 @@ function reachable({ store, caller }: Call, { repository }: PulledRepository, na
 }
 
 /** The templates of the legacy plugin, which no current gateway has unless someone makes it again. */
-function templates({ store, world }: Call): Reply {
+function templates({ store, context }: Call): Reply {
   const plugin = store.plugins.get('runbooks');
   if (plugin === undefined) throw new ModelError(404, 'plugin runbooks not found');
   const url = decode(plugin.envVars['GIT_URL'] ?? '');
   if (url === '') throw new ModelError(422, 'missing (empty) required plugin configuration: GIT_URL');
-  const pulled = pullRepository(world, url);
+  const pulled = pullRepository(context, url);
   if (pulled.files === undefined) throw new ModelError(422, `failed listing runbooks, reason=${pulled.problem}`);
   return ok({ items: viewFiles(pulled, () => undefined), ...viewCommit(pulled) });
 }
 
-function createPlugin({ text, store, world }: Call): Reply {
+function createPlugin({ text, store, context }: Call): Reply {
   const body = readBody(text, 'Plugin');
   const name = body.string('name');
   body.require({ Name: name });
@@ -78,7 +78,7 @@ function createPlugin({ text, store, world }: Call): Reply {
   }));
   const config = readBody(JSON.stringify(body.map('config') ?? {}), 'PluginConfig');
   const row = {
-    id: world.random.uuid(),
+    id: context.random.uuid(),
     name,
     connections: connections.map(({ id, config: groups }) => ({ name: store.connectionNames.get(id) ?? '', config: groups })),
     envVars: config.stringMap('envvars') ?? {},

@@ -17,13 +17,13 @@ export const runbookRuleRoutes: readonly Route[] = [
 type RuleBody = Omit<RunbookRuleRow, 'id' | 'createdAt' | 'updatedAt'>;
 
 function list(call: Call): Reply {
-  return ok(call.world.random.shuffle(call.store.runbookRules.values()).map((row) => view(call, row)));
+  return ok(call.context.random.shuffle(call.store.runbookRules.values()).map((row) => view(call, row)));
 }
 
 function create(call: Call): Reply {
-  const { store, world } = call;
-  const now = world.clock.now();
-  const row = { ...readRule(call.text), id: world.random.uuid(), createdAt: now, updatedAt: now };
+  const { store, context } = call;
+  const now = context.clock.now();
+  const row = { ...readRule(call.text), id: context.random.uuid(), createdAt: now, updatedAt: now };
   store.runbookRules.set(row.id, row);
   return created(view(call, row));
 }
@@ -32,7 +32,7 @@ function create(call: Call): Reply {
 function replace(call: Call): Reply {
   const body = readRule(call.text);
   const before = find(call);
-  const updatedAt = call.world.clock.now();
+  const updatedAt = call.context.clock.now();
   const row = { ...before, ...body, updatedAt };
   call.store.runbookRules.set(row.id, row);
   return ok(view(call, { ...row, createdAt: updatedAt }));
@@ -69,10 +69,10 @@ function readRule(text: string): RuleBody {
   });
 }
 
-function view({ world }: Call, row: RunbookRuleRow): Json {
+function view({ context }: Call, row: RunbookRuleRow): Json {
   return {
     id: row.id,
-    org_id: world.organisation.id,
+    org_id: context.organisation.id,
     name: row.name,
     description: row.description,
     user_groups: row.userGroups,

@@ -22,7 +22,7 @@ export function configuration({ store }: Call): RunbooksRow {
 }
 
 function replaceAll(call: Call): Reply {
-  const { store, world } = call;
+  const { store, context } = call;
   const body = withRunbookErrors(400, () => {
     const read = readBody(call.text, 'RunbookConfigurationRequest');
     const repositories = read.structs('repositories', 'RunbookRepository');
@@ -36,9 +36,9 @@ function replaceAll(call: Call): Reply {
     if (repositories.has(key)) throw new ModelError(400, 'duplicate git repository URLs are not allowed');
     repositories.set(key, repository);
   }
-  const now = world.clock.now();
+  const now = context.clock.now();
   const before = store.runbooks;
-  store.runbooks = { id: before?.id ?? world.random.uuid(), repositories, createdAt: before?.createdAt ?? now, updatedAt: now };
+  store.runbooks = { id: before?.id ?? context.random.uuid(), repositories, createdAt: before?.createdAt ?? now, updatedAt: now };
   return ok(viewAll(call, store.runbooks));
 }
 
@@ -47,7 +47,7 @@ function create(call: Call): Reply {
   const repository = readOne(call);
   const key = repositoryOf(repository.gitUrl);
   if (store.runbooks?.repositories.has(key) === true || !fits(repository)) throw new ModelError(409, 'resource already exists');
-  store.runbooks ??= { id: call.world.random.uuid(), repositories: new Map(), createdAt: call.world.clock.now(), updatedAt: 0n };
+  store.runbooks ??= { id: call.context.random.uuid(), repositories: new Map(), createdAt: call.context.clock.now(), updatedAt: 0n };
   save(call, new Map([...store.runbooks.repositories, [key, repository]]));
   return created(view(key, repository));
 }
@@ -76,8 +76,8 @@ function fits(repository: RepositoryRow): boolean {
   return !JSON.stringify(repository).includes(String.raw`\u0000`);
 }
 
-function save({ store, world }: Call, repositories: RunbooksRow['repositories']): void {
-  if (store.runbooks !== null) store.runbooks = { ...store.runbooks, repositories, updatedAt: world.clock.now() };
+function save({ store, context }: Call, repositories: RunbooksRow['repositories']): void {
+  if (store.runbooks !== null) store.runbooks = { ...store.runbooks, repositories, updatedAt: context.clock.now() };
 }
 
 /** The body of one entry: whatever is wrong with it is 422. */
@@ -123,11 +123,11 @@ function checkKey({ sshKey }: RepositoryRow): void {
     throw new ModelError(422, 'failed creating runbook config, reason=failed parsing SSH key file');
 }
 
-function viewAll({ world }: Call, row: RunbooksRow): JsonObject {
+function viewAll({ context }: Call, row: RunbooksRow): JsonObject {
   return {
     id: row.id,
-    org_id: world.organisation.id,
-    repositories: world.random.shuffle(row.repositories).map(([key, repository]) => view(key, repository)),
+    org_id: context.organisation.id,
+    repositories: context.random.shuffle(row.repositories).map(([key, repository]) => view(key, repository)),
     created_at: microTime(row.createdAt),
     updated_at: microTime(row.updatedAt),
   };

@@ -9,13 +9,13 @@ export const searchRoutes: readonly Route[] = [{ method: 'GET', path: '/search',
 
 /** Searches three kinds of things; what fails is a text in `errors` and null in its place. */
 function search(call: Call): Reply {
-  const { store, world, caller, query } = call;
+  const { store, context, caller, query } = call;
   const term = query.get('term') ?? '';
   if (term === '') throw new ModelError(400, 'term parameter is required');
   const { runbooks, error } = searchRunbooks(call, term.toLowerCase());
   const connections = [...store.connections.values()]
     .filter(
-      (row) => mayUse(world, caller, row.name) && [row.name, row.type, row.subtype].some((text) => matchesLike(text, `%${term}%`, 'i')),
+      (row) => mayUse(context, caller, row.name) && [row.name, row.type, row.subtype].some((text) => matchesLike(text, `%${term}%`, 'i')),
     )
     .toSorted(byName);
   const resources = [...store.resources.values()]

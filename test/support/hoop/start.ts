@@ -36,7 +36,7 @@ export type HoopModel = {
 
 /** Starts a model of the public gateway, fresh but for what the options say. */
 export async function startHoopModel(options: HoopOptions = {}): Promise<HoopModel> {
-  const world = createModelContext(options);
+  const context = createModelContext(options);
   const log = new RequestLog();
   const state = { fault: options.fault };
   const basePath = options.basePath ?? '/api';
@@ -50,10 +50,10 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     const found = { method: request.method ?? 'GET', target: request.url ?? '/', headers: request.headers, body, basePath };
-    const result = respond(world, log, found, (seen) => state.fault?.(seen));
+    const result = respond(context, log, found, (seen) => state.fault?.(seen));
     if (result.delay > 0) await sleep(result.delay);
     if (result.lost) response.destroy();
-    else send(response, result, world.version, request.method === 'HEAD');
+    else send(response, result, context.version, request.method === 'HEAD');
   }
 
   return {
@@ -63,15 +63,15 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-    store: world.store,
-    dump: () => dumpStore(world.store),
-    settings: world.settings,
-    organisation: world.organisation,
+    store: context.store,
+    dump: () => dumpStore(context.store),
+    settings: context.settings,
+    organisation: context.organisation,
     log,
-    repositories: world.repositories,
+    repositories: context.repositories,
     setFault: (fault) => void (state.fault = fault),
-    setAgentOnline: (name, online) => setAgentOnline(world, name, online),
-    openReview: (seed) => openReview(world, seed),
+    setAgentOnline: (name, online) => setAgentOnline(context, name, online),
+    openReview: (seed) => openReview(context, seed),
   };
 }
 

@@ -14,8 +14,8 @@ export function upsertTags({ store, random, clock }: ModelContext, tags: Readonl
   }
 }
 
-function list({ store, world }: Call): Reply {
-  const items = world.random.shuffle(store.tags).map((row) => ({
+function list({ store, context }: Call): Reply {
+  const items = context.random.shuffle(store.tags).map((row) => ({
     id: row.id,
     key: row.key,
     value: row.value,

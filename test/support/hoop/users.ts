@@ -30,8 +30,8 @@ function list({ store }: Call): Reply {
   );
 }
 
-function listGroups({ store, world }: Call): Reply {
-  return ok(store.groups.size === 0 ? null : world.random.shuffle(store.groups));
+function listGroups({ store, context }: Call): Reply {
+  return ok(store.groups.size === 0 ? null : context.random.shuffle(store.groups));
 }
 
 function createGroup({ text, store }: Call): Reply {
@@ -51,22 +51,22 @@ function removeGroup(call: Call): Reply {
 }
 
 /** Makes a key; this answer is the only one that shows it. */
-function createKey({ text, store, world }: Call): Reply {
+function createKey({ text, store, context }: Call): Reply {
   const body = readBody(text, 'APIKeyCreateRequest');
   const name = body.string('name');
   const groups = body.strings('groups') ?? [];
   body.require({ Name: name });
   if (store.identities.some((row) => row.kind === 'key' && row.name === name))
     throw new ModelError(409, 'an api key with this name already exists');
-  const token = `hpk_${world.random.hex(43)}`;
-  const row = addIdentity(world, { kind: 'key', name, email: name, token, groups });
+  const token = `hpk_${context.random.hex(43)}`;
+  const row = addIdentity(context, { kind: 'key', name, email: name, token, groups });
   return created({
     id: row.id,
-    org_id: world.organisation.id,
+    org_id: context.organisation.id,
     name,
     groups,
     status: 'active',
     key: token,
-    created_at: microTime(world.clock.now()),
+    created_at: microTime(context.clock.now()),
   });
 }

@@ -227,11 +227,11 @@ describe('the schemas', () => {
       const { properties, ...rest } = definition(schema, 'metadata');
       const { name, replaces, renamedFrom, ...others } = isObject(properties) ? properties : {};
       expect(isObject(name)).toBe(true);
-      const former = [...(isObject(replaces) ? ['replaces'] : []), ...(isObject(renamedFrom) ? ['renamedFrom'] : [])];
-      return { former, text: JSON.stringify({ ...rest, others }) };
+      const previous = [...(isObject(replaces) ? ['replaces'] : []), ...(isObject(renamedFrom) ? ['renamedFrom'] : [])];
+      return { previous, text: JSON.stringify({ ...rest, others }) };
     });
     expect(new Set(shared.map(({ text }) => text)).size).toBe(1);
-    expect(shared.map(({ former }) => former)).toEqual([['replaces'], ['replaces'], ['renamedFrom'], []]);
+    expect(shared.map(({ previous }) => previous)).toEqual([['replaces'], ['replaces'], ['renamedFrom'], []]);
     const secrets = kinds
       .flatMap(({ schema }) => (isObject(schema['$defs']) ? [schema['$defs']['secretValue']] : []))
       .filter((value) => value !== undefined);

@@ -84,7 +84,7 @@ describe('the config file', () => {
 });
 
 describe('an error in the config file', () => {
-  const mistakes: readonly (readonly [name: string, text: string, told: string, ...words: readonly string[]])[] = [
+  const mistakes: readonly (readonly [name: string, text: string, expected: string, ...words: readonly string[]])[] = [
     ['nothing', '', '1:1 error manifest/not-a-map', 'ostiary init'],
     ['a list', '- a', '1:1 error manifest/not-a-map'],
     ['broken YAML', 'a: [', '1:5 error manifest/yaml'],

@@ -17,8 +17,8 @@ function thereAndBack(
     [after, before],
   ].map(([from, to]) => {
     const live = connection('db', { ...others, [field]: from ?? null });
-    const told = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
-    return told.headlines.map(({ way, text }) => `${way}: ${text}`);
+    const protection = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
+    return protection.headlines.map(({ way, text }) => `${way}: ${text}`);
   });
 }
 
@@ -108,32 +108,32 @@ function onMask(...fields: Fields): readonly Change[] {
 
 describe('headlines of rules', () => {
   const both = [connection('a'), connection('b')];
-  const told = (rule: LiveResource, changes: readonly Change[]): readonly string[] =>
+  const headlinesOf = (rule: LiveResource, changes: readonly Change[]): readonly string[] =>
     sentences(protectionOfWrites([...both, rule], changes));
 
   it('names every connection of a rule', () => {
-    expect(told(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined]))).toEqual([
-      'weakens: 2 connections lose guardrail checks (Connection/a, Connection/b)',
-    ]);
+    expect(
+      headlinesOf(guardrail('g', ['DROP', 'GRANT'], ['a', 'b']), onRule(['/input/rules/ddl/words/GRANT', 'GRANT', undefined])),
+    ).toEqual(['weakens: 2 connections lose guardrail checks (Connection/a, Connection/b)']);
   });
 
   it('counts a longer word as covered by a shorter word inside it', () => {
     const rule = guardrail('g', ['DROP TABLE'], ['a']);
-    expect(told(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
+    expect(headlinesOf(rule, onRule(['/input/rules/ddl/words/DROP', undefined, 'DROP']))).toEqual([
       'strengthens: 1 connection gains guardrail checks (Connection/a)',
     ]);
     expect(
-      told(guardrail('g', ['DROP', 'DROP TABLE'], ['a']), onRule(['/input/rules/ddl/words/DROP TABLE', 'DROP TABLE', undefined])),
+      headlinesOf(guardrail('g', ['DROP', 'DROP TABLE'], ['a']), onRule(['/input/rules/ddl/words/DROP TABLE', 'DROP TABLE', undefined])),
     ).toEqual([]);
   });
 
   it('reports that two patterns cannot be compared', () => {
     const [name, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(told(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'a*']))).toEqual([
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'a*']))).toEqual([
       'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
     ]);
-    expect(told(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
       'weakens: 1 connection loses a guardrail (Connection/a)',
     ]);
   });
@@ -141,27 +141,27 @@ describe('headlines of rules', () => {
   it('ignores fields that the type of an entry does not use', () => {
     const [, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(told(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
+    expect(headlinesOf(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
   });
 
   it('counts an entry of an unknown type as a control', () => {
     const rule = guardrail('g', [], ['a'], { output: { rules: [{ name: 'x', type: 'later' }] } });
-    expect(told(rule, onRule(['/output/rules/x', { name: 'x', type: 'later' }, undefined]))).toEqual([
+    expect(headlinesOf(rule, onRule(['/output/rules/x', { name: 'x', type: 'later' }, undefined]))).toEqual([
       'weakens: 1 connection loses a guardrail (Connection/a)',
     ]);
   });
 
   it('compares masking by entity type and threshold', () => {
     const rule = masking('m', { score_threshold: 0.5, supported_entity_types: types('PERSON', 'URL') }, ['a']);
-    expect(told(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
-    expect(told(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
-    expect(told(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.8]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, 0.2]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
+    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined]))).toEqual([
       'weakens: 1 connection masks less (Connection/a)',
     ]);
-    expect(told(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
+    expect(headlinesOf(rule, onMask(['/supported_entity_types/GROUP', types('PERSON', 'URL'), undefined]))).toEqual([
       'weakens: 1 connection loses masking (Connection/a)',
     ]);
-    expect(told(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
+    expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
       'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
     ]);
   });
@@ -172,17 +172,17 @@ describe('headlines of rules', () => {
       ['/supported_entity_types/GROUP/entity_types/URL', 'URL', undefined],
       ['/supported_entity_types/OTHER', undefined, { name: 'OTHER', entity_types: ['URL'] }],
     );
-    expect(told(rule, moved)).toEqual([]);
+    expect(headlinesOf(rule, moved)).toEqual([]);
   });
 
   it('compares custom types by their words, patterns and scores', () => {
     const custom = [{ name: 'EMP', score: 0.5, deny_list: ['x', 'y'], regex: 'E+' }];
     const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
     const at = '/custom_entity_types/EMP';
-    expect(told(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
-    expect(told(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
-    expect(told(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
-    expect(told(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
+    expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    expect(headlinesOf(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
       'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
     ]);
   });
@@ -201,15 +201,15 @@ describe('the order of headlines', () => {
       changeOf('Connection/b', [fieldOf('/redact_types/URL', undefined, 'URL'), fieldOf('/reviewers/dba', 'dba', undefined)]),
       changeOf('GuardrailRule/g', [fieldOf('/input/rules/p/pattern_regex', 'a+', 'b+')]),
     ];
-    const told = protectionOfWrites(live, changes);
-    expect(sentences(told)).toEqual([
+    const protection = protectionOfWrites(live, changes);
+    expect(sentences(protection)).toEqual([
       'weakens: 2 connections lose review (Connection/a, Connection/b)',
       'weakens: 1 connection shows the schema (Connection/a)',
       'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
       'strengthens: 1 connection gains redaction (Connection/b)',
     ]);
-    expect(told.headlines[0]?.tags).toEqual({ env: 'prod' });
-    expect(told.losing).toEqual(['Connection/a', 'Connection/b']);
+    expect(protection.headlines[0]?.tags).toEqual({ env: 'prod' });
+    expect(protection.losing).toEqual(['Connection/a', 'Connection/b']);
   });
 });
 

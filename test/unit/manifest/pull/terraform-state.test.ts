@@ -91,8 +91,8 @@ test('sensitive names, and names with credentials, are reported only by address'
     instances: [{ index_key: 'eu', attributes: { git_url: 'https://me:canary@git.example.com/a' } }],
   };
   const objects = matchState(read(state(hidden, login)).value ?? [], []);
-  const told = handOverState(objects, new Set(), new Map());
-  expect(told.gone).toEqual([{ address: 'hoop_connection.orders' }, { address: 'hoop_runbook_configuration.orders["eu"]' }]);
+  const handover = handOverState(objects, new Set(), new Map());
+  expect(handover.gone).toEqual([{ address: 'hoop_connection.orders' }, { address: 'hoop_runbook_configuration.orders["eu"]' }]);
 });
 
 test('a deposed object and all instances of its resource stay with Terraform', () => {
@@ -116,9 +116,9 @@ test('a deposed object and all instances of its resource stay with Terraform', (
     raw: undefined,
     unknown: [],
   }));
-  const told = handOverState(matchState(read(state(two)).value ?? [], live), new Set(['Connection/a', 'Connection/b']), new Map());
-  expect([told.taken, told.blocks, told.gone]).toEqual([[], [], []]);
-  expect(told.kept.map(({ address, reason }) => [address, reason])).toEqual([
+  const handover = handOverState(matchState(read(state(two)).value ?? [], live), new Set(['Connection/a', 'Connection/b']), new Map());
+  expect([handover.taken, handover.blocks, handover.gone]).toEqual([[], [], []]);
+  expect(handover.kept.map(({ address, reason }) => [address, reason])).toEqual([
     ['hoop_connection.orders[1]', expect.stringContaining('replaced')],
     ['hoop_connection.orders[2]', expect.stringContaining('does not name')],
     ['hoop_connection.orders[0]', expect.stringContaining('another instance')],

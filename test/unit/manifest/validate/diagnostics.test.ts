@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { connection, guardrail, load, manifest, toLines } from '../manifest-fixtures.ts';
 
-type ErrorCase = readonly [name: string, text: string, told: string, ...message: readonly string[]];
+type ErrorCase = readonly [name: string, text: string, expected: string, ...message: readonly string[]];
 
 /** Each invalid file gives exactly one diagnostic, at its position. */
 const errors: readonly ErrorCase[] = [

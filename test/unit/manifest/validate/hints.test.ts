@@ -4,7 +4,7 @@ import { connection, guardrail, load, toLines } from '../manifest-fixtures.ts';
 const withoutMetadata = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nspec: {}\n';
 const selector = 'connection_selector: { match_tags: { a: b }, tags: {} }';
 
-const hints: readonly (readonly [name: string, text: string, told: string, hint: string])[] = [
+const hints: readonly (readonly [name: string, text: string, expected: string, hint: string])[] = [
   ['no metadata', withoutMetadata, '1:1 error manifest/missing-field', 'add metadata: { name: … }'],
   ['the beginning of a field', connection('a', 'agent: x'), '11:3 error manifest/unknown-field', 'did you mean "agent_id"?'],
   ['that in the plural', connection('a', 'guardrails: [r]'), '11:3 error manifest/unknown-field', 'did you mean "guardrail_rules"?'],

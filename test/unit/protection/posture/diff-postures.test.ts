@@ -184,8 +184,8 @@ describe('created and deleted connections', () => {
 
   it('reports no loss for a deleted connection', () => {
     const gone = changeOf('Connection/a', [], { action: 'delete' });
-    const told = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
-    expect(told).toMatchObject({ headlines: [], connections: [{ goes: true, way: 'neutral' }], losing: [] });
+    const protection = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
+    expect(protection).toMatchObject({ headlines: [], connections: [{ goes: true, way: 'neutral' }], losing: [] });
   });
 });
 
@@ -230,8 +230,8 @@ describe('hidden values', () => {
   it('include the hidden part of a masking rule', () => {
     const rule = masking('m', {}, ['a']);
     const change = changeOf('DataMaskingRule/m', [{ path: '/score_threshold', before: { unknown: 'x' }, after: { value: 0.5 } }]);
-    const told = protectionOfWrites([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
-    expect(told.connections).toEqual([]);
+    const protection = protectionOfWrites([connection('a'), { ...rule, unknown: ['/score_threshold', ''] }], [change]);
+    expect(protection.connections).toEqual([]);
   });
 });
 

@@ -27,20 +27,20 @@ describe('the risks of a change', () => {
     const change = changeOf('Connection/a', [fieldOf('/access_max_duration', 1, 1, hidden)]);
     const live = stateOf(liveConnection('a', {}, { unknown: ['/access_max_duration'] }));
     const made = { ...planWithRisks(own({}), own({})), changes: [change] };
-    const told = assessProtection(made, { desired: wantedOf([]), live, base: undefined, registry });
-    expect(riskTexts(told)).toContain('unknown unknown');
+    const plan = assessProtection(made, { desired: wantedOf([]), live, base: undefined, registry });
+    expect(riskTexts(plan)).toContain('unknown unknown');
   });
 
   test('held and blocked changes have no risk', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)], { action: 'blocked' });
     const made = { ...planWithRisks(own({}), own({})), changes: [change] };
-    const told = assessProtection(made, {
+    const plan = assessProtection(made, {
       desired: wantedOf([]),
       live: stateOf(liveConnection('a', { reviewers: ['dba'] })),
       base: undefined,
       registry,
     });
-    expect(riskTexts(told)).toEqual([]);
+    expect(riskTexts(plan)).toEqual([]);
   });
 
   test('every code of the table occurs', () => {

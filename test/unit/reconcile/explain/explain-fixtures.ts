@@ -29,7 +29,7 @@ export function explainCase({ desired, live, base, beside = [], edges = [], fiel
   if (kind === undefined) throw new Error('no such kind');
   const wanted = wantedOf(desired === undefined ? [] : [desired], edges);
   const state = stateOf(...(live === undefined ? [] : [live]), ...beside);
-  const told = explain({
+  const explanation = explain({
     id: desired?.id ?? id,
     kind,
     desired: wanted,
@@ -39,8 +39,8 @@ export function explainCase({ desired, live, base, beside = [], edges = [], fiel
     registry,
     field,
   });
-  if (told === undefined) throw new Error('nothing to explain');
-  return told;
+  if (explanation === undefined) throw new Error('nothing to explain');
+  return explanation;
 }
 
 /** Returns the first row in short. */

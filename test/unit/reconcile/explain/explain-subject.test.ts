@@ -21,8 +21,8 @@ function sides(base: JsonObject, desired: JsonObject, live: JsonObject): Case {
 
 describe('what was applied', () => {
   it('stands beside what is wanted and what is live', () => {
-    const told = explainCase({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
-    expect(told).toMatchObject({
+    const explanation = explainCase({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
+    expect(explanation).toMatchObject({
       base: 'a'.repeat(40),
       summary: 'apply updates it: 1 intent',
       rows: [
@@ -67,12 +67,12 @@ describe('what was applied', () => {
   });
 
   it('tells each element by itself', () => {
-    const told = explainCase({
+    const explanation = explainCase({
       ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
       field: 'reviewers',
     });
-    expect(told.summary).toBe('apply updates it: 1 drift, 1 held, 1 intent');
-    expect(told.rows[0]?.parts?.map(({ path, origin }) => [path, origin])).toEqual([
+    expect(explanation.summary).toBe('apply updates it: 1 drift, 1 held, 1 intent');
+    expect(explanation.rows[0]?.parts?.map(({ path, origin }) => [path, origin])).toEqual([
       ['/reviewers/dba', 'drift'],
       ['/reviewers/night', 'held'],
       ['/reviewers/sec', 'intent'],
@@ -90,20 +90,27 @@ describe('what was applied', () => {
   });
 
   it('tells an adoption, and what refuses it', () => {
-    const told = explainCase({
+    const explanation = explainCase({
       base: baseOf([]),
       desired: desiredOf(id, { spec: { type: 'b' } }),
       live: liveOf(id, { spec: { type: 'a' } }),
       field: 'type',
     });
-    expect(told.summary).toMatch(/^apply updates it: 1 adoption; refused, plan\/adoption: /);
-    expect(told.rows[0]).toMatchObject({ origin: 'adoption' });
+    expect(explanation.summary).toMatch(/^apply updates it: 1 adoption; refused, plan\/adoption: /);
+    expect(explanation.rows[0]).toMatchObject({ origin: 'adoption' });
   });
 
   it('tells what was deleted by hand', () => {
     const { base, desired } = sides({ type: 'a' }, { type: 'a' }, {});
-    const told = explainCase({ ...(base === undefined ? {} : { base }), ...(desired === undefined ? {} : { desired }), field: 'type' });
-    expect(told).toMatchObject({ summary: 'it was applied and is not live any more: apply creates it again', rows: [{ origin: 'drift' }] });
+    const explanation = explainCase({
+      ...(base === undefined ? {} : { base }),
+      ...(desired === undefined ? {} : { desired }),
+      field: 'type',
+    });
+    expect(explanation).toMatchObject({
+      summary: 'it was applied and is not live any more: apply creates it again',
+      rows: [{ origin: 'drift' }],
+    });
   });
 
   it('tells an orphan with the commit that removed its manifest, its former place and values', () => {
