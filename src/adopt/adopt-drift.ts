@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import { appliedName } from '../git/applied.ts';
+import { appliedRefName } from '../git/applied-refs.ts';
 import { openRepository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
@@ -63,7 +63,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedProject, options:
   const { config, target } = planned;
   const { context, names } = options;
   const repository = options.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
-  const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedName(repository.prefix, target.name)}` };
+  const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedRefName(repository.prefix, target.name)}` };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);
   const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;

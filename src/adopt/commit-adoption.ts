@@ -1,6 +1,6 @@
 import { posix, relative, sep } from 'node:path';
 import { decodeFile, realOf } from '../disk/walk.ts';
-import { inTheWay, keepBranch, ownTrailer, pushBranch, readCommitted, type NextFile } from '../git/branch.ts';
+import { findBlockingPaths, updateBranch, adoptTrailer, pushBranch, readCommittedFiles, type FileUpdate } from '../git/branch.ts';
 import { headOf, type Repository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Adoption } from '../model/result/drift.ts';
@@ -43,7 +43,7 @@ export async function commitAdoption(adoption: Adoption, committing: CommitInput
     );
   const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
   const message = messageOf(adoption, target.name);
-  const { commit, unchanged } = await keepBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
+  const { commit, unchanged } = await updateBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
   const pushed = origin ? await pushBranch(repository, name, commit) : false;
   const left = pushed instanceof AppError ? [...adoption.left, notPushed(name, pushed)] : adoption.left;
   return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
@@ -54,7 +54,7 @@ async function nextFiles(
   repository: Repository,
   parent: string,
   { sources, files, options: { context } }: CommitInput,
-): Promise<readonly NextFile[]> {
+): Promise<readonly FileUpdate[]> {
   const before = textsByPath(sources);
   // Git commits the file that a link leads to, so the edit belongs to that file.
   const top = realOf(repository.folder);
@@ -64,7 +64,7 @@ async function nextFiles(
       .join('/');
   const paths = new Map(files.map((file) => [pathOf(file.path), file]));
   const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
-  const known = new Map((await readCommitted(repository, parent, inside)).map((file) => [file.path, file]));
+  const known = new Map((await readCommittedFiles(repository, parent, inside)).map((file) => [file.path, file]));
   return [...paths].map(([path, { path: shown, text }]) => {
     const file = known.get(path);
     const { value } = file === undefined ? { value: undefined } : decodeFile(shown, file.bytes);
@@ -76,10 +76,10 @@ async function nextFiles(
 }
 
 /** Returns the new files to commit. Throws AppError when HEAD has something at one of their paths. */
-async function newFiles(repository: Repository, parent: string, { created }: CommitInput): Promise<readonly NextFile[]> {
+async function newFiles(repository: Repository, parent: string, { created }: CommitInput): Promise<readonly FileUpdate[]> {
   if (created.length === 0) return [];
   const paths = created.map(({ path }) => posix.join(repository.prefix, path));
-  const [taken] = await inTheWay(repository, parent, paths);
+  const [taken] = await findBlockingPaths(repository, parent, paths);
   if (taken !== undefined)
     throw new AppError('git/uncommitted', 3, `HEAD has "${taken}" where a new manifest, or its folder, is to be`, {
       hint: 'commit that it is gone; or pass --no-commit to write the manifest here',
@@ -122,7 +122,7 @@ function messageOf({ accepted, created = [] }: Adoption, target: string): string
     .slice(0, 50)
     .map((line) => `- ${line}`);
   const changes = list.length === 0 ? [] : [...list, ''];
-  return [`Accept what was changed by hand on ${target}`, '', ...changes, `${ownTrailer}: ${target}`, ''].join('\n');
+  return [`Accept what was changed by hand on ${target}`, '', ...changes, `${adoptTrailer}: ${target}`, ''].join('\n');
 }
 
 function plain(id: ResourceId): string {

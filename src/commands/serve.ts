@@ -79,9 +79,9 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
   const repositories = createRemoteReader({
     env,
-    wanted: isRunbookPath,
+    isWanted: isRunbookPath,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
-    ...(flags.localRepositories ? { local: true } : {}),
+    ...(flags.localRepositories ? { allowLocal: true } : {}),
   });
   const store = {
     database: databaseOf(flags.database, context.cwd),

@@ -3,7 +3,7 @@ import { compareText } from '../model/json.ts';
 import { isManifestFolder, isManifestName, isPrintableName } from '../model/source.ts';
 
 /** One thing that a commit holds; folders are what files lie in. */
-export type Entry = { readonly path: string; readonly id: string; readonly sort: 'file' | 'link' | 'repository' };
+export type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'file' | 'link' | 'repository' };
 
 export type FindOptions = {
   /** The folder that links must not leave. */
@@ -14,20 +14,20 @@ export type FindOptions = {
 };
 
 /** A file or folder: the path it was reached by, and its path without links. */
-type Found = { readonly path: string; readonly real: string };
+type ResolvedPath = { readonly path: string; readonly real: string };
 
-type Search = {
-  readonly entries: readonly Entry[];
-  readonly byPath: ReadonlyMap<string, Entry>;
+type FileSearch = {
+  readonly entries: readonly TreeEntry[];
+  readonly byPath: ReadonlyMap<string, TreeEntry>;
   readonly folders: ReadonlySet<string>;
   readonly targets: ReadonlyMap<string, string>;
   readonly roots: readonly string[];
   readonly options: FindOptions;
   /** Paths that files were reached by, by their paths without links. */
   readonly files: Map<string, string>;
-  readonly links: Found[];
+  readonly links: ResolvedPath[];
   /** Links that were met, and folders whose names were refused. */
-  readonly met: Set<string>;
+  readonly visited: Set<string>;
   readonly diagnostics: Diagnostic[];
 };
 
@@ -39,13 +39,13 @@ export type FoundFile = { readonly path: string; readonly id: string };
  */
 export function findFiles(
   paths: readonly string[],
-  { entries, targets }: { readonly entries: readonly Entry[]; readonly targets: ReadonlyMap<string, string> },
+  { entries, targets }: { readonly entries: readonly TreeEntry[]; readonly targets: ReadonlyMap<string, string> },
   options: FindOptions,
 ): { readonly files: readonly FoundFile[]; readonly diagnostics: readonly Diagnostic[] } {
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
   const roots = [options.root, ...paths.filter((path) => !isWithin(path, options.root))];
   const folders = foldersOf(entries);
-  const search: Search = {
+  const search: FileSearch = {
     entries,
     byPath,
     folders,
@@ -54,10 +54,10 @@ export function findFiles(
     options,
     files: new Map(),
     links: [],
-    met: new Set(),
+    visited: new Set(),
     diagnostics: [],
   };
-  for (const path of paths) start(search, path);
+  for (const path of paths) searchPath(search, path);
   while (search.links.length > 0) {
     const links = search.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
     for (const link of links) followLink(search, link);
@@ -66,30 +66,30 @@ export function findFiles(
   return { files: found.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: search.diagnostics };
 }
 
-function start(search: Search, path: string): void {
+function searchPath(search: FileSearch, path: string): void {
   const real = resolveLinks(search, path);
-  if (real === undefined || !isThere(search, real)) return;
-  if (search.byPath.get(real)?.sort !== 'file') walkFolder(search, { path, real });
+  if (real === undefined || !exists(search, real)) return;
+  if (search.byPath.get(real)?.type !== 'file') walkFolder(search, { path, real });
   else if (isManifestName(path)) addFile(search, { path, real });
-  else report(search, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file');
+  else reportError(search, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file');
 }
 
-function walkFolder(search: Search, folder: Found): void {
+function walkFolder(search: FileSearch, folder: ResolvedPath): void {
   const { exclude } = search.options;
   const prefix = folder.real === '' ? '' : `${folder.real}/`;
-  for (const { path: real, sort } of search.entries) {
+  for (const { path: real, type: sort } of search.entries) {
     if (!real.startsWith(prefix) || (sort === 'file' && !isManifestName(real))) continue;
     const path = join(folder.path, real.slice(prefix.length));
-    if (!isWalked(search, { path, real }, prefix.length) || exclude.some((one) => isWithin(real, one))) continue;
+    if (!checkFolders(search, { path, real }, prefix.length) || exclude.some((one) => isWithin(real, one))) continue;
     if (sort === 'file') addFile(search, { path, real });
-    else if (sort === 'repository') reportRepository(search, path);
-    else if (!search.met.has(real)) search.links.push({ path, real });
-    if (sort === 'link') search.met.add(real);
+    else if (sort === 'repository') reportSubmodule(search, path);
+    else if (!search.visited.has(real)) search.links.push({ path, real });
+    if (sort === 'link') search.visited.add(real);
   }
 }
 
 /** Returns whether the walk reaches what lies behind the folders below the prefix; tells of a folder with a bad name once. */
-function isWalked(search: Search, { path, real }: Found, from: number): boolean {
+function checkFolders(search: FileSearch, { path, real }: ResolvedPath, from: number): boolean {
   const folders = real.slice(from).split('/').slice(0, -1);
   if (!folders.every(isManifestFolder)) return false;
   const bad = folders.findIndex((name) => !isPrintableName(name));
@@ -98,39 +98,40 @@ function isWalked(search: Search, { path, real }: Found, from: number): boolean 
     .split('/')
     .slice(0, bad - folders.length)
     .join('/');
-  if (!search.met.has(shown)) reportName(search, shown);
-  search.met.add(shown);
+  if (!search.visited.has(shown)) reportName(search, shown);
+  search.visited.add(shown);
   return false;
 }
 
-function followLink(search: Search, link: Found): void {
+function followLink(search: FileSearch, link: ResolvedPath): void {
   const real = resolveLinks(search, link.real);
   const named = isManifestName(link.path);
-  if (real === undefined || !isThere(search, real)) {
+  if (real === undefined || !exists(search, real)) {
     if (!named) return;
     if (real === undefined)
-      report(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository, or in a circle');
-    else report(search, link.path, 'manifest/unreadable', 'is a link that leads nowhere');
+      reportError(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository, or in a circle');
+    else reportError(search, link.path, 'manifest/unreadable', 'is a link that leads nowhere');
     return;
   }
-  const isFile = search.byPath.get(real)?.sort === 'file';
+  const isFile = search.byPath.get(real)?.type === 'file';
   if (isFile ? !named : !isManifestFolder(nameOf(link.path))) return;
   if (!search.roots.some((root) => isWithin(real, root)))
-    report(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository');
+    reportError(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository');
   else if (isFile) addFile(search, { path: link.path, real });
-  else if (isWithin(folderOf(link.real), real)) report(search, link.path, 'manifest/symlink-loop', 'links to a folder that it lies in');
+  else if (isWithin(folderOf(link.real), real))
+    reportError(search, link.path, 'manifest/symlink-loop', 'links to a folder that it lies in');
   else if (!isPrintableName(nameOf(link.path))) reportName(search, link.path);
   else walkFolder(search, { path: link.path, real });
 }
 
-function addFile(search: Search, { path, real }: Found): void {
+function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
   if (search.files.has(real)) return;
   if (isPrintableName(nameOf(path))) search.files.set(real, path);
   else reportName(search, path);
 }
 
 /** The path without links, one that is not there where it leads nowhere; undefined where it leaves the repository or leads in a circle. */
-function resolveLinks({ targets, folders }: Search, path: string): string | undefined {
+function resolveLinks({ targets, folders }: FileSearch, path: string): string | undefined {
   const done: string[] = [];
   let pending = path.split('/');
   for (let hops = 0; pending.length > 0;) {
@@ -153,12 +154,12 @@ function resolveLinks({ targets, folders }: Search, path: string): string | unde
   return done.join('/');
 }
 
-function isThere({ byPath, folders }: Search, real: string): boolean {
+function exists({ byPath, folders }: FileSearch, real: string): boolean {
   return byPath.has(real) || folders.has(real);
 }
 
 /** The folders that hold anything, the top among them. */
-function foldersOf(entries: readonly Entry[]): ReadonlySet<string> {
+function foldersOf(entries: readonly TreeEntry[]): ReadonlySet<string> {
   const folders = new Set(['']);
   for (const { path } of entries) {
     for (let folder = folderOf(path); !folders.has(folder); folder = folderOf(folder)) folders.add(folder);
@@ -182,16 +183,16 @@ function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function reportName(search: Search, path: string): void {
-  report(search, path, 'manifest/bad-file-name', 'has a name with control characters');
+function reportName(search: FileSearch, path: string): void {
+  reportError(search, path, 'manifest/bad-file-name', 'has a name with control characters');
 }
 
-function report({ diagnostics, options }: Search, path: string, code: Diagnostic['code'], what: string): void {
+function reportError({ diagnostics, options }: FileSearch, path: string, code: Diagnostic['code'], what: string): void {
   const file = options.show(path).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
   diagnostics.push({ code, severity: 'error', message: `${JSON.stringify(nameOf(file))} ${what}`, at: { file, line: 1, column: 1 } });
 }
 
-function reportRepository({ diagnostics, options }: Search, path: string): void {
+function reportSubmodule({ diagnostics, options }: FileSearch, path: string): void {
   const at = { file: options.show(path), line: 1, column: 1 };
   const message = 'a submodule: manifests in it are no part of the commit, so they are not in the base';
   diagnostics.push({ code: 'git/submodule', severity: 'warning', message, hint: 'keep manifests in this repository', at });

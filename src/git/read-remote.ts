@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { grantAccess, withoutSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
-import { runGit, type GitOptions } from './ask-git.ts';
+import { grantAccess, maskSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
+import { runGit, type GitOptions } from './run-git.ts';
 
 /** A repository elsewhere and what opens it; empty texts stand for nothing. */
 export type Remote = RemoteSecrets & { readonly url: string };
@@ -22,27 +22,27 @@ export type RemoteRead = { readonly head: RemoteHead } | { readonly failure: str
 
 export type RemoteLimits = {
   /** Milliseconds for one repository, all in all. */
-  readonly patience: number;
+  readonly timeoutMs: number;
   /** Bytes of what is fetched. */
-  readonly largestRepository: number;
+  readonly maxRepositoryBytes: number;
   /** Bytes of one file that is read. */
-  readonly largestFile: number;
+  readonly maxFileBytes: number;
   /** Bytes of all files that are read. */
-  readonly largestSum: number;
-  readonly mostFiles: number;
+  readonly maxTotalBytes: number;
+  readonly maxFiles: number;
 };
 
 export type RemoteOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Which files are read. */
-  readonly wanted: (path: string) => boolean;
+  readonly isWanted: (path: string) => boolean;
   /** The only ssh host keys that are trusted; left out: a host's first key is, for as long as the process lives. */
   readonly knownHosts?: string;
   /** Lets `file://` through: whoever chooses addresses then reads the disk. */
-  readonly local?: true;
+  readonly allowLocal?: true;
   readonly limits?: Partial<RemoteLimits>;
   /** Where folders for a while are made; the system's place unless given. */
-  readonly scratch?: string;
+  readonly tempFolder?: string;
 };
 
 /** Reads heads of repositories elsewhere; `close` ends all that is under way and removes what it left on the disk. */
@@ -51,15 +51,15 @@ export interface RemoteReader {
   readonly close: () => Promise<void>;
 }
 
-const usual: RemoteLimits = {
-  patience: 30_000,
-  largestRepository: 256 * 1024 * 1024,
-  largestFile: 1_000_000,
-  largestSum: 32 * 1024 * 1024,
-  mostFiles: 1000,
+const defaultLimits: RemoteLimits = {
+  timeoutMs: 30_000,
+  maxRepositoryBytes: 256 * 1024 * 1024,
+  maxFileBytes: 1_000_000,
+  maxTotalBytes: 32 * 1024 * 1024,
+  maxFiles: 1000,
 };
-const largestTree = 32 * 1024 * 1024;
-const fetched = 'refs/heads/fetched';
+const maxTreeBytes = 32 * 1024 * 1024;
+const fetchedRef = 'refs/heads/fetched';
 
 /** Makes a reader that fetches one commit, looks at its blobs without ever checking them out, and forgets it again. */
 export function createRemoteReader(options: RemoteOptions): RemoteReader {
@@ -68,7 +68,7 @@ export function createRemoteReader(options: RemoteOptions): RemoteReader {
   let shared: Promise<string> | undefined;
   return {
     async read(remote) {
-      const read = readRemote(remote, { options, closing: closing.signal, shared: () => (shared ??= makeFolder(options)) });
+      const read = readRemote(remote, { options, closing: closing.signal, shared: () => (shared ??= makeTempFolder(options)) });
       underWay.add(read);
       return read.finally(() => underWay.delete(read));
     },
@@ -80,16 +80,16 @@ export function createRemoteReader(options: RemoteOptions): RemoteReader {
   };
 }
 
-type Reading = { readonly options: RemoteOptions; readonly closing: AbortSignal; readonly shared: () => Promise<string> };
+type ReadContext = { readonly options: RemoteOptions; readonly closing: AbortSignal; readonly shared: () => Promise<string> };
 
-async function readRemote(remote: Remote, { options, closing, shared }: Reading): Promise<RemoteRead> {
-  const read = readAddress(remote.url, options.local === true);
+async function readRemote(remote: Remote, { options, closing, shared }: ReadContext): Promise<RemoteRead> {
+  const read = readAddress(remote.url, options.allowLocal === true);
   if ('problem' in read) return { failure: read.problem };
-  const limits = { ...usual, ...options.limits };
-  const folder = await makeFolder(options);
+  const limits = { ...defaultLimits, ...options.limits };
+  const folder = await makeTempFolder(options);
   const tooLarge = new AbortController();
-  const signal = AbortSignal.any([closing, tooLarge.signal, AbortSignal.timeout(limits.patience)]);
-  const watch = setInterval(() => void endIfLarge(folder, limits.largestRepository, tooLarge), 200);
+  const signal = AbortSignal.any([closing, tooLarge.signal, AbortSignal.timeout(limits.timeoutMs)]);
+  const watch = setInterval(() => void abortIfLarge(folder, limits.maxRepositoryBytes, tooLarge), 200);
   try {
     const knownHosts = options.knownHosts ?? join(await shared(), 'known_hosts');
     const env = await grantAccess(read.address, remote, {
@@ -97,32 +97,36 @@ async function readRemote(remote: Remote, { options, closing, shared }: Reading)
       folder,
       knownHosts: { file: knownHosts, pinned: options.knownHosts !== undefined },
     });
-    const result = await readHead(remote.url, { env, cwd: folder, largestOutput: largestTree, signal }, { limits, wanted: options.wanted });
-    return 'failure' in result ? { failure: withoutSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
+    const result = await readHead(
+      remote.url,
+      { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal },
+      { limits, isWanted: options.isWanted },
+    );
+    return 'failure' in result ? { failure: maskSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
   } finally {
     clearInterval(watch);
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-type Wish = { readonly limits: RemoteLimits; readonly wanted: (path: string) => boolean };
+type HeadOptions = { readonly limits: RemoteLimits; readonly isWanted: (path: string) => boolean };
 
-async function readHead(url: string, git: GitOptions, wish: Wish): Promise<RemoteRead> {
+async function readHead(url: string, git: GitOptions, wish: HeadOptions): Promise<RemoteRead> {
   for (const args of [
     ['init', '--quiet', '--bare', '.'],
-    ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--', url, `+HEAD:${fetched}`],
+    ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--', url, `+HEAD:${fetchedRef}`],
   ]) {
     const run = await runGit(args, git);
     if ('failure' in run) return run;
   }
-  const log = await runGit(['log', '-1', '--no-color', '--format=format:%H%x00%an <%ae>%x00%B', fetched, '--'], git);
+  const log = await runGit(['log', '-1', '--no-color', '--format=format:%H%x00%an <%ae>%x00%B', fetchedRef, '--'], git);
   if ('failure' in log) return log;
   const [commit = '', author = '', message = ''] = log.output.toString().split('\0');
-  const tree = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', fetched], git);
+  const tree = await runGit(['ls-tree', '-r', '-z', '-l', '--full-tree', fetchedRef], git);
   if ('failure' in tree) return tree;
-  const blobs = blobsOf(tree.output.toString()).filter(({ path }) => wish.wanted(path));
-  if (blobs.length > wish.limits.mostFiles) {
-    return { failure: `it has ${blobs.length} files to read, more than ${wish.limits.mostFiles}` };
+  const blobs = parseBlobs(tree.output.toString()).filter(({ path }) => wish.isWanted(path));
+  if (blobs.length > wish.limits.maxFiles) {
+    return { failure: `it has ${blobs.length} files to read, more than ${wish.limits.maxFiles}` };
   }
   const files = await readFiles(blobs, git, wish.limits);
   return 'failure' in files ? files : { head: { commit, author, message, ...files } };
@@ -131,7 +135,7 @@ async function readHead(url: string, git: GitOptions, wish: Wish): Promise<Remot
 type Blob = { readonly id: string; readonly size: number; readonly path: string };
 
 /** Only plain files: a link could lead anywhere, a submodule is not fetched. */
-function blobsOf(listing: string): readonly Blob[] {
+function parseBlobs(listing: string): readonly Blob[] {
   return listing.split('\0').flatMap((line) => {
     const [, mode = '', id = '', size = '', path = ''] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
     return mode === '100644' || mode === '100755' ? [{ id, size: Number(size), path }] : [];
@@ -141,13 +145,13 @@ function blobsOf(listing: string): readonly Blob[] {
 async function readFiles(
   blobs: readonly Blob[],
   git: GitOptions,
-  { largestFile, largestSum }: RemoteLimits,
+  { maxFileBytes: largestFile, maxTotalBytes: largestSum }: RemoteLimits,
 ): Promise<{ readonly files: readonly RemoteFile[] } | { readonly failure: string }> {
   const readable = blobs.filter(({ size }) => size <= largestFile);
   const sum = readable.reduce((total, { size }) => total + size, 0);
   if (sum > largestSum) return { failure: `its files to read have ${sum} bytes, more than ${largestSum}` };
   const input = readable.map(({ id }) => `${id}\n`).join('');
-  const run = await runGit(['cat-file', '--batch'], { ...git, input, largestOutput: sum + readable.length * 200 + 1 });
+  const run = await runGit(['cat-file', '--batch'], { ...git, input, maxOutputBytes: sum + readable.length * 200 + 1 });
   if ('failure' in run) return run;
   const contents = new Map<string, string>();
   let at = 0;
@@ -165,11 +169,11 @@ async function readFiles(
 }
 
 /** The folder of one run (or of the process), which nobody else can read. */
-function makeFolder({ scratch = tmpdir() }: RemoteOptions): Promise<string> {
+function makeTempFolder({ tempFolder: scratch = tmpdir() }: RemoteOptions): Promise<string> {
   return mkdtemp(join(scratch, 'ostiary-git-'));
 }
 
-async function endIfLarge(folder: string, largest: number, tooLarge: AbortController): Promise<void> {
+async function abortIfLarge(folder: string, largest: number, tooLarge: AbortController): Promise<void> {
   const packs = join(folder, 'objects', 'pack');
   const names = await readdir(packs).catch(() => []);
   const sizes = await Promise.all(

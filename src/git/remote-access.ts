@@ -32,18 +32,18 @@ export function readAddress(url: string, local: boolean): { readonly address: Re
   if (!schemes.has(scheme)) return { problem: `the address is ${scheme}://, not https, http, ssh or git` };
   if (user !== undefined && (scheme !== 'ssh' || user.includes(':'))) return { problem: 'the address holds credentials' };
   if (!hostForm.test(host)) return { problem: 'the address names no host' };
-  return dashed(user, host, path) ?? { address: { url, scheme, user, origin: `${scheme}://${host}` } };
+  return rejectDash(user, host, path) ?? { address: { url, scheme, user, origin: `${scheme}://${host}` } };
 }
 
 function readShorthand(url: string): { readonly address: RemoteAddress } | { readonly problem: string } {
   const short = shorthandForm.exec(url);
   if (short === null) return { problem: 'the address is neither a URL nor user@host:path' };
   const [, user, host = '', path = ''] = short;
-  return dashed(user, host, path) ?? { address: { url, scheme: 'ssh', user, origin: `ssh://${host}` } };
+  return rejectDash(user, host, path) ?? { address: { url, scheme: 'ssh', user, origin: `ssh://${host}` } };
 }
 
 /** Whatever begins with "-" could become an option of ssh or of the program on the other side. */
-function dashed(user: string | undefined, host: string, path: string): { readonly problem: string } | undefined {
+function rejectDash(user: string | undefined, host: string, path: string): { readonly problem: string } | undefined {
   const first = [user ?? '', host, path, path.slice(1)].find((part) => part.startsWith('-'));
   return first === undefined ? undefined : { problem: 'a part of the address begins with "-"' };
 }
@@ -65,14 +65,14 @@ export type AccessOptions = {
   readonly knownHosts: { readonly file: string; readonly pinned: boolean };
 };
 
-const passed = [
+const passedVariables = [
   ['PATH', 'SystemRoot', 'GIT_EXEC_PATH'],
   ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'no_proxy', 'NO_PROXY'],
   ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ].flat();
 
 // Answers only what it is meant for: a redirect to another host must not learn the password.
-const askPass = `#!/bin/sh
+const askPassScript = `#!/bin/sh
 case "$1" in
   "$ASKED_USER") printf '%s\\n' "$ANSWER_USER" ;;
   "$ASKED_PASSWORD" | "$ASKED_PASSWORD_ENCODED") printf '%s\\n' "$ANSWER_PASSWORD" ;;
@@ -81,7 +81,7 @@ case "$1" in
 esac
 `;
 
-const settings: Readonly<Record<string, string>> = {
+const fixedSettings: Readonly<Record<string, string>> = {
   'credential.helper': '',
   'credential.interactive': 'false',
   'core.hooksPath': devNull,
@@ -107,12 +107,12 @@ export async function grantAccess(
   const { env, folder } = options;
   const ask = join(folder, 'ask');
   const key = join(folder, 'key');
-  await writeFile(ask, askPass, { mode: 0o700 });
+  await writeFile(ask, askPassScript, { mode: 0o700 });
   await chmod(ask, 0o700);
   // A key without a final line break is not read by ssh.
   if (secrets.sshKey !== '') await writeFile(key, `${secrets.sshKey.trimEnd()}\n`, { mode: 0o600 });
   return {
-    ...Object.fromEntries(passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    ...Object.fromEntries(passedVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     LC_ALL: 'C',
     HOME: folder,
     XDG_CONFIG_HOME: folder,
@@ -129,22 +129,22 @@ export async function grantAccess(
     SSH_ASKPASS_REQUIRE: 'force',
     GIT_SSH_VARIANT: 'ssh',
     GIT_SSH_COMMAND: sshCommand(address, secrets.sshKey === '' ? undefined : key, options),
-    ...configured(settings),
-    ...answers(address, secrets),
+    ...settingVariables(fixedSettings),
+    ...promptVariables(address, secrets),
   };
 }
 
 /** Takes the secrets out of a text, however they may have got into it. */
-export function withoutSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
+export function maskSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
-  const hidden = [password, encodeURIComponent(password), encoded(password), basic, sshKey, sshKeyPassphrase].filter((secret, index) =>
-    index === 3 ? password !== '' : secret !== '',
+  const hidden = [password, encodeURIComponent(password), percentEncode(password), basic, sshKey, sshKeyPassphrase].filter(
+    (secret, index) => (index === 3 ? password !== '' : secret !== ''),
   );
   return hidden.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
 }
 
 /** Settings that outrank every file, as git reads them from its environment. */
-function configured(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function settingVariables(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(values);
   return Object.fromEntries([
     ['GIT_CONFIG_COUNT', String(entries.length)],
@@ -155,7 +155,10 @@ function configured(values: Readonly<Record<string, string>>): Readonly<Record<s
   ]);
 }
 
-function answers({ scheme, origin }: RemoteAddress, { user, password, sshKeyPassphrase }: RemoteSecrets): Readonly<Record<string, string>> {
+function promptVariables(
+  { scheme, origin }: RemoteAddress,
+  { user, password, sshKeyPassphrase }: RemoteSecrets,
+): Readonly<Record<string, string>> {
   const never = '(nothing asks this)';
   const asks = (scheme === 'https' || scheme === 'http') && password !== '';
   // Token services take any user; the public gateway sends this one.
@@ -166,14 +169,14 @@ function answers({ scheme, origin }: RemoteAddress, { user, password, sshKeyPass
     ASKED_USER: asks ? `Username for '${origin}': ` : never,
     ANSWER_USER: name,
     ASKED_PASSWORD: passwordOf(name),
-    ASKED_PASSWORD_ENCODED: passwordOf(encoded(name)),
+    ASKED_PASSWORD_ENCODED: passwordOf(percentEncode(name)),
     ANSWER_PASSWORD: password,
     ASKED_PASSPHRASE: scheme === 'ssh' && sshKeyPassphrase !== '' ? 'Enter passphrase for key ' : never,
     ANSWER_PASSPHRASE: sshKeyPassphrase,
   };
 }
 
-function encoded(text: string): string {
+function percentEncode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -197,9 +200,9 @@ function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHos
     'ServerAliveInterval=10',
     ...(user === undefined ? ['User=git'] : []),
   ];
-  return ['ssh', '-F', devNull, ...options.flatMap((option) => ['-o', quoted(option)])].join(' ');
+  return ['ssh', '-F', devNull, ...options.flatMap((option) => ['-o', quoteForShell(option)])].join(' ');
 }
 
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

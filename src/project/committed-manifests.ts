@@ -3,7 +3,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import type { Repository } from '../git/repository.ts';
-import { listCommit, readTreeAt, type TreeOptions } from '../git/tree.ts';
+import { listCommit, readTreeAt, type TreeOptions } from '../git/read-tree-at.ts';
 import { registry } from '../kinds/index.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';
@@ -118,7 +118,7 @@ function configWithoutFile(config: ResolvedConfig, prefix: string): Config {
 
 /** Returns the options for reading a tree; files of a commit are displayed as git names them, `COMMIT:PATH`. */
 function treeOptionsAt(commit: string, root: string): TreeOptions {
-  return { root, exclude: [], show: (path) => `${commit.slice(0, 10)}:${path}`, most: maxBytes, decode: decodeFile };
+  return { root, exclude: [], show: (path) => `${commit.slice(0, 10)}:${path}`, maxBytes: maxBytes, decode: decodeFile };
 }
 
 function inRepository(path: string): string {

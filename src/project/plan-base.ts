@@ -1,6 +1,6 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
-import { findLastApplied } from '../git/applied.ts';
-import { findRemovals } from '../git/removed.ts';
+import { findLastApplied } from '../git/applied-refs.ts';
+import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
@@ -120,7 +120,14 @@ async function loadBase(
   return {
     commit,
     desired,
-    removedIn: await findRemovals(site.repository, { since: commit, until, paths: tree.folders, ids, declares, most: maxBytes }),
+    removedIn: await findRemovals(site.repository, {
+      since: commit,
+      until,
+      paths: tree.folders,
+      ids,
+      declaredIds: declares,
+      maxBytes: maxBytes,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
-import { hasOrigin, appliedName, appliedRef, keepApplied, pushApplied } from '../git/applied.ts';
+import { appliedRefName, appliedRef, setAppliedRef, pushAppliedRef } from '../git/applied-refs.ts';
+import { hasOrigin } from '../git/origin.ts';
 import { headOf, openRepository } from '../git/repository.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
@@ -33,12 +34,12 @@ async function record(site: CommittedTarget, { desired, options, removalWarnings
   const short = commit.slice(0, 10);
   if (tree === undefined || tree.target.url !== target.url || !isSameTree(tree, site, desired))
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
-  const name = appliedName(repository.prefix, target.name);
-  await keepApplied(repository, name, commit);
+  const name = appliedRefName(repository.prefix, target.name);
+  await setAppliedRef(repository, name, commit);
   const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
   const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
   if (!options.origin || !hasOrigin(repository)) return [recorded, ...removalWarnings];
-  const failure = await pushApplied(repository, name, commit);
+  const failure = await pushAppliedRef(repository, name, commit);
   if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...removalWarnings];
   return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...removalWarnings];
 }

@@ -2,13 +2,13 @@
 import { maxBytes } from '../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../src/disk/walk.ts';
 import { headOf, openRepository } from '../../src/git/repository.ts';
-import { readTreeAt } from '../../src/git/tree.ts';
+import { readTreeAt } from '../../src/git/read-tree-at.ts';
 
 const [folder = '', rounds = '9'] = process.argv.slice(2);
 const repository = await openRepository({ folder, env: process.env });
 const commit = repository === undefined ? undefined : await headOf(repository);
 if (repository === undefined || commit === undefined) throw new Error(`${folder} has no commit`);
-const options = { root: '', exclude: [], show: (path: string) => path, most: maxBytes, decode: decodeFile };
+const options = { root: '', exclude: [], show: (path: string) => path, maxBytes, decode: decodeFile };
 
 const times: { readonly disk: number; readonly git: number; readonly files: number }[] = [];
 for (let round = 0; round <= Number(rounds); round += 1) {

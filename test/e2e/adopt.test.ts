@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { expectValid } from '../support/documents.ts';
-import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail, manifest } from './project.ts';
 
 const gateway = useGateway();
-const { make, makeOrigin, clone } = repositories();
+const { make, makeOrigin, clone } = useRepositories();
 
 const run = (line: string, { folder }: TestRepository): ReturnType<typeof gateway.run> => gateway.run(line, folder, gitEnv);
 

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { idOf, createKey } from '../server/client.ts';
 import { expectValid } from '../support/documents.ts';
-import { gitEnv, repositories } from '../support/repository.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail } from './project.ts';
 
 const gateway = useGateway();
-const { make } = repositories();
+const { make } = useRepositories();
 
 test('a drift lists the change, its author and time; pending changes are no drift, and a revert leaves them', async () => {
   const secret = { 'envvar:HOST': { value: 'canary-host' } };

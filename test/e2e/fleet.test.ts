@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createKey } from '../server/client.ts';
 import { expectValid, type DocumentName } from '../support/documents.ts';
-import { gitEnv, repositories } from '../support/repository.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail, useProjects } from './project.ts';
 
 const makeProject = useProjects();
 const gateway = useGateway();
-const { make } = repositories();
+const { make } = useRepositories();
 
 const nowhere = 'http://127.0.0.1:9';
 

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
-import { repositories, type TestRepository } from '../support/repository.ts';
+import { useRepositories, type TestRepository } from '../support/repository.ts';
 import { agentId, connectionBody } from '../server/client.ts';
 import { config, connection, guardrail, type Files } from './project.ts';
 import { useGateway } from './use-gateway.ts';
 
 let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
 const gateway = useGateway({ chaos: (request) => chaos(request) });
-const { make, makeOrigin, clone } = repositories();
+const { make, makeOrigin, clone } = useRepositories();
 afterEach(() => {
   chaos = () => undefined;
 });
@@ -75,7 +75,7 @@ describe('apply', () => {
     const ours = project({ 'access/g.yaml': guardrail('git-refused') });
     const origin = makeOrigin(ours);
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
-    origin.allow('hooks/pre-receive');
+    origin.makeExecutable('hooks/pre-receive');
     const { code, stdout, stderr } = await gateway.run('apply --yes', ours.folder);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 created.') });
     expect(stderr).toContain('warning git/applied-not-recorded');

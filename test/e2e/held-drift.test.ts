@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { agentId, idOf } from '../server/client.ts';
-import { gitEnv, repositories } from '../support/repository.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail } from './project.ts';
 
 const gateway = useGateway();
-const { make } = repositories();
+const { make } = useRepositories();
 
 const words = ['xp_cmdshell'];
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/model/errors.ts';
-import { repositories } from '../support/repository.ts';
+import { useRepositories } from '../support/repository.ts';
 import { applied, codes, files, planBase, idsOf, record, url } from './plan-base.ts';
 import { config, connection } from './project.ts';
 
-const { make, clone, at, place } = repositories();
+const { make, clone, at, place } = useRepositories();
 
 /** The codes of the diagnostics that a promise is rejected with. */
 async function refusalOf(action: Promise<unknown>): Promise<readonly string[]> {

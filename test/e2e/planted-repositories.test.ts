@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { hostileConfig, makeWitness, plantHooks, plantRepository, type Witness } from '../support/planted-programs.ts';
-import { repositories, type TestRepository } from '../support/repository.ts';
+import { useRepositories, type TestRepository } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { useAction } from './use-action.ts';
 import { guardrail, manifest, useProjects, type Files } from './project.ts';
 
 const gateway = useGateway();
 const bench = useAction(useProjects());
-const { make, makeOrigin } = repositories();
+const { make, makeOrigin } = useRepositories();
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-planted-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

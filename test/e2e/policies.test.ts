@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runInFolder } from '../support/run-in-process.ts';
-import { gitEnv, repositories } from '../support/repository.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, manifest, useProjects } from './project.ts';
 
 const gateway = useGateway();
 const makeProject = useProjects();
-const { make: makeRepository } = repositories();
+const { make: makeRepository } = useRepositories();
 
 const asked = manifest('Policy', 'reviewed', {
   require: ['size(connection.reviewers) > 0'],

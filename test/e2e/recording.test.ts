@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { repositories } from '../support/repository.ts';
+import { useRepositories } from '../support/repository.ts';
 import { applied, codes, files, planBase, record, recordLeaving, url } from './plan-base.ts';
 import { connection, guardrail } from './project.ts';
 
-const { make, makeOrigin, clone } = repositories();
+const { make, makeOrigin, clone } = useRepositories();
 
 function layered(folders: string): string {
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
@@ -58,7 +58,7 @@ describe('recording', () => {
     expect(recorded?.message).toContain('here and on origin');
     expect((await planBase(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
-    origin.allow('hooks/pre-receive');
+    origin.makeExecutable('hooks/pre-receive');
     const next = repository.save({ 'access/c.yaml': connection('c') });
     const [refused] = await record(repository);
     expect(refused).toMatchObject({

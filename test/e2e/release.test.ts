@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { repositories, type TestRepository } from '../support/repository.ts';
+import { useRepositories, type TestRepository } from '../support/repository.ts';
 
-const { make } = repositories();
+const { make } = useRepositories();
 const script = resolve('.github/release.js');
 
 const files = {

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idOf } from '../server/client.ts';
-import { gitEnv, repositories } from '../support/repository.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway({ agents: ['default', 'prod-agent', 'staging-agent'] });
-const { make } = repositories();
+const { make } = useRepositories();
 const acme = join('examples', 'acme');
 
 function filesOf(folder: string): Readonly<Record<string, string>> {

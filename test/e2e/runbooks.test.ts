@@ -14,7 +14,7 @@ let git: GitServer;
 beforeAll(async () => {
   await commitFiles(join(folder, 'ops.git'), { 'hello.runbook.sh': 'echo {{ .name | required "who?" }}' });
   const login = { user: 'reader', password: 'canary-password' };
-  git = await startGitServer({ root: folder, login, instead: ({ url }) => url?.startsWith('/hanging.git') === true });
+  git = await startGitServer({ root: folder, login, intercept: ({ url }) => url?.startsWith('/hanging.git') === true });
 });
 afterAll(async () => {
   await git.close();
@@ -37,12 +37,12 @@ test('ostiary serve lists runbooks, and stops at once while a repository does no
 
   await call('POST', '/runbooks/configurations', { body: { ...configuration, git_url: `${git.url}/hanging.git` } });
   const hanging = call('GET', templates).catch(() => undefined);
-  await expect.poll(() => git.asked.some(({ path }) => path.includes('/hanging.git'))).toBe(true);
+  await expect.poll(() => git.requests.some(({ path }) => path.includes('/hanging.git'))).toBe(true);
   const asked = performance.now();
   running.child.kill('SIGTERM');
   const ended = await running.ended;
   await hanging;
   expect({ code: ended.code, slow: performance.now() - asked > 9000 }).toEqual({ code: 0, slow: false });
   expect(ended.stdout + ended.stderr).not.toContain('canary');
-  await expect.poll(git.open).toBe(0);
+  await expect.poll(git.countConnections).toBe(0);
 });

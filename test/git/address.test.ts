@@ -4,11 +4,11 @@ import { array, assert, constantFrom, property } from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readAddress } from '../../src/git/remote-access.ts';
 import { runCount } from '../support/property-runs.ts';
-import { putProgram } from '../support/git-repository.ts';
-import { failureOf, makeFolder, readerIn } from './reading.ts';
+import { installProgram } from '../support/git-repository.ts';
+import { failureOf, makeFolder, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
-const read = readerIn(folder);
+const read = createTestReader(folder);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('an address', () => {
@@ -39,8 +39,8 @@ describe('an address', () => {
     'https://host/a\nb',
     'https://host\\@other/x ',
   ])('%j is refused before git is run', async (url) => {
-    const env = await putProgram(join(folder, 'never'), 'git', `touch '${folder}/canary'; exit 1`);
-    expect(failureOf(await read({ url }, { env, local: true }))).toMatch(/address/);
+    const env = await installProgram(join(folder, 'never'), 'git', `touch '${folder}/canary'; exit 1`);
+    expect(failureOf(await read({ url }, { env, allowLocal: true }))).toMatch(/address/);
     expect(existsSync(join(folder, 'canary'))).toBe(false);
   });
 

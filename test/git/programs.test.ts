@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askOrigin, pushApplied } from '../../src/git/applied.ts';
-import { askGit } from '../../src/git/ask-git.ts';
-import type { Place } from '../../src/git/place.ts';
-import { reaching } from '../../src/git/reach.ts';
+import { listOriginAppliedRefs, pushAppliedRef } from '../../src/git/applied-refs.ts';
+import { runPlumbing } from '../../src/git/run-git.ts';
+import type { GitContext } from '../../src/git/git-environment.ts';
+import { allowNetwork } from '../../src/git/origin.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { commitFiles, putProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
+import { commitFiles, installProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
 import { hostileConfig, makeWitness, plantHooks, plantRepository } from '../support/planted-programs.ts';
-import { gitEnv, repositories, type TestRepository } from '../support/repository.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 
-const { make, makeOrigin, place } = repositories();
+const { make, makeOrigin, place } = useRepositories();
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-programs-')));
 const login = { user: 'ada', password: 'canary' };
 let server: GitServer;
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function opened(repository: TestRepository, env: Place['env'] = {}): Promise<Repository> {
+async function opened(repository: TestRepository, env: GitContext['env'] = {}): Promise<Repository> {
   const found = await openRepository({ folder: repository.folder, env: { ...gitEnv, ...env } });
   if (found === undefined) throw new Error('there is no repository');
   return found;
@@ -99,7 +99,7 @@ describe('a program that the repository names', () => {
       appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder, { keys }));
       // As much as a user may allow.
       const env = { ...gitEnv, GIT_ALLOW_PROTOCOL: 'https:http:git:ssh:file:ext:fd', GIT_TERMINAL_PROMPT: '0', TERM: 'xterm' };
-      if (isOurs) await askGit(reaching(await opened(repository, env)), args).catch(() => undefined);
+      if (isOurs) await runPlumbing(allowNetwork(await opened(repository, env)), args).catch(() => undefined);
       else await run('git', args, { cwd: repository.folder, env }).catch(() => undefined);
       expect(witness.ran()).toEqual(isOurs ? [] : [key.replaceAll('/', '_')]);
     }
@@ -110,8 +110,8 @@ describe('a program that the repository names', () => {
     const witness = makeWitness(place());
     appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder));
     const ours = await opened(repository);
-    expect(await askOrigin(ours)).toEqual(new Map());
-    expect(await pushApplied(ours, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
+    expect(await listOriginAppliedRefs(ours)).toEqual(new Map());
+    expect(await pushAppliedRef(ours, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
     expect(witness.ran()).toEqual([]);
     expect(origin.git('for-each-ref', 'refs/ostiary/applied/prod')).not.toBe('');
   });
@@ -126,7 +126,7 @@ describe('a program that the repository names', () => {
       writeFileSync(join(planted, 'hooks/pre-receive'), `#!/bin/sh\n${witness.command('pre-receive')}\n`);
       chmodSync(join(planted, 'hooks/pre-receive'), 0o755);
       repository.git('remote', 'add', 'origin', url.replace('TOP', repository.folder));
-      const failure = await pushApplied(await opened(repository), 'prod', repository.git('rev-parse', 'HEAD'));
+      const failure = await pushAppliedRef(await opened(repository), 'prod', repository.git('rev-parse', 'HEAD'));
       expect(failure).toMatchObject({ message: 'the address of origin is a folder in this repository' });
       expect(witness.ran()).toEqual([]);
     },
@@ -135,7 +135,7 @@ describe('a program that the repository names', () => {
   test('is not found through a relative folder of the path', async () => {
     const witness = makeWitness(place());
     const repository = make({ 'x.yaml': '', 'bin/git': `#!/bin/sh\n${witness.command('git')}\n` });
-    repository.allow('bin/git');
+    repository.makeExecutable('bin/git');
     for (const first of ['bin', '', '.'])
       expect(await opened(repository, { PATH: `${first}:${gitEnv['PATH']}` })).toMatchObject({ folder: repository.folder });
     expect(witness.ran()).toEqual([]);
@@ -161,8 +161,8 @@ function locked(more: string): { readonly repository: TestRepository; readonly r
 describe('what opens origin', () => {
   test('is the credential helper of the user, or their program that asks', async () => {
     const folder = place();
-    const PATH = `${(await putProgram(folder, 'answers', `echo username=${login.user}; echo password=${login.password}\n`))['PATH']}`;
-    await putProgram(folder, 'says', `case "$1" in User*) echo ${login.user} ;; *) echo ${login.password} ;; esac\n`);
+    const PATH = `${(await installProgram(folder, 'answers', `echo username=${login.user}; echo password=${login.password}\n`))['PATH']}`;
+    await installProgram(folder, 'says', `case "$1" in User*) echo ${login.user} ;; *) echo ${login.password} ;; esac\n`);
     const file = join(folder, 'gitconfig');
     const both = [
       `[credential]\n\thelper = !answers\n`,
@@ -172,36 +172,36 @@ describe('what opens origin', () => {
     for (const text of both) {
       writeFileSync(file, text);
       const { repository, ran } = locked('');
-      expect(await askOrigin(await opened(repository, { PATH, GIT_CONFIG_GLOBAL: file }))).toEqual(new Map());
+      expect(await listOriginAppliedRefs(await opened(repository, { PATH, GIT_CONFIG_GLOBAL: file }))).toEqual(new Map());
       expect(ran()).toEqual([]);
     }
     const { repository, ran } = locked('');
     const variables = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'credential.helper', GIT_CONFIG_VALUE_0: '!answers' };
-    expect(await askOrigin(await opened(repository, { PATH, ...variables }))).toEqual(new Map());
-    expect(await askOrigin(await opened(repository, { PATH, GIT_ASKPASS: 'says' }))).toEqual(new Map());
+    expect(await listOriginAppliedRefs(await opened(repository, { PATH, ...variables }))).toEqual(new Map());
+    expect(await listOriginAppliedRefs(await opened(repository, { PATH, GIT_ASKPASS: 'says' }))).toEqual(new Map());
     expect(ran()).toEqual([]);
   });
 
   test('is a header that the checkout keeps', async () => {
     const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64');
     const { repository, ran } = locked(`[http "${server.url}/"]\n\textraheader = AUTHORIZATION: basic ${basic}\n`);
-    expect(await askOrigin(await opened(repository))).toEqual(new Map());
+    expect(await listOriginAppliedRefs(await opened(repository))).toEqual(new Map());
     expect(ran()).toEqual([]);
   });
 
   test('is never a helper of the repository', async () => {
     const { repository, ran } = locked('');
-    expect(await askOrigin(await opened(repository))).toMatchObject({ code: 'git/failed' });
+    expect(await listOriginAppliedRefs(await opened(repository))).toMatchObject({ code: 'git/failed' });
     expect(ran()).toEqual([]);
   });
 });
 
 /** Why origin is not reached at an address, whatever the repository allows. */
-async function failureAt(url: string, env: Place['env'] = {}): Promise<string> {
+async function failureAt(url: string, env: GitContext['env'] = {}): Promise<string> {
   const repository = make({ 'x.yaml': '' });
   repository.git('remote', 'add', 'origin', url);
   repository.git('config', 'protocol.allow', 'always');
-  const asked = await askOrigin(await opened(repository, env));
+  const asked = await listOriginAppliedRefs(await opened(repository, env));
   return asked instanceof Error ? asked.message : 'none';
 }
 
@@ -221,7 +221,7 @@ describe('a protocol', () => {
     repository.git('remote', 'add', 'origin', 'https://example.invalid/x');
     repository.git('config', `url.ext::${witness.command('address')} %S .insteadOf`, 'https://example.invalid/');
     repository.git('config', 'protocol.ext.allow', 'always');
-    expect(await askOrigin(await opened(repository))).toMatchObject({
+    expect(await listOriginAppliedRefs(await opened(repository))).toMatchObject({
       message: expect.stringContaining('the protocol ext is not allowed'),
     });
     await run('git', ['ls-remote', 'origin'], { cwd: repository.folder, env: gitEnv }).catch(() => undefined);

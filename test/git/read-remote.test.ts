@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRemoteReader } from '../../src/git/read-remote.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { commitFiles, putProgram, startGitServer, type GitServer, type GitServerOptions } from '../support/git-repository.ts';
-import { failureOf, makeFolder, nobody, readerIn } from './reading.ts';
+import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../support/git-repository.ts';
+import { failureOf, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
 const scratch = makeFolder();
-const read = readerIn(scratch);
+const read = createTestReader(scratch);
 const login = { user: 'reader', password: 'canary p@ss/w%rd' };
 let commit = '';
 
@@ -40,7 +40,7 @@ describe('a repository on the disk', () => {
   });
 
   test('is read at its head: plain files that are wanted, no links, no submodules', async () => {
-    const options = { local: true, limits: { largestFile: 1000 } } as const;
+    const options = { allowLocal: true, limits: { maxFileBytes: 1000 } } as const;
     expect(await read({ url: `file://${folder}/ops.git` }, options)).toEqual({
       head: {
         commit,
@@ -58,15 +58,15 @@ describe('a repository on the disk', () => {
 
   test('without a commit, or that is none, is told', async () => {
     execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'empty.git')]);
-    expect(failureOf(await read({ url: `file://${folder}/empty.git` }, { local: true }))).toContain("couldn't find remote ref HEAD");
-    expect(failureOf(await read({ url: `file://${folder}/none.git` }, { local: true }))).toContain('none.git');
+    expect(failureOf(await read({ url: `file://${folder}/empty.git` }, { allowLocal: true }))).toContain("couldn't find remote ref HEAD");
+    expect(failureOf(await read({ url: `file://${folder}/none.git` }, { allowLocal: true }))).toContain('none.git');
   });
 
   test.each([
-    ['files', { mostFiles: 3 }, 'it has 4 files to read, more than 3'],
-    ['bytes to read', { largestSum: 1000 }, 'its files to read have 2022 bytes, more than 1000'],
+    ['files', { maxFiles: 3 }, 'it has 4 files to read, more than 3'],
+    ['bytes to read', { maxTotalBytes: 1000 }, 'its files to read have 2022 bytes, more than 1000'],
   ])('with too many %s is not read', async (_what, limits, failure) => {
-    expect(failureOf(await read({ url: `file://${folder}/ops.git` }, { local: true, limits }))).toBe(failure);
+    expect(failureOf(await read({ url: `file://${folder}/ops.git` }, { allowLocal: true, limits }))).toBe(failure);
   });
 });
 
@@ -79,7 +79,7 @@ describe('a repository over http', () => {
 
   test('is read with the user and the password, which no command line shows', async () => {
     const log = join(folder, 'commands');
-    const env = await putProgram(join(folder, 'logged'), 'git', `echo "$0 $@" >> '${log}'; exec '${realGit()}' "$@"`);
+    const env = await installProgram(join(folder, 'logged'), 'git', `echo "$0 $@" >> '${log}'; exec '${realGit()}' "$@"`);
     await serving({ login }, async ({ url }) => {
       expect(await read({ url: `${url}/ops.git`, ...login }, { env })).toMatchObject({ head: { commit } });
       expect(readFileSync(log, 'utf8')).toContain(url);
@@ -111,18 +111,18 @@ describe('a repository over http', () => {
   });
 
   test('that does not answer is given up, and its connection closed', async () => {
-    await serving({ instead: () => true }, async ({ url, open }) => {
+    await serving({ intercept: () => true }, async ({ url, countConnections: open }) => {
       const started = performance.now();
-      expect(failureOf(await read({ url: `${url}/ops.git` }, { limits: { patience: 500 } }))).toBe('no answer in time');
+      expect(failureOf(await read({ url: `${url}/ops.git` }, { limits: { timeoutMs: 500 } }))).toBe('no answer in time');
       expect(performance.now() - started).toBeLessThan(5000);
       await expect.poll(open).toBe(0);
     });
   });
 
   test('that is being read when the reader closes is given up', async () => {
-    await serving({ instead: () => true }, async ({ url, asked, open }) => {
-      const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, scratch, wanted: () => true });
-      const reading = reader.read({ ...nobody, url: `${url}/ops.git` });
+    await serving({ intercept: () => true }, async ({ url, requests: asked, countConnections: open }) => {
+      const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, tempFolder: scratch, isWanted: () => true });
+      const reading = reader.read({ ...noSecrets, url: `${url}/ops.git` });
       await expect.poll(() => asked.length).toBe(1);
       await reader.close();
       expect(failureOf(await reading)).toBe('no answer in time');
@@ -134,28 +134,28 @@ describe('a repository over http', () => {
     await serving({ login }, async (other) => {
       await serving(
         {
-          instead: (request, response) => {
+          intercept: (request, response) => {
             response.writeHead(302, { Location: `${other.url}${request.url}` }).end();
             return true;
           },
         },
         async ({ url }) => {
           expect(failureOf(await read({ url: `${url}/ops.git`, ...login }))).toMatch(/could not read Username/);
-          expect(other.asked.length).toBeGreaterThan(0);
-          expect(other.asked.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
+          expect(other.requests.length).toBeGreaterThan(0);
+          expect(other.requests.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
         },
       );
     });
   });
 
   test('that says the password aloud is not quoted with it', async () => {
-    const instead: GitServerOptions['instead'] = ({ headers }, response) => {
+    const instead: GitServerOptions['intercept'] = ({ headers }, response) => {
       if (headers.authorization === undefined) return false;
       const said = `you sent ${headers.authorization} \u001b[31m${login.password} ${encodeURIComponent(login.password)}`;
       response.writeHead(403, { 'Content-Type': 'text/plain' }).end(said);
       return true;
     };
-    await serving({ login, instead }, async ({ url }) => {
+    await serving({ login, intercept: instead }, async ({ url }) => {
       const told = failureOf(await read({ url: `${url}/ops.git`, ...login }));
       expect(told).toContain('you sent Basic ***');
       expect(told).not.toContain('canary');

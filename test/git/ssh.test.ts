@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Remote, RemoteOptions, RemoteRead } from '../../src/git/read-remote.ts';
-import { commitFiles, putProgram } from '../support/git-repository.ts';
-import { failureOf, makeFolder, readerIn } from './reading.ts';
+import { commitFiles, installProgram } from '../support/git-repository.ts';
+import { failureOf, makeFolder, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
 const scratch = makeFolder();
-const read = readerIn(scratch);
+const read = createTestReader(scratch);
 let commit = '';
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ async function readBySsh(
   options: Partial<RemoteOptions> = {},
 ): Promise<{ readonly result: RemoteRead; readonly told: string }> {
   const log = join(mkdtempSync(join(folder, 'ssh-')), 'log');
-  const env = { ...(await putProgram(`${log}-bin`, 'ssh', ssh(log))), SSH_AUTH_SOCK: '/agent-of-the-user' };
+  const env = { ...(await installProgram(`${log}-bin`, 'ssh', ssh(log))), SSH_AUTH_SOCK: '/agent-of-the-user' };
   const result = await read(remote, { env, ...options });
   return { result, told: existsSync(log) ? readFileSync(log, 'utf8') : '' };
 }
@@ -79,19 +79,19 @@ describe('a repository over ssh', () => {
 
   test('that sends too much is cut off while it comes', async () => {
     await commitFiles(join(folder, 'large.git'), { 'x.runbook.sh': randomBytes(4_000_000) });
-    const env = await putProgram(
+    const env = await installProgram(
       join(folder, 'slow'),
       'ssh',
       'for last; do :; done; eval "$last" | { dd bs=1k count=3000 2>/dev/null; sleep 60; }',
     );
     const started = performance.now();
-    const result = await read({ url: `git@host:${folder}/large.git` }, { env, limits: { largestRepository: 1_000_000 } });
+    const result = await read({ url: `git@host:${folder}/large.git` }, { env, limits: { maxRepositoryBytes: 1_000_000 } });
     expect(failureOf(result)).toBe('it is larger than 1000000 bytes');
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('tells what ssh says', async () => {
-    const env = await putProgram(join(folder, 'refused'), 'ssh', 'echo "git@host: Permission denied (publickey)." >&2; exit 255');
+    const env = await installProgram(join(folder, 'refused'), 'ssh', 'echo "git@host: Permission denied (publickey)." >&2; exit 255');
     expect(failureOf(await read({ url: 'git@host:x' }, { env }))).toBe('git@host: Permission denied (publickey).');
   });
 });

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** A file of a commit: its text, or with another mode (a link, a submodule). */
-export type Committed = string | Buffer | { readonly mode: '120000' | '160000' | '100755'; readonly content: string };
+export type CommitFile = string | Buffer | { readonly mode: '120000' | '160000' | '100755'; readonly content: string };
 
 /** Creates a bare repository, or adds a commit to it; its head has exactly these files. */
 export async function commitFiles(
   folder: string,
-  files: Readonly<Record<string, Committed>>,
+  files: Readonly<Record<string, CommitFile>>,
   message = 'First runbooks\n',
 ): Promise<string> {
   await mkdir(folder, { recursive: true });
@@ -37,14 +37,14 @@ export async function commitFiles(
   return stdout.trim();
 }
 
-/** A request that the server received. */
-export type Asked = { readonly path: string; readonly authorization: string | undefined };
+/** What a server was asked. */
+export type GitRequest = { readonly path: string; readonly authorization: string | undefined };
 
 export type GitServer = {
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly GitRequest[];
   /** How many connections are open. */
-  readonly open: () => Promise<number>;
+  readonly countConnections: () => Promise<number>;
   readonly close: () => Promise<void>;
 };
 
@@ -54,13 +54,13 @@ export type GitServerOptions = {
   /** The user and password for reads; absent for anonymous reads. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Sends its own response, or returns false for the usual one. */
-  readonly instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Answers itself; false: as usual. */
+  readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
 };
 
-/** Serves repositories over git's smart protocol with `git http-backend`. */
-export async function startGitServer({ root, login, tls, instead }: GitServerOptions): Promise<GitServer> {
-  const asked: Asked[] = [];
+/** Serves repositories over the smart protocol of git, by `git http-backend`. */
+export async function startGitServer({ root, login, tls, intercept: instead }: GitServerOptions): Promise<GitServer> {
+  const asked: GitRequest[] = [];
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { authorization, host } = request.headers;
     asked.push({ path: `${host}${request.url}`, authorization });
@@ -78,8 +78,8 @@ export async function startGitServer({ root, login, tls, instead }: GitServerOpt
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
-    asked,
-    open: () => promisify(server.getConnections.bind(server))(),
+    requests: asked,
+    countConnections: () => promisify(server.getConnections.bind(server))(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -117,8 +117,8 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   });
 }
 
-/** Puts a shell script with this name first on the PATH. */
-export async function putProgram(folder: string, name: string, script: string): Promise<Readonly<Record<string, string>>> {
+/** Puts a program of a name before all others; what it does is written in sh. */
+export async function installProgram(folder: string, name: string, script: string): Promise<Readonly<Record<string, string>>> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
   await writeFile(path, `#!/bin/sh\n${script}`);

@@ -14,8 +14,8 @@ export type TestRepository = {
   readonly write: (files: Files) => void;
   readonly remove: (...paths: readonly string[]) => void;
   readonly link: (path: string, target: string) => void;
-  /** Makes a file executable. */
-  readonly allow: (path: string) => void;
+  /** Lets a file be run. */
+  readonly makeExecutable: (path: string) => void;
   /** Commits everything and returns the commit. */
   readonly commit: (message?: string) => string;
   /** Writes, commits everything and returns the commit. */
@@ -34,8 +34,8 @@ export const gitEnv: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 };
 
-/** The environment of git; it disables maintenance, which small repositories do not need. */
-const settings = {
+/** What git is told in its environment: nothing here grows so large that it has to be tidied up. */
+const gitSettings = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'protocol.file.allow',
   GIT_CONFIG_VALUE_0: 'always',
@@ -45,8 +45,8 @@ const settings = {
   GIT_CONFIG_VALUE_2: '0',
 };
 
-/** Creates repositories for the tests of one file, and deletes them after the last test. */
-export function repositories(): {
+/** Makes repositories for the tests of one file, and removes them after the last of them. */
+export function useRepositories(): {
   readonly make: (files?: Files) => TestRepository;
   /** Creates a bare clone that others can push to. */
   readonly makeOrigin: (of: TestRepository) => TestRepository;
@@ -67,7 +67,7 @@ export function repositories(): {
     make(files) {
       const repository = repositoryAt(place(), true);
       repository.write(files ?? {});
-      runIn(repository.folder, 'sh', ['-ec', files === undefined ? begins : `${begins}; ${commits}`, 'sh', 'change']);
+      runIn(repository.folder, 'sh', ['-ec', files === undefined ? initScript : `${initScript}; ${commitScript}`, 'sh', 'change']);
       return repository;
     },
     makeOrigin(of) {
@@ -85,20 +85,20 @@ export function repositories(): {
   };
 }
 
-// Starting a process from one as large as this takes longer than git itself, so one shell runs a batch.
-const commits = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
-const begins = 'git init --quiet --template= --initial-branch=main';
+// A new process costs one as large as ours more than git does in it: one shell starts all that belong together.
+const commitScript = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
+const initScript = 'git init --quiet --template= --initial-branch=main';
 
 /** Runs git, or a script with git, and returns what it prints. */
 function runIn(folder: string, program: 'git' | 'sh', args: readonly string[]): string {
-  const env = { ...gitEnv, ...settings };
+  const env = { ...gitEnv, ...gitSettings };
   return execFileSync(program, args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
 function repositoryAt(folder: string, isNew = false): TestRepository {
   if (isNew) mkdirSync(folder);
   const git = (...args: readonly string[]): string => runIn(folder, 'git', args);
-  const commit = (message = 'change'): string => runIn(folder, 'sh', ['-ec', commits, 'sh', message]);
+  const commit = (message = 'change'): string => runIn(folder, 'sh', ['-ec', commitScript, 'sh', message]);
   return {
     folder,
     git,
@@ -107,7 +107,7 @@ function repositoryAt(folder: string, isNew = false): TestRepository {
     remove(...paths) {
       for (const path of paths) rmSync(join(folder, path), { recursive: true });
     },
-    allow: (path) => chmodSync(join(folder, path), 0o755),
+    makeExecutable: (path) => chmodSync(join(folder, path), 0o755),
     link(path, target) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       symlinkSync(target, join(folder, path));

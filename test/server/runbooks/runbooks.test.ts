@@ -36,7 +36,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   let server: TestServer;
   let call: CallServer;
   let now = new Date('2026-11-20T12:00:00Z');
-  const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbookPath, scratch: folder });
+  const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, isWanted: isRunbookPath, tempFolder: folder });
 
   beforeAll(async () => {
     server = await start({ now: () => now, runbooks: reader });
@@ -204,11 +204,16 @@ function textsIn(rows: Json | undefined, field: string): readonly Json[] {
 
 /** The number of started fetches. */
 function fetches(): number {
-  return git.asked.filter(({ path: asked }) => asked.includes('/info/refs')).length;
+  return git.requests.filter(({ path: asked }) => asked.includes('/info/refs')).length;
 }
 
 test('repositories on the disk of the server are listed when localRepositories is set', async () => {
-  const runbooks = createRemoteReader({ env: { PATH: process.env['PATH'] }, wanted: isRunbookPath, scratch: folder, local: true });
+  const runbooks = createRemoteReader({
+    env: { PATH: process.env['PATH'] },
+    isWanted: isRunbookPath,
+    tempFolder: folder,
+    allowLocal: true,
+  });
   const server = await startPgliteServer({ localRepositories: true, runbooks });
   const call = callerOf(server);
   const url = `file://${folder}/ops.git`;

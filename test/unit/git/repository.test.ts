@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { askGit } from '../../../src/git/ask-git.ts';
-import type { Place } from '../../../src/git/place.ts';
-import { withGit, headOf, mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
-import { reaching } from '../../../src/git/reach.ts';
+import { runPlumbing, runPorcelain } from '../../../src/git/run-git.ts';
+import type { GitContext } from '../../../src/git/git-environment.ts';
+import { headOf, mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
+import { allowNetwork } from '../../../src/git/origin.ts';
 import { AppError } from '../../../src/model/errors.ts';
-import { putProgram } from '../../support/git-repository.ts';
-import { gitEnv, repositories } from '../../support/repository.ts';
+import { installProgram } from '../../support/git-repository.ts';
+import { gitEnv, useRepositories } from '../../support/repository.ts';
 
-const { make, makeOrigin, clone, place, at } = repositories();
+const { make, makeOrigin, clone, place, at } = useRepositories();
 
 /** The error that a promise is rejected with. */
 async function failureOf(action: Promise<unknown>): Promise<AppError> {
@@ -133,21 +133,21 @@ describe('resolveCommit', () => {
 });
 
 /** A setting of the user, in the environment. */
-function ownAlias(name: string, value: string): Place['env'] {
+function ownAlias(name: string, value: string): GitContext['env'] {
   return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `alias.${name}`, GIT_CONFIG_VALUE_0: value };
 }
 
 /** Both ways to ask git: its plumbing for bytes, its porcelain through a package. */
-const ways: readonly (readonly [string, (where: Place, args: readonly string[], patience?: number) => Promise<string>])[] = [
-  ['askGit', async (where, args, patience = 60_000) => (await askGit(where, args, { patience })).stdout.toString()],
-  ['withGit', (where, args, patience = 60_000) => withGit(where, (git) => git.raw(...args), { patience })],
+const ways: readonly (readonly [string, (where: GitContext, args: readonly string[], patience?: number) => Promise<string>])[] = [
+  ['askGit', async (where, args, patience = 60_000) => (await runPlumbing(where, args, { timeoutMs: patience })).stdout.toString()],
+  ['withGit', (where, args, patience = 60_000) => runPorcelain(where, (git) => git.raw(...args), { timeoutMs: patience })],
 ];
 
 describe.each(ways)('%s', (_, ask) => {
   it('runs nothing of the repository and shows git none of our secrets', async () => {
     const repository = make({ 'x.yaml': '' });
     repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
-    repository.allow('.git/hooks/reference-transaction');
+    repository.makeExecutable('.git/hooks/reference-transaction');
     repository.git('config', 'core.fsmonitor', 'touch ran; false');
     const opened = {
       ...(await repository.open()),
@@ -183,7 +183,7 @@ describe.each(ways)('%s', (_, ask) => {
       [`GIT_CONFIG_KEY_${index}`, key],
       [`GIT_CONFIG_VALUE_${index}`, value],
     ]);
-    const ours: Place['env'] = {
+    const ours: GitContext['env'] = {
       GIT_ASKPASS: '/bin/ask',
       GIT_SSH_COMMAND: 'ssh -i key',
       GIT_CONFIG_COUNT: String(Object.keys(settings).length),
@@ -212,11 +212,11 @@ describe.each(ways)('%s', (_, ask) => {
     const repository = make();
     const env = {
       ...gitEnv,
-      ...(await putProgram(place(), 'deaf', 'trap "" INT TERM HUP PIPE; sleep 6 & sleep 6')),
+      ...(await installProgram(place(), 'deaf', 'trap "" INT TERM HUP PIPE; sleep 6 & sleep 6')),
       GIT_SSH_COMMAND: 'deaf',
     };
     const began = performance.now();
-    const waiting = ask(reaching({ ...(await repository.open()), env }), ['ls-remote', 'ssh://gateway.example.com/x'], 200);
+    const waiting = ask(allowNetwork({ ...(await repository.open()), env }), ['ls-remote', 'ssh://gateway.example.com/x'], 200);
     expect(await failureOf(waiting)).toMatchObject({
       code: 'git/timeout',
       exitCode: 4,
@@ -228,7 +228,7 @@ describe.each(ways)('%s', (_, ask) => {
   it('quotes no credentials of an address', async () => {
     const repository = make({ 'x.yaml': '' });
     const url = 'https://ada:canary@127.0.0.1:9/x.git';
-    const error = await failureOf(ask(reaching(await repository.open()), ['ls-remote', url]));
+    const error = await failureOf(ask(allowNetwork(await repository.open()), ['ls-remote', url]));
     expect(error.code).toBe('git/failed');
     expect(error.message).toContain('127.0.0.1:9');
     expect(error.message).not.toContain('canary');
@@ -251,14 +251,14 @@ describe('reaching', () => {
     const repository = make({ 'x.yaml': '' });
     repository.git('config', 'core.sshCommand', 'touch ran');
     const opened = await repository.open();
-    expect(reaching(opened).env['GIT_SSH_COMMAND']).toContain('BatchMode=yes');
+    expect(allowNetwork(opened).env['GIT_SSH_COMMAND']).toContain('BatchMode=yes');
     const own = { ...opened, env: { ...gitEnv, GIT_SSH_COMMAND: 'ssh -i key' } };
-    expect(reaching(own).env).toEqual(own.env);
-    expect(reaching({ ...opened, env: { ...gitEnv, GIT_SSH: "/it's/ssh" } }).env['GIT_SSH_COMMAND']).toBe(String.raw`'/it'\''s/ssh'`);
+    expect(allowNetwork(own).env).toEqual(own.env);
+    expect(allowNetwork({ ...opened, env: { ...gitEnv, GIT_SSH: "/it's/ssh" } }).env['GIT_SSH_COMMAND']).toBe(String.raw`'/it'\''s/ssh'`);
     const file = join(repository.folder, 'user.gitconfig');
     repository.git('config', '--file', file, 'core.sshCommand', 'ssh -i mine');
     const global = await openRepository({ folder: repository.folder, env: { ...gitEnv, GIT_CONFIG_GLOBAL: file } });
-    expect(global === undefined ? undefined : reaching(global).env['GIT_SSH_COMMAND']).toBe('ssh -i mine');
+    expect(global === undefined ? undefined : allowNetwork(global).env['GIT_SSH_COMMAND']).toBe('ssh -i mine');
   });
 });
 

@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { locateRepository, type Place } from '../../../src/git/place.ts';
+import type { GitContext } from '../../../src/git/git-environment.ts';
+import { locateRepository } from '../../../src/git/locate-repository.ts';
 import { openRepository } from '../../../src/git/repository.ts';
-import { gitEnv, repositories } from '../../support/repository.ts';
+import { gitEnv, useRepositories } from '../../support/repository.ts';
 
-const { make, makeOrigin, at, place } = repositories();
+const { make, makeOrigin, at, place } = useRepositories();
 
-function located(folder: string, env: Place['env'] = {}): ReturnType<typeof locateRepository> {
+function located(folder: string, env: GitContext['env'] = {}): ReturnType<typeof locateRepository> {
   return locateRepository({ folder, env });
 }
 

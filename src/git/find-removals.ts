@@ -1,11 +1,11 @@
 import type { Commit } from '../model/desired.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/source.ts';
-import { askGit } from './ask-git.ts';
-import { readBlobs } from './tree.ts';
+import { runPlumbing } from './run-git.ts';
+import { readBlobs } from './read-tree-at.ts';
 import type { Repository } from './repository.ts';
 
-export type Removal = {
+export type RemovalQuery = {
   readonly since: string;
   readonly until: string;
   /** Folders that manifests lie in, from the top of the repository. */
@@ -13,16 +13,16 @@ export type Removal = {
   /** What is gone. */
   readonly ids: readonly ResourceId[];
   /** What a file's bytes declare. */
-  readonly declares: (bytes: Buffer) => readonly ResourceId[];
-  readonly most: number;
+  readonly declaredIds: (bytes: Buffer) => readonly ResourceId[];
+  readonly maxBytes: number;
 };
 
 /** A file as it was and as it became; no id where there was, or is, none. */
-type Step = { readonly before?: string; readonly after?: string };
-type Change = Commit & { readonly isMerge: boolean; readonly steps: readonly Step[] };
+type FileChange = { readonly before?: string; readonly after?: string };
+type CommitChanges = Commit & { readonly isMerge: boolean; readonly files: readonly FileChange[] };
 
 // A longer history would take longer than knowing is worth.
-const mostCommits = 2000;
+const maxCommits = 2000;
 
 /**
  * Finds the commits that took things away: the newest in which a file loses the declaration and no other gains it, so
@@ -30,23 +30,23 @@ const mostCommits = 2000;
  */
 export async function findRemovals(
   repository: Repository,
-  { since, until, paths, ids, declares, most }: Removal,
+  { since, until, paths, ids, declaredIds: declares, maxBytes: most }: RemovalQuery,
 ): Promise<ReadonlyMap<ResourceId, Commit>> {
   if (ids.length === 0) return new Map();
-  const commits = await history(repository, since, { until, paths });
-  const blobs = commits.flatMap(({ steps }) => steps.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
+  const commits = await listCommits(repository, since, { until, paths });
+  const blobs = commits.flatMap(({ files: steps }) => steps.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
   const gone = new Set<ResourceId>(ids);
   const declared = new Map<string, readonly ResourceId[]>();
   await readBlobs(repository, blobs, {
-    most,
-    take: (id, bytes) =>
+    maxBytes: most,
+    onBlob: (id, bytes) =>
       declared.set(
         id,
         declares(bytes).filter((one) => gone.has(one)),
       ),
   });
   const found = new Map<ResourceId, Commit>();
-  for (const { id: commit, subject, steps } of [
+  for (const { id: commit, subject, files: steps } of [
     ...commits.filter(({ isMerge }) => !isMerge),
     ...commits.filter(({ isMerge }) => isMerge),
   ]) {
@@ -58,40 +58,40 @@ export async function findRemovals(
   return found;
 }
 
-type Span = { readonly until: string; readonly paths: readonly string[] };
+type HistoryRange = { readonly until: string; readonly paths: readonly string[] };
 
 /** The commits that touched YAML files at or below the paths, newest first. */
-async function history(repository: Repository, since: string, { until, paths }: Span): Promise<readonly Change[]> {
+async function listCommits(repository: Repository, since: string, { until, paths }: HistoryRange): Promise<readonly CommitChanges[]> {
   const form = ['--format=%x01%H %P%x01%s', '--encoding=UTF-8', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
   const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=all'];
-  const range = ['--topo-order', `--max-count=${mostCommits}`, until, `^${since}`];
+  const range = ['--topo-order', `--max-count=${maxCommits}`, until, `^${since}`];
   const places = ['--', ...(paths.includes('') ? [] : paths)];
-  const { stdout } = await askGit(repository, ['log', ...form, ...raw, ...range, ...places]);
-  return commitsOf(stdout.toString().split('\0'));
+  const { stdout } = await runPlumbing(repository, ['log', ...form, ...raw, ...range, ...places]);
+  return parseLog(stdout.toString().split('\0'));
 }
 
 /** Takes `\1ID PARENTS\1SUBJECT`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
-function commitsOf(tokens: readonly string[]): readonly Change[] {
-  const commits: (Commit & { readonly isMerge: boolean; readonly steps: Step[] })[] = [];
+function parseLog(tokens: readonly string[]): readonly CommitChanges[] {
+  const commits: (Commit & { readonly isMerge: boolean; readonly files: FileChange[] })[] = [];
   for (let index = 0; index < tokens.length; index += 1) {
     const token = (tokens[index] ?? '').trim();
     if (token.startsWith('\u0001')) {
       const [, ids = '', ...subject] = token.split('\u0001');
       const [id = '', ...parents] = ids.trim().split(' ');
-      commits.push({ id, subject: subject.join('\u0001'), isMerge: parents.length > 1, steps: [] });
+      commits.push({ id, subject: subject.join('\u0001'), isMerge: parents.length > 1, files: [] });
     } else if (token.startsWith(':')) {
       index += 1;
-      if (isManifestName(tokens[index] ?? '')) commits.at(-1)?.steps.push(stepOf(token));
+      if (isManifestName(tokens[index] ?? '')) commits.at(-1)?.files.push(parseFileChange(token));
     }
   }
   return commits;
 }
 
-function stepOf(token: string): Step {
+function parseFileChange(token: string): FileChange {
   const [, , before = '', after = ''] = token.split(' ');
-  return { ...(isNone(before) ? {} : { before }), ...(isNone(after) ? {} : { after }) };
+  return { ...(isZeroId(before) ? {} : { before }), ...(isZeroId(after) ? {} : { after }) };
 }
 
-function isNone(id: string): boolean {
+function isZeroId(id: string): boolean {
   return /^0*$/.test(id);
 }

@@ -1,29 +1,29 @@
 import { sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { SourceFile } from '../model/source.ts';
-import { askGit } from './ask-git.ts';
-import { findFiles, type Entry, type FindOptions } from './find-files.ts';
+import { runPlumbing } from './run-git.ts';
+import { findFiles, type TreeEntry, type FindOptions } from './find-files.ts';
 import type { Repository } from './repository.ts';
 import { AppError } from '../model/errors.ts';
-import type { Place } from './place.ts';
+import type { GitContext } from './git-environment.ts';
 
-export type BlobReading = {
+export type BlobOptions = {
   /** So many bytes are kept of each; the rest is passed over. */
-  readonly most: number;
-  readonly take: (id: string, bytes: Buffer) => void;
+  readonly maxBytes: number;
+  readonly onBlob: (id: string, bytes: Buffer) => void;
 };
 
 /** Reads objects by their ids, each once, in one process; the bytes are taken one object after another. */
-export async function readBlobs(place: Place, ids: Iterable<string>, { most, take }: BlobReading): Promise<void> {
+export async function readBlobs(place: GitContext, ids: Iterable<string>, { maxBytes: most, onBlob: take }: BlobOptions): Promise<void> {
   const wanted = new Set(ids);
   if (wanted.size === 0) return;
-  await askGit(place, ['cat-file', '--batch', '--buffer'], { input: `${[...wanted].join('\n')}\n`, hear: batchReader(most, take) });
+  await runPlumbing(place, ['cat-file', '--batch', '--buffer'], { input: `${[...wanted].join('\n')}\n`, onChunk: batchReader(most, take) });
 }
 
 type Blob = { readonly id: string; readonly size: number; readonly parts: Buffer[]; kept: number; passed: number };
 
 /** Takes `ID blob SIZE`, a line's end, SIZE bytes and a line's end, again and again, in whatever parts they come. */
-function batchReader(most: number, take: BlobReading['take']): (part: Buffer) => void {
+function batchReader(most: number, take: BlobOptions['onBlob']): (part: Buffer) => void {
   let header = '';
   let blob: Blob | undefined;
   return (part) => {
@@ -34,7 +34,7 @@ function batchReader(most: number, take: BlobReading['take']): (part: Buffer) =>
         header += part.toString('latin1', at, end < 0 ? part.length : end);
         if (end < 0) return;
         at = end + 1;
-        blob = begin(header);
+        blob = parseBlobHeader(header);
         header = '';
       } else if (blob.passed < blob.size) {
         const next = Math.min(part.length, at + blob.size - blob.passed);
@@ -53,7 +53,7 @@ function batchReader(most: number, take: BlobReading['take']): (part: Buffer) =>
   };
 }
 
-function begin(header: string): Blob {
+function parseBlobHeader(header: string): Blob {
   const [id = '', type, size] = header.split(' ');
   if (size !== undefined && type === 'blob') return { id, size: Number(size), parts: [], kept: 0, passed: 0 };
   throw new AppError('git/failed', 4, `git has no file with the id ${id}: the clone is not whole`, {
@@ -63,7 +63,7 @@ function begin(header: string): Blob {
 
 export type TreeOptions = FindOptions & {
   /** Larger files are cut off one byte later, for `decode` to refuse. */
-  readonly most: number;
+  readonly maxBytes: number;
   /** Makes text of a file's bytes, or tells why that cannot be. */
   readonly decode: (path: string, bytes: Buffer) => Checked<SourceFile>;
 };
@@ -78,14 +78,14 @@ export async function readTreeAt(
   { paths, options }: { readonly paths: readonly string[]; readonly options: TreeOptions },
 ): Promise<Checked<readonly SourceFile[]>> {
   const entries = await listTree(repository, commit, { paths, root: options.root });
-  const targets = await targetsOf(repository, entries);
+  const targets = await readLinkTargets(repository, entries);
   const found = findFiles(paths, { entries, targets }, options);
   const diagnostics: Diagnostic[] = [...found.diagnostics];
   const files: SourceFile[] = [];
   const byId = pathsById(found.files);
   await readBlobs(repository, byId.keys(), {
-    most: options.most + 1,
-    take(id, bytes) {
+    maxBytes: options.maxBytes + 1,
+    onBlob(id, bytes) {
       for (const path of byId.get(id) ?? []) {
         const file = options.decode(options.show(path), bytes);
         if (file.value !== undefined) files.push(file.value);
@@ -97,55 +97,55 @@ export async function readTreeAt(
 }
 
 /** Names the files of a whole commit, whatever they are. */
-export async function listCommit(repository: Repository, commit: string): Promise<readonly Entry[]> {
-  return list(repository, commit, []);
+export async function listCommit(repository: Repository, commit: string): Promise<readonly TreeEntry[]> {
+  return listEntries(repository, commit, []);
 }
 
-type Wanted = { readonly paths: readonly string[]; readonly root: string };
+type TreeQuery = { readonly paths: readonly string[]; readonly root: string };
 
 /** What a commit holds at and below the paths; all of the root where a link, or a path behind one, may lead further. */
-async function listTree(repository: Repository, commit: string, { paths, root }: Wanted): Promise<readonly Entry[]> {
+async function listTree(repository: Repository, commit: string, { paths, root }: TreeQuery): Promise<readonly TreeEntry[]> {
   if (paths.length === 0) return [];
-  const entries = await list(repository, commit, paths);
-  const isWhole = paths.every((top) => entries.some((entry) => isAt(entry, top)));
-  if (isWhole && entries.every(({ sort }) => sort !== 'link')) return entries;
-  return list(repository, commit, [root, ...paths]);
+  const entries = await listEntries(repository, commit, paths);
+  const isWhole = paths.every((top) => entries.some((entry) => isBelow(entry, top)));
+  if (isWhole && entries.every(({ type: sort }) => sort !== 'link')) return entries;
+  return listEntries(repository, commit, [root, ...paths]);
 }
 
-function isAt({ path }: Entry, top: string): boolean {
+function isBelow({ path }: TreeEntry, top: string): boolean {
   return top === '' || path === top || path.startsWith(`${top}/`);
 }
 
-async function list(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly Entry[]> {
+async function listEntries(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly TreeEntry[]> {
   const all = paths.length === 0 || paths.includes('');
   const args = ['ls-tree', '-r', '-z', '--full-tree', commit, ...(all ? [] : ['--', ...paths])];
-  const { stdout } = await askGit(repository, args);
+  const { stdout } = await runPlumbing(repository, args);
   return stdout
     .toString()
     .split('\0')
-    .flatMap((line) => entryOf(line) ?? []);
+    .flatMap((line) => parseEntry(line) ?? []);
 }
 
-const sorts: Readonly<Record<string, Entry['sort']>> = { '120000': 'link', '160000': 'repository' };
+const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', '160000': 'repository' };
 
 /** `MODE TYPE ID`, a tab and the path. */
-function entryOf(line: string): Entry | undefined {
+function parseEntry(line: string): TreeEntry | undefined {
   const tab = line.indexOf('\t');
   if (tab < 0) return undefined;
   const id = line.slice(line.lastIndexOf(' ', tab) + 1, tab);
-  return { path: line.slice(tab + 1), id, sort: sorts[line.slice(0, 6)] ?? 'file' };
+  return { path: line.slice(tab + 1), id, type: specialTypes[line.slice(0, 6)] ?? 'file' };
 }
 
 // No system takes a longer path.
-const longestTarget = 4096;
+const maxLinkBytes = 4096;
 
 /** Where links lead, by their paths. */
-async function targetsOf(repository: Repository, entries: readonly Entry[]): Promise<ReadonlyMap<string, string>> {
-  const byId = pathsById(entries.filter(({ sort }) => sort === 'link'));
+async function readLinkTargets(repository: Repository, entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, string>> {
+  const byId = pathsById(entries.filter(({ type: sort }) => sort === 'link'));
   const targets = new Map<string, string>();
   await readBlobs(repository, byId.keys(), {
-    most: longestTarget,
-    take(id, bytes) {
+    maxBytes: maxLinkBytes,
+    onBlob(id, bytes) {
       for (const path of byId.get(id) ?? []) targets.set(path, bytes.toString());
     },
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { findRemovals } from '../../../src/git/removed.ts';
+import { findRemovals } from '../../../src/git/find-removals.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
-import { repositories, type TestRepository } from '../../support/repository.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
 
-const { make, clone } = repositories();
+const { make, clone } = useRepositories();
 
 /** A file that declares the things, each in a line. */
 function declaring(...names: readonly string[]): string {
@@ -21,7 +21,7 @@ function declares(bytes: Buffer): readonly ResourceId[] {
 async function removals(repository: TestRepository, since: string, names: readonly string[], paths = ['a']): Promise<unknown> {
   const ids = names.map((name): ResourceId => `Thing/${name}`);
   const until = repository.git('rev-parse', 'HEAD');
-  return idsOf(await findRemovals(await repository.open(), { since, until, paths, ids, declares, most: 1000 }));
+  return idsOf(await findRemovals(await repository.open(), { since, until, paths, ids, declaredIds: declares, maxBytes: 1000 }));
 }
 
 function idsOf(found: Awaited<ReturnType<typeof findRemovals>>): unknown {
@@ -87,7 +87,7 @@ describe('findRemovals', () => {
     const commit = repository.commit();
     const opened = await repository.open('a');
     const ids: readonly ResourceId[] = ['Thing/odd', 'Thing/umlaut'];
-    const found = await findRemovals(opened, { since, until: 'HEAD', paths: ['a'], ids, declares, most: 1000 });
+    const found = await findRemovals(opened, { since, until: 'HEAD', paths: ['a'], ids, declaredIds: declares, maxBytes: 1000 });
     expect(idsOf(found)).toStrictEqual({ 'Thing/odd': commit, 'Thing/umlaut': commit });
     expect(await removals(repository, since, ['odd'], [''])).toStrictEqual({ 'Thing/odd': commit });
   });
@@ -97,7 +97,14 @@ describe('findRemovals', () => {
     repository.remove('a/one.yaml');
     const subject = 'Dröp "one" \u0001:100644 %s @all';
     const id = repository.commit(`${subject}\n\nIt was old.`);
-    const found = await findRemovals(await repository.open(), { since, until: id, paths: ['a'], ids: ['Thing/one'], declares, most: 1000 });
+    const found = await findRemovals(await repository.open(), {
+      since,
+      until: id,
+      paths: ['a'],
+      ids: ['Thing/one'],
+      declaredIds: declares,
+      maxBytes: 1000,
+    });
     expect([...found]).toStrictEqual([['Thing/one', { id, subject }]]);
   });
 

@@ -3,11 +3,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { maxBytes } from '../../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../../src/disk/walk.ts';
-import { readTreeAt } from '../../../src/git/tree.ts';
+import { readTreeAt } from '../../../src/git/read-tree-at.ts';
 import { runCount } from '../../support/property-runs.ts';
-import { repositories, type TestRepository } from '../../support/repository.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
 
-const { make } = repositories();
+const { make } = useRepositories();
 
 type Seen = { readonly files: Readonly<Record<string, string>>; readonly problems: readonly string[] };
 
@@ -18,7 +18,7 @@ async function seen(
   exclude: readonly string[] = [],
   root = '',
 ): Promise<Seen> {
-  const options = { root, exclude, show: (path: string) => path, most: maxBytes, decode: decodeFile };
+  const options = { root, exclude, show: (path: string) => path, maxBytes, decode: decodeFile };
   const { value = [], diagnostics } = await readTreeAt(await repository.open(), repository.git('rev-parse', 'HEAD'), { paths, options });
   const problems = diagnostics.map(({ code, at }) => `${at?.file}:${at?.line} ${code}`);
   return { files: Object.fromEntries(value.map(({ path, text }) => [path, text])), problems };

@@ -2,18 +2,18 @@ import * as fc from 'fast-check';
 import { rmSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import {
-  appliedName,
+  appliedRefName,
   appliedRef,
-  keepApplied,
-  pushApplied,
-  readName,
-  readRecorded,
+  setAppliedRef,
+  pushAppliedRef,
+  parseAppliedRefName,
+  readAppliedRefs,
   findLastApplied,
   type LastApplied,
-} from '../../../src/git/applied.ts';
-import { repositories, type TestRepository } from '../../support/repository.ts';
+} from '../../../src/git/applied-refs.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
 
-const { make, makeOrigin, clone } = repositories();
+const { make, makeOrigin, clone } = useRepositories();
 const configs = ['ostiary.yaml', 'ostiary.yml'];
 
 async function lastApplied(repository: TestRepository, folder = '', target = 'prod', origin = true): Promise<LastApplied> {
@@ -23,8 +23,8 @@ async function lastApplied(repository: TestRepository, folder = '', target = 'pr
 /** Records HEAD as apply does. */
 async function record(repository: TestRepository, name = 'prod'): Promise<string> {
   const [opened, commit] = [await repository.open(), repository.git('rev-parse', 'HEAD')];
-  await keepApplied(opened, name, commit);
-  expect(await pushApplied(opened, name, commit)).toBeUndefined();
+  await setAppliedRef(opened, name, commit);
+  expect(await pushAppliedRef(opened, name, commit)).toBeUndefined();
   return commit;
 }
 
@@ -44,18 +44,18 @@ test('a name tells folder and target apart, and every name makes a ref that git 
       fc.oneof(fc.constant(''), text),
       text.filter((one) => !one.includes('/')),
       (folder, target) => {
-        const name = appliedName(folder, target);
+        const name = appliedRefName(folder, target);
         expect(name).toMatch(/^[\w%-]+$/);
-        expect(readName(name)).toStrictEqual({ folder, target });
+        expect(parseAppliedRefName(name)).toStrictEqual({ folder, target });
       },
     ),
   );
   for (const target of ['prod', 'a..b', 'x.lock', '@{', '.', '-x', 'ä', '%2F', 'HEAD']) {
-    git('check-ref-format', appliedRef(appliedName('', target)));
-    git('check-ref-format', appliedRef(appliedName('teams/a b', target)));
+    git('check-ref-format', appliedRef(appliedRefName('', target)));
+    git('check-ref-format', appliedRef(appliedRefName('teams/a b', target)));
   }
-  expect(appliedRef(appliedName('', 'prod'))).toBe('refs/ostiary/applied/prod');
-  expect(appliedRef(appliedName('teams/orders', 'prod'))).toBe('refs/ostiary/applied/teams%2Forders%2Fprod');
+  expect(appliedRef(appliedRefName('', 'prod'))).toBe('refs/ostiary/applied/prod');
+  expect(appliedRef(appliedRefName('teams/orders', 'prod'))).toBe('refs/ostiary/applied/teams%2Forders%2Fprod');
 });
 
 describe('findLastApplied', () => {
@@ -98,7 +98,7 @@ describe('findLastApplied', () => {
     const { ours } = pair();
     await record(ours);
     const commit = ours.save({ 'x.yaml': '' });
-    await keepApplied(await ours.open(), 'prod', commit);
+    await setAppliedRef(await ours.open(), 'prod', commit);
     expect(await lastApplied(ours)).toStrictEqual({ commit, diagnostics: [] });
   });
 
@@ -136,7 +136,7 @@ describe('findLastApplied', () => {
   it('keeps configs of several folders apart, and follows one that has moved', async () => {
     const ours = make({ 'a/ostiary.yaml': '', 'b/ostiary.yaml': '' });
     const commit = ours.git('rev-parse', 'HEAD');
-    await keepApplied(await ours.open(), appliedName('a', 'prod'), commit);
+    await setAppliedRef(await ours.open(), appliedRefName('a', 'prod'), commit);
     expect(await lastApplied(ours, 'a')).toMatchObject({ commit });
     expect(await lastApplied(ours, 'b')).toMatchObject({ commit: undefined });
     expect(await lastApplied(ours)).toMatchObject({ commit: undefined });
@@ -150,14 +150,14 @@ describe('pushApplied', () => {
   it('runs no hook of this clone, and tells of one of origin that refuses', async () => {
     const { ours, origin } = pair();
     ours.write({ '.git/hooks/pre-push': '#!/bin/sh\nexit 1\n' });
-    ours.allow('.git/hooks/pre-push');
+    ours.makeExecutable('.git/hooks/pre-push');
     await record(ours);
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\necho "not you" >&2\nexit 1\n' });
-    origin.allow('hooks/pre-receive');
+    origin.makeExecutable('hooks/pre-receive');
     const commit = ours.save({ 'x.yaml': '' });
-    const failure = await pushApplied(await ours.open(), 'prod', commit);
+    const failure = await pushAppliedRef(await ours.open(), 'prod', commit);
     expect(failure).toMatchObject({ code: 'git/failed', message: expect.stringContaining('pre-receive hook declined') });
-    expect((await readRecorded(await ours.open())).seen.get('prod')).not.toBe(commit);
+    expect((await readAppliedRefs(await ours.open())).origin.get('prod')).not.toBe(commit);
   });
 
   it('does not write over what somebody else recorded meanwhile', async () => {
@@ -167,7 +167,7 @@ describe('pushApplied', () => {
     await lastApplied(theirs);
     const second = await record(theirs);
     const third = ours.save({ 'y.yaml': '' });
-    expect(await pushApplied(await ours.open(), 'prod', third)).toMatchObject({ code: 'git/failed' });
+    expect(await pushAppliedRef(await ours.open(), 'prod', third)).toMatchObject({ code: 'git/failed' });
     expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
   });
 

@@ -1,0 +1,266 @@
+import { Readable } from 'node:stream';
+import type { SimpleGit, SimpleGitOptions } from 'simple-git';
+import { AppError } from '../model/errors.ts';
+import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
+
+export type GitOptions = {
+  /** The complete environment of git; git does not inherit that of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly input?: string;
+  /** Stops the run when git prints more bytes. */
+  readonly maxOutputBytes: number;
+  /** Receives the output chunk by chunk, so that it is not collected; an error that it throws stops the run and rejects. */
+  readonly onChunk?: (chunk: Buffer) => void;
+  /** Stops the run and all processes that git started. */
+  readonly signal: AbortSignal;
+};
+
+/** The result of a run; `failure` is the reason why its output is not usable. */
+export type GitResult = { readonly output: Buffer } | { readonly failure: string; readonly exit?: GitExit };
+
+/** How git itself ended without success: its exit code and everything that it printed, or why it did not start. */
+export type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr: string } | { readonly cause: Error };
+
+// A remote can make git print anything, and only the end of stderr is useful.
+const maxStderr = 16 * 1024;
+
+/** Runs git with exactly these arguments. Never throws for a failure of git or of the network. */
+export async function runGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
+  const { env, cwd, input = '', maxOutputBytes, onChunk, signal } = options;
+  // Loaded with the first run, because most commands run no git.
+  const { spawn } = await import('node:child_process');
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      resolve({ failure: reasonOf(signal) });
+      return;
+    }
+    // In its own process group, so that ssh and remote-https end with git, and without a terminal, so that they cannot prompt.
+    const git = spawn('git', args, { env, cwd, detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const output: Buffer[] = [];
+    let size = 0;
+    let stderr = '';
+    let failure: string | undefined;
+    let cause: Error | undefined;
+    const stop = (reason: string): void => {
+      failure ??= reason;
+      killGroup(git.pid);
+      git.stdout.destroy();
+      git.stderr.destroy();
+    };
+    const onAbort = (): void => stop(reasonOf(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    git.stdout.on('data', (chunk: Buffer) => {
+      if (onChunk === undefined) output.push(chunk);
+      else
+        attempt(
+          () => onChunk(chunk),
+          (error) => {
+            reject(error);
+            stop(error.message);
+          },
+        );
+      size += chunk.length;
+      if (size > maxOutputBytes) stop(`git answers with more than ${maxOutputBytes} bytes`);
+    });
+    git.stderr.on('data', (chunk: Buffer) => {
+      stderr = (stderr + chunk.toString()).slice(-maxStderr);
+    });
+    // Git may exit before it reads all input; its exit code is what counts.
+    git.stdin.on('error', () => undefined);
+    git.stdin.end(input);
+    git.once('error', (error) => {
+      failure ??= `git cannot be run: ${error.message}`;
+      cause = error;
+    });
+    git.once('close', (code) => {
+      signal.removeEventListener('abort', onAbort);
+      const all = Buffer.concat(output);
+      if (failure !== undefined) resolve({ failure, ...(cause === undefined ? {} : { exit: { cause } }) });
+      else resolve(code === 0 ? { output: all } : { failure: summarizeFailure(stderr), exit: { code: code ?? -1, output: all, stderr } });
+    });
+  });
+}
+
+function attempt(action: () => void, onError: (error: Error) => void): void {
+  try {
+    action();
+  } catch (error) {
+    onError(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function killGroup(id: number | undefined): void {
+  if (id === undefined) return;
+  try {
+    process.kill(-id, 'SIGKILL');
+  } catch (error) {
+    // The group has already ended.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error && reason.name !== 'TimeoutError' && reason.name !== 'AbortError' ? reason.message : 'no answer in time';
+}
+
+/** Returns the errors of git and ssh in one line of at most 400 characters, without advice and control characters. */
+function summarizeFailure(text: string): string {
+  const lines = text.split(/[\r\n]+/).map((line) => line.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, '').trim());
+  const errors = lines.filter(
+    (line) => line !== '' && !/^(warning|hint|Warning|Please make sure|and the repository exists|ssh-keygen)/.test(line),
+  );
+  const specific = errors.filter((line) => line !== 'fatal: Could not read from remote repository.');
+  const chosen = (specific.length > 0 ? specific : errors).slice(-3).join('; ');
+  return chosen === '' ? 'git failed without a word' : chosen.slice(0, 400);
+}
+
+type CommandOptions = {
+  /** Exit codes that are results; another exit code is thrown as an error. Only 0 by default. */
+  readonly allowedExitCodes?: readonly number[];
+  readonly timeoutMs?: number;
+};
+
+export type PlumbingOptions = CommandOptions & {
+  readonly input?: string;
+  /** Receives the output chunk by chunk, so that it is not collected. */
+  readonly onChunk?: (chunk: Buffer) => void;
+};
+
+/** The result of a plumbing command; `stdout` is empty if `onChunk` received the output. */
+export type PlumbingOutput = { readonly code: number; readonly stdout: Buffer };
+
+const defaultTimeoutMs = 120_000;
+
+/**
+ * Runs one plumbing command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Throws AppError when
+ * git is not installed, fails, or takes longer than the timeout.
+ */
+export async function runPlumbing(context: GitContext, args: readonly string[], options: PlumbingOptions = {}): Promise<PlumbingOutput> {
+  const { input, onChunk, allowedExitCodes = [0], timeoutMs = defaultTimeoutMs } = options;
+  const result = await runGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
+    cwd: context.folder,
+    env: gitEnvironment(context),
+    maxOutputBytes: Infinity,
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(input === undefined ? {} : { input }),
+    ...(onChunk === undefined ? {} : { onChunk }),
+  });
+  if ('output' in result) return { code: 0, stdout: result.output };
+  if (result.exit === undefined) throw timeoutError(args, timeoutMs);
+  if ('cause' in result.exit) throw notInstalledError(result.exit.cause);
+  const { code, output, stderr } = result.exit;
+  if (!allowedExitCodes.includes(code)) throw failureError(context.folder, args, stderr);
+  return { code, stdout: output };
+}
+
+// simple-git refuses these features by default, so that no argument smuggles them in. Ostiary writes all arguments itself, none
+// begins with text of other people, and git finds the same settings and programs in the user's files.
+const allowedByUser: NonNullable<SimpleGitOptions['unsafe']> = Object.fromEntries(
+  [
+    ['AskPass', 'CredentialHelper', 'SshCommand', 'GitProxy', 'UrlRewrite', 'ProtocolOverride', 'Exec', 'Pack'],
+    ['ConfigEnvCount', 'ConfigPaths', 'Include', 'Alias', 'CommandBinaries', 'Editor', 'Pager', 'MergeDriver', 'HooksPath', 'FsMonitor'],
+    ['DiffExternal', 'DiffTextConv', 'Filter', 'GpgProgram', 'TemplateDir', 'Submodule'],
+  ]
+    .flat()
+    .map((name) => [`allowUnsafe${name}`, true]),
+);
+
+/**
+ * Runs one porcelain command of git without a prompt or a hook, with the same restrictions as `runPlumbing`. Throws AppError
+ * when git is not installed, fails, or takes longer than the timeout.
+ */
+export async function runPorcelain<T>(
+  context: GitContext,
+  command: (git: SimpleGit) => PromiseLike<T>,
+  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs }: CommandOptions = {},
+): Promise<T> {
+  // Loaded with the first command, because outside of repositories no command runs.
+  const { simpleGit, GitError } = await import('simple-git');
+  const abort = AbortSignal.timeout(timeoutMs);
+  const env = gitEnvironment(context);
+  let exit: { readonly code: number | null; readonly text: string } | undefined;
+  try {
+    const git = simpleGit({
+      baseDir: context.folder,
+      config: [...safeSettings],
+      abort,
+      // The output is complete when its pipes close, not some time after the exit.
+      completion: { onClose: true, onExit: false },
+      allowEnvironment: Object.keys(env),
+      unsafe: allowedByUser,
+      errors(error, { exitCode, stdErr, stdOut }) {
+        exit = { code: exitCode, text: Buffer.concat([...stdErr, ...stdOut]).toString() };
+        if (abort.aborted) return error;
+        return allowedExitCodes.includes(exitCode) ? undefined : new Error(`git ended with ${exitCode}`);
+      },
+    });
+    git.env({ ...env }).outputHandler((_, ...outputs) => {
+      // Processes that git started may hold these pipes open after git has ended.
+      const close = (): void => {
+        for (const output of outputs) if (output instanceof Readable) output.destroy();
+      };
+      abort.addEventListener('abort', close);
+    });
+    return await command(git);
+  } catch (error) {
+    const args = error instanceof GitError ? (error.task?.commands ?? []) : [];
+    if (abort.aborted) throw timeoutError(args, timeoutMs);
+    if (exit?.code !== undefined && (exit.code ?? 0) < 0) throw notInstalledError(error);
+    throw failureError(context.folder, args, exit?.text ?? String(error));
+  }
+}
+
+/** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
+function failureError(folder: string, args: readonly string[], stderr: string): AppError {
+  if (/dubious ownership/.test(stderr)) {
+    return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to somebody else`, {
+      hint: `if you trust it: git config --global --add safe.directory ${dubiousFolder(stderr) ?? folder}; or plan without a base: --base none`,
+    });
+  }
+  const [, protocol] = /transport '([^'\n]+)' not allowed/.exec(stderr) ?? [];
+  if (protocol !== undefined) {
+    const message = `the protocol ${protocol} is not allowed: git reaches other repositories by https, ssh or as local paths`;
+    return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the address of origin' });
+  }
+  const reason = summarizeStderr(stderr);
+  return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'it does not say why' : reason}`, {
+    hint: branchConflictHint(stderr) ?? 'git 2.31 or newer is needed; git fsck tells whether the repository is whole',
+  });
+}
+
+function notInstalledError(cause: unknown): AppError {
+  return new AppError('git/not-installed', 4, 'there is a git repository here, but no program git that can be run', {
+    hint: 'install git, or plan without a base: --base none',
+    cause,
+  });
+}
+
+function timeoutError(args: readonly string[], timeoutMs: number): AppError {
+  return new AppError('git/timeout', 4, `git ${commandOf(args)} took longer than ${timeoutMs / 1000} seconds`, {
+    hint: 'is the place that git reads from reachable?',
+  });
+}
+
+/** Returns a hint if another branch blocks the name: git allows no branch below a branch. */
+function branchConflictHint(stderr: string): string | undefined {
+  const [, branch] = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(stderr) ?? [];
+  return branch === undefined ? undefined : `the branch ${branch} is in the way: give it another name, git branch -m ${branch} OTHER`;
+}
+
+function commandOf(args: readonly string[]): string {
+  return args.find((arg) => /^[a-z]/.test(arg)) ?? '';
+}
+
+/** Returns the relevant lines of stderr in one line. */
+function summarizeStderr(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const refused = lines.flatMap((line) => /^!\s.*\[.*\((.+)\)$/.exec(line)?.[1] ?? []);
+  const fatal = lines.flatMap((line) => /^(?:fatal|error): (?!unable to read askpass)(.+)$/.exec(line)?.[1] ?? []);
+  const errors = refused.length > 0 ? refused : fatal.slice(0, 2);
+  return (errors.length > 0 ? errors : lines.filter((line) => line !== '').slice(-1)).join('; ').replaceAll(/(:\/\/)[^\s/@]+@/g, '$1');
+}
+
+function dubiousFolder(stderr: string): string | undefined {
+  return /dubious ownership in repository at '([^'\n]+)'/.exec(stderr)?.[1];
+}
