@@ -6,25 +6,25 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
-/** What was wholly applied, by the name of its ref: here, and as origin last told of it. */
+/** The commits that were completely applied, by ref name: as this clone recorded them, and as origin had them when it was last read. */
 export type AppliedRefs = { readonly local: ReadonlyMap<string, string>; readonly origin: ReadonlyMap<string, string> };
 
 const localPrefix = 'refs/ostiary/applied/';
 const originPrefix = 'refs/ostiary/origin/';
 
 /**
- * The name of the ref that keeps what was wholly applied to a target, by its config file's folder in the repository:
- * two configs of one repository may have targets of one name.
+ * Returns the name of the ref that records the last complete apply to a target. It contains the folder of the config file,
+ * because two configs of a repository may have targets with the same name.
  */
 export function appliedRefName(folder: string, target: string): string {
   return [...(folder === '' ? [] : [folder]), target].map(percentEncode).join('%2F');
 }
 
-/** The target that a name is of, and the folder of its config file. */
+/** Parses the name of a ref into the target and the folder of its config file; undefined for other names. */
 export function parseAppliedRefName(name: string): { readonly folder: string; readonly target: string } | undefined {
   if (!/^(?:[\w-]|%[0-9A-F]{2})+$/.test(name)) return undefined;
-  const at = name.lastIndexOf('%2F');
-  const [folder, target] = at < 0 ? ['', name] : [name.slice(0, at), name.slice(at + 3)];
+  const slash = name.lastIndexOf('%2F');
+  const [folder, target] = slash < 0 ? ['', name] : [name.slice(0, slash), name.slice(slash + 3)];
   try {
     return { folder: decodeURIComponent(folder), target: decodeURIComponent(target) };
   } catch {
@@ -32,7 +32,7 @@ export function parseAppliedRefName(name: string): { readonly folder: string; re
   }
 }
 
-/** Spells a text with the characters alone that every ref may have. */
+/** Encodes a text with the characters that every ref may contain. */
 function percentEncode(text: string): string {
   return [...Buffer.from(text)]
     .map((byte) =>
@@ -41,18 +41,18 @@ function percentEncode(text: string): string {
     .join('');
 }
 
-/** The whole name of the ref. */
+/** Returns the full name of the ref, which starts with `refs/`. */
 export function appliedRef(name: string): string {
   return `${localPrefix}${name}`;
 }
 
-/** Reads what this clone knows. */
+/** Reads the refs of this clone, without contacting origin. */
 export async function readAppliedRefs(repository: Repository): Promise<AppliedRefs> {
   const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname)', localPrefix, originPrefix]);
   return { local: parseRefs(localPrefix, stdout.toString()), origin: parseRefs(originPrefix, stdout.toString()) };
 }
 
-/** Asks origin what was wholly applied; where it does not answer, why. */
+/** Lists the commits that origin has as completely applied, by ref name; returns the error if origin is not reachable. */
 export async function listOriginAppliedRefs(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return catchOriginError(async () => {
     const lines = await listOrigin(repository, `${localPrefix}*`);
@@ -60,7 +60,7 @@ export async function listOriginAppliedRefs(repository: Repository): Promise<Rea
   });
 }
 
-/** Brings a commit that origin keeps, and what was applied with it, into this clone; why, where that cannot be. */
+/** Fetches an applied commit from origin into this clone; returns the error if that fails. */
 export async function fetchAppliedRef(repository: Repository, name: string): Promise<AppError | undefined> {
   return catchOriginError(async () => {
     await fetchOrigin(repository, `+${localPrefix}${name}:${originPrefix}${name}`, 1);
@@ -68,22 +68,22 @@ export async function fetchAppliedRef(repository: Repository, name: string): Pro
   });
 }
 
-/** Keeps in this clone what was wholly applied. */
+/** Records in this clone that the commit was completely applied. */
 export async function setAppliedRef(repository: Repository, name: string, commit: string): Promise<void> {
   await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, commit]);
 }
 
-/** Tells origin what was wholly applied, unless it was told otherwise since it was last asked; why, where that cannot be. */
+/** Pushes the record of an applied commit if origin has not changed since it was last read; returns the error if that fails. */
 export async function pushAppliedRef(repository: Repository, name: string, commit: string): Promise<AppError | undefined> {
-  const { origin: known } = await readAppliedRefs(repository);
+  const { origin } = await readAppliedRefs(repository);
   return catchOriginError(async () => {
-    await pushOrigin(repository, commit, `${localPrefix}${name}`, known.get(name) ?? '');
+    await pushOrigin(repository, commit, `${localPrefix}${name}`, origin.get(name) ?? '');
     await runPlumbing(repository, ['update-ref', `${originPrefix}${name}`, commit]);
     return undefined;
   });
 }
 
-/** What came of it, or what went wrong with origin. */
+/** Returns the result of an action, or the error if git failed or timed out. */
 async function catchOriginError<T>(action: () => Promise<T>): Promise<T | AppError> {
   try {
     return await action();
@@ -93,66 +93,66 @@ async function catchOriginError<T>(action: () => Promise<T>): Promise<T | AppErr
   }
 }
 
-function parseRefs(top: string, text: string): ReadonlyMap<string, string> {
+function parseRefs(prefix: string, text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').map((line) => line.split(' '));
-  return new Map(lines.flatMap(([id = '', ref = '']) => (ref.startsWith(top) ? [[ref.slice(top.length), id] as const] : [])));
+  return new Map(lines.flatMap(([id = '', ref = '']) => (ref.startsWith(prefix) ? [[ref.slice(prefix.length), id] as const] : [])));
 }
 
 export type LastApplied = {
-  /** Undefined where nothing was ever recorded. */
+  /** Undefined if no apply was ever recorded. */
   readonly commit: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 export type LastAppliedQuery = {
   readonly target: string;
-  /** Names of config files, to tell whether one has moved. */
+  /** Names of config files, to detect whether one has moved. */
   readonly configs: readonly string[];
-  /** Whether origin is asked. */
+  /** Whether to read origin. */
   readonly origin: boolean;
 };
 
 /**
- * Finds the commit that was last wholly applied to a target: what origin tells, unless this clone applied since. Where
- * origin cannot be asked, this clone's word counts and a warning says so; without one nothing may be concluded.
+ * Finds the commit that was last completely applied to a target: that of origin, unless this clone applied since origin was last
+ * read. If origin is not reachable, returns the commit of this clone with a warning. Throws AppError when this clone has no commit
+ * either: a plan without a base could undo what is stricter on the gateway.
  */
-export async function findLastApplied(repository: Repository, wanted: LastAppliedQuery): Promise<LastApplied> {
-  const recorded = await readAppliedRefs(repository);
-  const asked = wanted.origin && hasOrigin(repository);
-  const told = asked ? await listOriginAppliedRefs(repository) : new Map<string, string>();
-  const remote = told instanceof AppError ? new Map<string, string>() : told;
-  const name = findRecordedName(repository, wanted, new Set([...recorded.local.keys(), ...remote.keys()]));
-  const here = recorded.local.get(name);
-  if (told instanceof AppError) return fallBackToLocal(told, here);
-  const there = remote.get(name);
-  if (there === undefined || there === recorded.origin.get(name)) return { commit: here ?? there, diagnostics: [] };
+export async function findLastApplied(repository: Repository, query: LastAppliedQuery): Promise<LastApplied> {
+  const refs = await readAppliedRefs(repository);
+  const originRefs = query.origin && hasOrigin(repository) ? await listOriginAppliedRefs(repository) : new Map<string, string>();
+  const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
+  const name = findRecordedName(repository, query, new Set([...refs.local.keys(), ...originNames]));
+  const local = refs.local.get(name);
+  if (originRefs instanceof AppError) return fallBackToLocal(originRefs, local);
+  const latest = originRefs.get(name);
+  if (latest === undefined || latest === refs.origin.get(name)) return { commit: local ?? latest, diagnostics: [] };
   const failure = await fetchAppliedRef(repository, name);
-  // Nothing can be kept where nothing may be written, as on a volume that is only read; what origin told counts all the same.
+  // The clone may be read-only, for example on a read-only volume; the commit of origin is still the last applied one.
   if (failure !== undefined)
-    return (await hasCommit(repository, there)) ? { commit: there, diagnostics: [] } : fallBackToLocal(failure, here);
-  await setAppliedRef(repository, name, there);
-  return { commit: there, diagnostics: [] };
+    return (await hasCommit(repository, latest)) ? { commit: latest, diagnostics: [] } : fallBackToLocal(failure, local);
+  await setAppliedRef(repository, name, latest);
+  return { commit: latest, diagnostics: [] };
 }
 
-/** The name that the target is recorded by: that of its folder, or of the folder that its config file has moved from. */
+/** Returns the name under which the target is recorded: that of its folder, or that of the folder from which its config file moved. */
 function findRecordedName(repository: Repository, { target, configs }: LastAppliedQuery, names: ReadonlySet<string>): string {
   const name = appliedRefName(repository.prefix, target);
   if (names.has(name)) return name;
-  const moved = [...names].filter((one) => {
-    const known = parseAppliedRefName(one);
-    return known?.target === target && !configs.some((file) => existsSync(join(repository.folder, known.folder, file)));
+  const moved = [...names].filter((other) => {
+    const recorded = parseAppliedRefName(other);
+    return recorded?.target === target && !configs.some((file) => existsSync(join(repository.folder, recorded.folder, file)));
   });
   return moved.length === 1 ? (moved[0] ?? name) : name;
 }
 
-function fallBackToLocal(failure: AppError, here: string | undefined): LastApplied {
+function fallBackToLocal(failure: AppError, local: string | undefined): LastApplied {
   const message = `origin cannot be asked what was last applied: ${failure.message}`;
-  if (here === undefined) {
+  if (local === undefined) {
     throw new AppError('git/origin-unreachable', 4, message, {
       hint: 'give this clone access to origin; or --no-origin keeps to what this clone knows, --base REF names the commit',
       cause: failure,
     });
   }
-  const hint = `${here.slice(0, 10)} is what this clone knows; somebody else may have applied since`;
-  return { commit: here, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
+  const hint = `${local.slice(0, 10)} is what this clone knows; somebody else may have applied since`;
+  return { commit: local, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
 }

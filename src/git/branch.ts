@@ -5,26 +5,26 @@ import { readBlobs } from './read-tree-at.ts';
 import type { Repository } from './repository.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 
-/** A file as a commit has it; `path` counts from the top of the repository. */
+/** A file of a commit; `path` is relative to the top of the repository. */
 export type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };
 
-/** A file as it is to be. */
+/** A file to write; `next` is its new content, `id` the blob that it replaces. */
 export type FileUpdate = Pick<CommittedFile, 'path' | 'mode' | 'id'> & { readonly next: Buffer };
 
-/** A commit that is to be the only one of a branch. */
+/** The one commit that a branch will be ahead of its parent. */
 export type BranchCommit = {
   readonly branch: string;
   readonly parent: string;
   readonly files: readonly FileUpdate[];
   readonly message: string;
   readonly now: Date;
-  /** Whether origin has a word in it. */
+  /** Whether to read the branch of origin. */
   readonly origin: boolean;
 };
 
 const maxFileBytes = 4 * 1024 * 1024;
 
-/** Reads plain files of a commit; those that it has not, or that are no files, are left out. */
+/** Reads plain files of a commit; skips paths that do not exist or are not files. */
 export async function readCommittedFiles(
   repository: Repository,
   commit: string,
@@ -47,22 +47,22 @@ export async function readCommittedFiles(
   return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.id) ?? Buffer.alloc(0) }));
 }
 
-/** What a commit has where files of these paths are to be, or the folders that they are to lie in. */
+/** Returns the paths in a commit that block new files: entries at the paths, and files at their parent folders. */
 export async function findBlockingPaths(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly string[]> {
-  const places = new Set(paths.flatMap((path) => path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'))));
-  const { stdout } = await runPlumbing(repository, ['ls-tree', '-t', '-z', '--full-tree', commit, '--', ...places]);
+  const needed = new Set(paths.flatMap((path) => path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'))));
+  const { stdout } = await runPlumbing(repository, ['ls-tree', '-t', '-z', '--full-tree', commit, '--', ...needed]);
   return stdout
     .toString()
     .split('\0')
     .flatMap((line) => {
       const [, type, path] = /^\d+ (\w+) [0-9a-f]+\t(.+)$/s.exec(line) ?? [];
-      return path === undefined || type === 'tree' || !places.has(path) ? [] : [path];
+      return path === undefined || type === 'tree' || !needed.has(path) ? [] : [path];
     });
 }
 
 /**
- * Makes the branch exactly one commit ahead of its parent, here, without touching what is checked out; a branch that has
- * just this change already stays as it is. What somebody else committed there is never thrown away.
+ * Makes the branch of this clone exactly one commit ahead of its parent, without changing the checkout; keeps a branch that
+ * already has just this change. Throws AppError when the branch has commits of other people, or is checked out.
  */
 export async function updateBranch(
   repository: Repository,
@@ -70,8 +70,8 @@ export async function updateBranch(
 ): Promise<{ readonly commit: string; readonly unchanged: boolean }> {
   const ref = refOf(own.branch);
   await requireNotCheckedOut(repository, own.branch);
-  const seen = own.origin && hasOrigin(repository) ? await fetchBranch(repository, own.branch) : undefined;
-  const tip = seen ?? (await tipOf(repository, ref));
+  const atOrigin = own.origin && hasOrigin(repository) ? await fetchBranch(repository, own.branch) : undefined;
+  const tip = atOrigin ?? (await tipOf(repository, ref));
   if (tip !== undefined) await requireAdoptCommit(repository, tip, own);
   if (tip !== undefined && (await isSameChange(repository, tip, own))) {
     await runPlumbing(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
@@ -84,7 +84,7 @@ export async function updateBranch(
   return { commit, unchanged: false };
 }
 
-/** Gives origin the branch, unless somebody wrote to it since it was last read; why, where that cannot be, and undefined without an origin. */
+/** Pushes the branch if origin has not changed since it was last read; returns the error if that fails, and false without an origin. */
 export async function pushBranch(repository: Repository, branch: string, commit: string): Promise<AppError | boolean> {
   if (!hasOrigin(repository)) return false;
   const ref = refOf(branch);
@@ -104,7 +104,7 @@ function refOf(branch: string): string {
   return `refs/heads/${branch}`;
 }
 
-/** What origin was last seen to have. */
+/** Returns the ref that stores the branch as origin had it when it was last read. */
 function originRef(branch: string): string {
   return `refs/ostiary/branches/${branch}`;
 }
@@ -116,7 +116,7 @@ async function tipOf(repository: Repository, ref: string): Promise<string | unde
   return stdout.toString().trim() || undefined;
 }
 
-/** Moving a branch under a checkout would make all of its files look changed. */
+/** Throws AppError when the branch is checked out: moving it would make all of its files look changed. */
 async function requireNotCheckedOut(repository: Repository, branch: string): Promise<void> {
   const trees = await runPorcelain(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
   if (!trees.split('\n').includes(`branch ${refOf(branch)}`)) return;
@@ -125,7 +125,7 @@ async function requireNotCheckedOut(repository: Repository, branch: string): Pro
   });
 }
 
-/** Reads the branch as origin has it; undefined where it has none. */
+/** Fetches the branch of origin; undefined if origin does not have it. */
 async function fetchBranch(repository: Repository, branch: string): Promise<string | undefined> {
   const ref = refOf(branch);
   if (!(await listOrigin(repository, ref)).some((line) => line.endsWith(`\t${ref}`))) {
@@ -136,7 +136,7 @@ async function fetchBranch(repository: Repository, branch: string): Promise<stri
   return tipOf(repository, originRef(branch));
 }
 
-/** The line of a message by which a commit of ours is known. */
+/** The trailer in the message of Ostiary's own commits. */
 export const adoptTrailer = 'Ostiary-Adopt';
 
 async function requireAdoptCommit(repository: Repository, tip: string, { branch }: BranchCommit): Promise<void> {
@@ -147,21 +147,21 @@ async function requireAdoptCommit(repository: Repository, tip: string, { branch 
   });
 }
 
-/** Returns whether the commit makes of the same files, as they are in the parent of ours, what ours would make of them. */
+/** Returns true if the commit changes the same files from the same blobs to the same blobs as ours would. */
 async function isSameChange(repository: Repository, tip: string, { files }: BranchCommit): Promise<boolean> {
   const raw = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--no-abbrev', `${tip}^`, tip, '--'];
   const { code, stdout } = await runPlumbing(repository, raw, { allowedExitCodes: [0, 128] });
   if (code !== 0) return false;
   const tokens = stdout.toString().split('\0');
-  const made = tokens.flatMap((token, index) => {
+  const actual = tokens.flatMap((token, index) => {
     const [, , before, after] = token.startsWith(':') ? token.split(' ') : [];
     return before === undefined ? [] : [`${tokens[index + 1] ?? ''} ${before} ${after ?? ''}`];
   });
-  const wished = files.map(({ path, id, next }) => `${path} ${id} ${blobId(next, id.length)}`);
-  return made.toSorted().join('\0') === wished.toSorted().join('\0');
+  const expected = files.map(({ path, id, next }) => `${path} ${id} ${blobId(next, id.length)}`);
+  return actual.toSorted().join('\0') === expected.toSorted().join('\0');
 }
 
-/** The id that git gives to content, by the length of its ids. */
+/** Returns the id of a blob, SHA-256 or SHA-1 depending on the length of the repository's ids. */
 function blobId(bytes: Buffer, length: number): string {
   return createHash(length === 64 ? 'sha256' : 'sha1')
     .update(`blob ${bytes.length}\0`)
@@ -180,14 +180,14 @@ function importScript(repository: Repository, ref: string, { parent, files, mess
   return parts.join('');
 }
 
-/** Who commits: as the environment or git's settings say, else Ostiary. */
+/** Returns the author or the committer, from the environment or git's settings, otherwise Ostiary. */
 function identityOf({ env, settings }: Repository, role: 'AUTHOR' | 'COMMITTER'): string {
   const name = env[`GIT_${role}_NAME`] ?? settings.valueOf('user.name') ?? '';
   const email = env[`GIT_${role}_EMAIL`] ?? settings.valueOf('user.email') ?? '';
   return `${removeControlCharacters(name) || 'Ostiary'} <${removeControlCharacters(email) || 'ostiary@noreply.invalid'}>`;
 }
 
-/** Content of which git reads so many bytes; manifests are UTF-8. */
+/** Returns the `data` command of fast-import; the content must be UTF-8, as manifests are. */
 function dataCommand(bytes: Buffer): string {
   return `data ${bytes.length}\n${bytes.toString()}\n`;
 }

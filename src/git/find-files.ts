@@ -2,18 +2,18 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import { isManifestFolder, isManifestName, isPrintableName } from '../model/source.ts';
 
-/** One thing that a commit holds; folders are what files lie in. */
-export type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'file' | 'link' | 'repository' };
+/** One entry of a commit; folders exist only as parts of paths. */
+export type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'file' | 'link' | 'submodule' };
 
 export type FindOptions = {
-  /** The folder that links must not leave. */
+  /** The folder that links must not point out of. */
   readonly root: string;
-  /** Folders to leave out. */
+  /** Folders to skip. */
   readonly exclude: readonly string[];
   readonly show: (path: string) => string;
 };
 
-/** A file or folder: the path it was reached by, and its path without links. */
+/** A file or folder: the path by which the search reached it, and its path without links. */
 type ResolvedPath = { readonly path: string; readonly real: string };
 
 type FileSearch = {
@@ -23,10 +23,10 @@ type FileSearch = {
   readonly targets: ReadonlyMap<string, string>;
   readonly roots: readonly string[];
   readonly options: FindOptions;
-  /** Paths that files were reached by, by their paths without links. */
+  /** The paths by which files were reached, by their paths without links. */
   readonly files: Map<string, string>;
   readonly links: ResolvedPath[];
-  /** Links that were met, and folders whose names were refused. */
+  /** Links that were found, and folders whose names were reported. */
   readonly visited: Set<string>;
   readonly diagnostics: Diagnostic[];
 };
@@ -34,8 +34,8 @@ type FileSearch = {
 export type FoundFile = { readonly path: string; readonly id: string };
 
 /**
- * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once; a path that is
- * not there holds nothing, for git keeps no empty folders. `targets` says where links lead.
+ * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once. A missing path is an
+ * empty folder, because git stores no empty folders. `targets` has the target of each link.
  */
 export function findFiles(
   paths: readonly string[],
@@ -77,19 +77,19 @@ function searchPath(search: FileSearch, path: string): void {
 function walkFolder(search: FileSearch, folder: ResolvedPath): void {
   const { exclude } = search.options;
   const prefix = folder.real === '' ? '' : `${folder.real}/`;
-  for (const { path: real, type: sort } of search.entries) {
-    if (!real.startsWith(prefix) || (sort === 'file' && !isManifestName(real))) continue;
+  for (const { path: real, type } of search.entries) {
+    if (!real.startsWith(prefix) || (type === 'file' && !isManifestName(real))) continue;
     const path = join(folder.path, real.slice(prefix.length));
-    if (!checkFolders(search, { path, real }, prefix.length) || exclude.some((one) => isWithin(real, one))) continue;
-    if (sort === 'file') addFile(search, { path, real });
-    else if (sort === 'repository') reportSubmodule(search, path);
+    if (!canWalk(search, { path, real }, prefix.length) || exclude.some((excluded) => isWithin(real, excluded))) continue;
+    if (type === 'file') addFile(search, { path, real });
+    else if (type === 'submodule') reportSubmodule(search, path);
     else if (!search.visited.has(real)) search.links.push({ path, real });
-    if (sort === 'link') search.visited.add(real);
+    if (type === 'link') search.visited.add(real);
   }
 }
 
-/** Returns whether the walk reaches what lies behind the folders below the prefix; tells of a folder with a bad name once. */
-function checkFolders(search: FileSearch, { path, real }: ResolvedPath, from: number): boolean {
+/** Returns true if no folder below the prefix stops the walk; reports each folder with a bad name once. */
+function canWalk(search: FileSearch, { path, real }: ResolvedPath, from: number): boolean {
   const folders = real.slice(from).split('/').slice(0, -1);
   if (!folders.every(isManifestFolder)) return false;
   const bad = folders.findIndex((name) => !isPrintableName(name));
@@ -130,7 +130,7 @@ function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
   else reportName(search, path);
 }
 
-/** The path without links, one that is not there where it leads nowhere; undefined where it leaves the repository or leads in a circle. */
+/** Returns the path without links, which may not exist; undefined if it leaves the repository or has a cycle. */
 function resolveLinks({ targets, folders }: FileSearch, path: string): string | undefined {
   const done: string[] = [];
   let pending = path.split('/');
@@ -138,7 +138,7 @@ function resolveLinks({ targets, folders }: FileSearch, path: string): string | 
     const [part = '', ...rest] = pending;
     pending = rest;
     if (part === '' || part === '.' || part === '..') {
-      // Only folders have those.
+      // Only folders have `.` and `..`.
       if (!folders.has(done.join('/'))) return `${done.join('/')}/.`;
       if (part === '..' && done.pop() === undefined) return undefined;
       continue;
@@ -158,7 +158,7 @@ function exists({ byPath, folders }: FileSearch, real: string): boolean {
   return byPath.has(real) || folders.has(real);
 }
 
-/** The folders that hold anything, the top among them. */
+/** Returns all folders that contain files, and the top folder. */
 function foldersOf(entries: readonly TreeEntry[]): ReadonlySet<string> {
   const folders = new Set(['']);
   for (const { path } of entries) {

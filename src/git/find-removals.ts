@@ -8,50 +8,50 @@ import type { Repository } from './repository.ts';
 export type RemovalQuery = {
   readonly since: string;
   readonly until: string;
-  /** Folders that manifests lie in, from the top of the repository. */
+  /** Folders of manifests, relative to the top of the repository. */
   readonly paths: readonly string[];
-  /** What is gone. */
+  /** The removed objects. */
   readonly ids: readonly ResourceId[];
-  /** What a file's bytes declare. */
+  /** Returns the objects that the bytes of a file declare. */
   readonly declaredIds: (bytes: Buffer) => readonly ResourceId[];
   readonly maxBytes: number;
 };
 
-/** A file as it was and as it became; no id where there was, or is, none. */
+/** The blob ids of a file before and after a commit; undefined if the file did not or does not exist. */
 type FileChange = { readonly before?: string; readonly after?: string };
 type CommitChanges = Commit & { readonly isMerge: boolean; readonly files: readonly FileChange[] };
 
-// A longer history would take longer than knowing is worth.
+// Reading a longer history would take too long.
 const maxCommits = 2000;
 
 /**
- * Finds the commits that took things away: the newest in which a file loses the declaration and no other gains it, so
- * files may be renamed and documents moved. A merge counts where no commit that it brings does.
+ * Finds the commits that removed objects: the newest commit in which a file loses the declaration and no other file gains it, so
+ * that renamed files and moved documents do not count. A merge counts only if none of its commits does.
  */
 export async function findRemovals(
   repository: Repository,
-  { since, until, paths, ids, declaredIds: declares, maxBytes: most }: RemovalQuery,
+  { since, until, paths, ids, declaredIds, maxBytes }: RemovalQuery,
 ): Promise<ReadonlyMap<ResourceId, Commit>> {
   if (ids.length === 0) return new Map();
   const commits = await listCommits(repository, since, { until, paths });
-  const blobs = commits.flatMap(({ files: steps }) => steps.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
-  const gone = new Set<ResourceId>(ids);
+  const blobs = commits.flatMap(({ files }) => files.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
+  const removed = new Set<ResourceId>(ids);
   const declared = new Map<string, readonly ResourceId[]>();
   await readBlobs(repository, blobs, {
-    maxBytes: most,
+    maxBytes,
     onBlob: (id, bytes) =>
       declared.set(
         id,
-        declares(bytes).filter((one) => gone.has(one)),
+        declaredIds(bytes).filter((declaredId) => removed.has(declaredId)),
       ),
   });
   const found = new Map<ResourceId, Commit>();
-  for (const { id: commit, subject, files: steps } of [
+  for (const { id: commit, subject, files } of [
     ...commits.filter(({ isMerge }) => !isMerge),
     ...commits.filter(({ isMerge }) => isMerge),
   ]) {
-    const kept = new Set(steps.flatMap(({ after = '' }) => declared.get(after) ?? []));
-    for (const id of steps.flatMap(({ before = '' }) => declared.get(before) ?? [])) {
+    const kept = new Set(files.flatMap(({ after = '' }) => declared.get(after) ?? []));
+    for (const id of files.flatMap(({ before = '' }) => declared.get(before) ?? [])) {
       if (!kept.has(id) && !found.has(id)) found.set(id, { id: commit, subject });
     }
   }
@@ -60,17 +60,17 @@ export async function findRemovals(
 
 type HistoryRange = { readonly until: string; readonly paths: readonly string[] };
 
-/** The commits that touched YAML files at or below the paths, newest first. */
+/** Lists the commits that changed YAML files at or below the paths, newest first. */
 async function listCommits(repository: Repository, since: string, { until, paths }: HistoryRange): Promise<readonly CommitChanges[]> {
   const form = ['--format=%x01%H %P%x01%s', '--encoding=UTF-8', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
   const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=all'];
   const range = ['--topo-order', `--max-count=${maxCommits}`, until, `^${since}`];
-  const places = ['--', ...(paths.includes('') ? [] : paths)];
-  const { stdout } = await runPlumbing(repository, ['log', ...form, ...raw, ...range, ...places]);
+  const pathspecs = ['--', ...(paths.includes('') ? [] : paths)];
+  const { stdout } = await runPlumbing(repository, ['log', ...form, ...raw, ...range, ...pathspecs]);
   return parseLog(stdout.toString().split('\0'));
 }
 
-/** Takes `\1ID PARENTS\1SUBJECT`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
+/** Parses `\1ID PARENTS\1SUBJECT`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
 function parseLog(tokens: readonly string[]): readonly CommitChanges[] {
   const commits: (Commit & { readonly isMerge: boolean; readonly files: FileChange[] })[] = [];
   for (let index = 0; index < tokens.length; index += 1) {

@@ -3,20 +3,21 @@ import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'no
 import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
 
-/** Where a repository lies; both paths are free of symbolic links. */
+/** The location of a repository; both folders are paths without symbolic links. */
 export type RepositoryLocation = {
-  /** The folder that has the entry `.git`. */
+  /** The folder with the entry `.git`. */
   readonly top: string;
-  /** The folder that git keeps its own files in. */
+  /** The folder of git's own files. */
   readonly gitFolder: string;
-  /** The path of the folder that the search began in, from `top`; empty at the top. */
+  /** The path from `top` to the folder where the search started; empty at the top. */
   readonly prefix: string;
 };
 
 /**
- * Finds the repository that the folder lies in by its entry `.git`, without git: git also takes a folder for a repository
- * that just holds `HEAD`, `objects` and `refs`, and a pull request can add those. Nobody can commit an entry `.git`. Honors
- * the limits of git's own search: `GIT_CEILING_DIRECTORIES` and the border of the file system.
+ * Finds the repository of a folder by its entry `.git`, without git; undefined outside a repository. Git itself also accepts a
+ * folder that only has `HEAD`, `objects` and `refs`, which a pull request can add, but no commit can contain an entry `.git`. The
+ * search has the limits of git's own search: `GIT_CEILING_DIRECTORIES` and the border of the file system. Throws AppError when the
+ * folder is in a bare repository, or when `.git` points to files that are checked out.
  */
 export function locateRepository({ folder, env }: GitContext): RepositoryLocation | undefined {
   const start = realPath(folder);
@@ -38,7 +39,7 @@ function noWorkingTreeError(folder: string): AppError {
   return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of it' });
 }
 
-/** The repository is not laid out as git does it, so its entry `.git` may lead to files of somebody else. */
+/** Returns the error for a layout that git does not create: the entry `.git` may point to files of other people. */
 export function untrustedRepositoryError(top: string, problem: string): AppError {
   return new AppError('git/untrusted-repository', 4, `Ostiary does not trust ${join(top, '.git')}: ${problem}`, {
     hint: 'clone the repository again; or plan without a base: --base none',
@@ -52,7 +53,7 @@ function* ancestors(folder: string): Generator<string> {
   }
 }
 
-/** The folders in which git searches, from the first one up. */
+/** Yields the folders in which git searches, from the start upwards. */
 function* searchFolders(start: string, env: GitContext['env']): Generator<string> {
   const ceilings = ceilingsOf(env['GIT_CEILING_DIRECTORIES'] ?? '');
   const crosses = /^(?:1|true|yes|on)$/i.test(env['GIT_DISCOVERY_ACROSS_FILESYSTEM'] ?? '');
@@ -63,7 +64,7 @@ function* searchFolders(start: string, env: GitContext['env']): Generator<string
   }
 }
 
-/** Git resolves symbolic links in the paths before the first empty one. */
+/** Parses `GIT_CEILING_DIRECTORIES`; as in git, symbolic links are resolved only in the paths before the first empty one. */
 function ceilingsOf(text: string): ReadonlySet<string> {
   const paths = text.split(delimiter);
   const literal = paths.includes('') ? paths.indexOf('') : paths.length;
@@ -72,7 +73,7 @@ function ceilingsOf(text: string): ReadonlySet<string> {
   );
 }
 
-/** Returns the folder of git that `.git` is or names; as git does it, the search ends at a file that names none. */
+/** Returns the git folder that `.git` is or names. As in git, a file that names no git folder ends the search. */
 function readGitEntry(top: string): { readonly gitFolder: string } | 'go on' | 'give up' {
   const entry = join(top, '.git');
   const found = statOf(entry);
@@ -85,10 +86,10 @@ function readGitEntry(top: string): { readonly gitFolder: string } | 'go on' | '
   return { gitFolder };
 }
 
-// Git's own limit is a megabyte; no system takes a longer path.
+// Git's own limit is one megabyte, but no system accepts a path longer than this.
 const maxPathLength = 4096;
 
-/** What a file `.git` says: `gitdir: PATH`. */
+/** Reads the path from a file `.git`, `gitdir: PATH`. Throws AppError when the file has no such line. */
 function readGitFile(top: string): string {
   const text = readFileSync(join(top, '.git'), 'utf8');
   const [, path = ''] = /^gitdir: ([^\0\r\n]+)\r?\n*$/.exec(text) ?? [];
@@ -96,7 +97,7 @@ function readGitFile(top: string): string {
   return resolve(top, path);
 }
 
-/** As git decides it, where it matters here: `HEAD`, `objects` and `refs`, which a worktree shares with its repository. */
+/** Returns true if git accepts the folder: it has `HEAD`, and its common folder, which worktrees share, has `objects` and `refs`. */
 function isGitFolder(folder: string): boolean {
   if (statOf(join(folder, 'HEAD')) === undefined) return false;
   const common = commonFolderOf(folder);
@@ -109,7 +110,7 @@ function commonFolderOf(gitFolder: string): string {
   return resolve(gitFolder, readFileSync(file, 'utf8').trimEnd());
 }
 
-/** A worktree or a submodule has its folder in a folder of git; files that are checked out can be anybody's. */
+/** Throws AppError when the git folder is among files that are checked out, unless it is inside another git folder (worktree, submodule). */
 function requireOutsideCheckout(top: string, gitFolder: string): void {
   const problem = `${gitFolder} lies among files that are checked out`;
   if (isInside(gitFolder, top)) throw untrustedRepositoryError(top, problem);
@@ -123,20 +124,20 @@ function requireOutsideCheckout(top: string, gitFolder: string): void {
   }
 }
 
-/** A worktree's folder is `worktrees/NAME` of the folder whose settings, objects and refs it shares. */
+/** Throws AppError when the git folder shares settings, objects and refs with another one, but is not its `worktrees/NAME`. */
 function requireOwnCommonFolder(top: string, gitFolder: string): void {
   const common = realPath(commonFolderOf(gitFolder));
   if (common === gitFolder || (common !== undefined && dirname(gitFolder) === join(common, 'worktrees'))) return;
   throw untrustedRepositoryError(top, `${gitFolder} shares the settings of ${common ?? 'nothing'}, and is no worktree of it`);
 }
 
-/** Returns whether a path is the folder or lies in it; both without symbolic links. */
+/** Returns true if a path is the folder or inside it; both must be free of symbolic links. */
 export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const rest = relative(folder, path);
+  return rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
 }
 
-/** What the system says of a path, links followed; undefined for one that is not there, or not for us to see. */
+/** Returns the stats of a path with links resolved; undefined if the path does not exist or is not readable. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -145,7 +146,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** The path without symbolic links; undefined where nothing is there. */
+/** Returns the path without symbolic links; undefined if it does not exist. */
 export function realPath(path: string): string | undefined {
   return statOf(path) === undefined ? undefined : realpathSync(path);
 }

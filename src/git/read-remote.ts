@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { grantAccess, maskSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
+import { grantAccess, redactSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
 import { runGit, type GitOptions } from './run-git.ts';
 
-/** A repository elsewhere and what opens it; empty texts stand for nothing. */
+/** A remote repository and its credentials; an empty text means that there is none. */
 export type Remote = RemoteSecrets & { readonly url: string };
 
-/** A file at the head of a repository; no content: it is too large. */
+/** A file at the head of a repository; `content` is undefined if the file is too large. */
 export type RemoteFile = { readonly path: string; readonly content?: string };
 
 export type RemoteHead = {
@@ -17,35 +17,35 @@ export type RemoteHead = {
   readonly files: readonly RemoteFile[];
 };
 
-/** What was read, or why nothing was; the reason holds no secret. */
+/** The head of a repository, or the reason why it was not read; the reason contains no secret. */
 export type RemoteRead = { readonly head: RemoteHead } | { readonly failure: string };
 
 export type RemoteLimits = {
-  /** Milliseconds for one repository, all in all. */
+  /** The time for one repository, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of what is fetched. */
+  /** The size of the fetched packs. */
   readonly maxRepositoryBytes: number;
-  /** Bytes of one file that is read. */
+  /** The size of one file that is read. */
   readonly maxFileBytes: number;
-  /** Bytes of all files that are read. */
+  /** The size of all files that are read. */
   readonly maxTotalBytes: number;
   readonly maxFiles: number;
 };
 
 export type RemoteOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Which files are read. */
+  /** Returns true for files to read. */
   readonly isWanted: (path: string) => boolean;
-  /** The only ssh host keys that are trusted; left out: a host's first key is, for as long as the process lives. */
+  /** The file of trusted ssh host keys. If undefined, the first key of each host is trusted until the process ends. */
   readonly knownHosts?: string;
-  /** Lets `file://` through: whoever chooses addresses then reads the disk. */
+  /** Allows `file://`: users who choose addresses can then read the disk. */
   readonly allowLocal?: true;
   readonly limits?: Partial<RemoteLimits>;
-  /** Where folders for a while are made; the system's place unless given. */
+  /** The parent of temporary folders; that of the system by default. */
   readonly tempFolder?: string;
 };
 
-/** Reads heads of repositories elsewhere; `close` ends all that is under way and removes what it left on the disk. */
+/** Reads heads of remote repositories; `close` stops all running reads and removes their files. */
 export interface RemoteReader {
   readonly read: (remote: Remote) => Promise<RemoteRead>;
   readonly close: () => Promise<void>;
@@ -61,28 +61,32 @@ const defaultLimits: RemoteLimits = {
 const maxTreeBytes = 32 * 1024 * 1024;
 const fetchedRef = 'refs/heads/fetched';
 
-/** Makes a reader that fetches one commit, looks at its blobs without ever checking them out, and forgets it again. */
+/** Creates a reader that fetches one commit, reads its blobs without a checkout, and deletes it again. */
 export function createRemoteReader(options: RemoteOptions): RemoteReader {
   const closing = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
-  let shared: Promise<string> | undefined;
+  const running = new Set<Promise<unknown>>();
+  let processFolder: Promise<string> | undefined;
   return {
     async read(remote) {
-      const read = readRemote(remote, { options, closing: closing.signal, shared: () => (shared ??= makeTempFolder(options)) });
-      underWay.add(read);
-      return read.finally(() => underWay.delete(read));
+      const read = readRemote(remote, {
+        options,
+        closing: closing.signal,
+        processFolder: () => (processFolder ??= makeTempFolder(options)),
+      });
+      running.add(read);
+      return read.finally(() => running.delete(read));
     },
     async close() {
       closing.abort();
-      await Promise.allSettled(underWay);
-      if (shared !== undefined) await rm(await shared, { recursive: true, force: true });
+      await Promise.allSettled(running);
+      if (processFolder !== undefined) await rm(await processFolder, { recursive: true, force: true });
     },
   };
 }
 
-type ReadContext = { readonly options: RemoteOptions; readonly closing: AbortSignal; readonly shared: () => Promise<string> };
+type ReadContext = { readonly options: RemoteOptions; readonly closing: AbortSignal; readonly processFolder: () => Promise<string> };
 
-async function readRemote(remote: Remote, { options, closing, shared }: ReadContext): Promise<RemoteRead> {
+async function readRemote(remote: Remote, { options, closing, processFolder }: ReadContext): Promise<RemoteRead> {
   const read = readAddress(remote.url, options.allowLocal === true);
   if ('problem' in read) return { failure: read.problem };
   const limits = { ...defaultLimits, ...options.limits };
@@ -91,7 +95,7 @@ async function readRemote(remote: Remote, { options, closing, shared }: ReadCont
   const signal = AbortSignal.any([closing, tooLarge.signal, AbortSignal.timeout(limits.timeoutMs)]);
   const watch = setInterval(() => void abortIfLarge(folder, limits.maxRepositoryBytes, tooLarge), 200);
   try {
-    const knownHosts = options.knownHosts ?? join(await shared(), 'known_hosts');
+    const knownHosts = options.knownHosts ?? join(await processFolder(), 'known_hosts');
     const env = await grantAccess(read.address, remote, {
       env: options.env,
       folder,
@@ -102,7 +106,7 @@ async function readRemote(remote: Remote, { options, closing, shared }: ReadCont
       { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal },
       { limits, isWanted: options.isWanted },
     );
-    return 'failure' in result ? { failure: maskSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
+    return 'failure' in result ? { failure: redactSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
   } finally {
     clearInterval(watch);
     await rm(folder, { recursive: true, force: true });
@@ -134,7 +138,7 @@ async function readHead(url: string, git: GitOptions, wish: HeadOptions): Promis
 
 type Blob = { readonly id: string; readonly size: number; readonly path: string };
 
-/** Only plain files: a link could lead anywhere, a submodule is not fetched. */
+/** Parses a listing of `git ls-tree -z -l` into plain files; links could point anywhere, and submodules are not fetched. */
 function parseBlobs(listing: string): readonly Blob[] {
   return listing.split('\0').flatMap((line) => {
     const [, mode = '', id = '', size = '', path = ''] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
@@ -168,12 +172,12 @@ async function readFiles(
   };
 }
 
-/** The folder of one run (or of the process), which nobody else can read. */
+/** Creates a folder for one read or for the process; only this user can read it. */
 function makeTempFolder({ tempFolder: scratch = tmpdir() }: RemoteOptions): Promise<string> {
   return mkdtemp(join(scratch, 'ostiary-git-'));
 }
 
-async function abortIfLarge(folder: string, largest: number, tooLarge: AbortController): Promise<void> {
+async function abortIfLarge(folder: string, maxBytes: number, tooLarge: AbortController): Promise<void> {
   const packs = join(folder, 'objects', 'pack');
   const names = await readdir(packs).catch(() => []);
   const sizes = await Promise.all(
@@ -185,5 +189,5 @@ async function abortIfLarge(folder: string, largest: number, tooLarge: AbortCont
     ),
   );
   const sum = sizes.reduce((total, size) => total + size, 0);
-  if (sum > largest) tooLarge.abort(new Error(`it is larger than ${largest} bytes`));
+  if (sum > maxBytes) tooLarge.abort(new Error(`it is larger than ${maxBytes} bytes`));
 }

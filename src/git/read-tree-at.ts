@@ -8,22 +8,25 @@ import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
 
 export type BlobOptions = {
-  /** So many bytes are kept of each; the rest is passed over. */
+  /** The bytes to keep of each object; the rest is skipped. */
   readonly maxBytes: number;
   readonly onBlob: (id: string, bytes: Buffer) => void;
 };
 
-/** Reads objects by their ids, each once, in one process; the bytes are taken one object after another. */
-export async function readBlobs(place: GitContext, ids: Iterable<string>, { maxBytes: most, onBlob: take }: BlobOptions): Promise<void> {
-  const wanted = new Set(ids);
-  if (wanted.size === 0) return;
-  await runPlumbing(place, ['cat-file', '--batch', '--buffer'], { input: `${[...wanted].join('\n')}\n`, onChunk: batchReader(most, take) });
+/** Reads blobs by their ids in one process, each once, and passes them to `onBlob` one after another. Throws AppError when one is missing. */
+export async function readBlobs(context: GitContext, ids: Iterable<string>, { maxBytes, onBlob }: BlobOptions): Promise<void> {
+  const unique = new Set(ids);
+  if (unique.size === 0) return;
+  await runPlumbing(context, ['cat-file', '--batch', '--buffer'], {
+    input: `${[...unique].join('\n')}\n`,
+    onChunk: batchReader(maxBytes, onBlob),
+  });
 }
 
-type Blob = { readonly id: string; readonly size: number; readonly parts: Buffer[]; kept: number; passed: number };
+type Blob = { readonly id: string; readonly size: number; readonly parts: Buffer[]; kept: number; received: number };
 
-/** Takes `ID blob SIZE`, a line's end, SIZE bytes and a line's end, again and again, in whatever parts they come. */
-function batchReader(most: number, take: BlobOptions['onBlob']): (part: Buffer) => void {
+/** Returns a parser for a sequence of `ID blob SIZE`, a line break, SIZE bytes and a line break, split into chunks at any byte. */
+function batchReader(maxBytes: number, onBlob: BlobOptions['onBlob']): (part: Buffer) => void {
   let header = '';
   let blob: Blob | undefined;
   return (part) => {
@@ -36,17 +39,17 @@ function batchReader(most: number, take: BlobOptions['onBlob']): (part: Buffer) 
         at = end + 1;
         blob = parseBlobHeader(header);
         header = '';
-      } else if (blob.passed < blob.size) {
-        const next = Math.min(part.length, at + blob.size - blob.passed);
-        const kept = part.subarray(at, Math.min(next, at + most - blob.kept));
+      } else if (blob.received < blob.size) {
+        const next = Math.min(part.length, at + blob.size - blob.received);
+        const kept = part.subarray(at, Math.min(next, at + maxBytes - blob.kept));
         if (kept.length > 0) blob.parts.push(kept);
         blob.kept += kept.length;
-        blob.passed += next - at;
+        blob.received += next - at;
         at = next;
       } else {
         at += 1;
         const [first = Buffer.alloc(0)] = blob.parts;
-        take(blob.id, blob.parts.length > 1 ? Buffer.concat(blob.parts) : first);
+        onBlob(blob.id, blob.parts.length > 1 ? Buffer.concat(blob.parts) : first);
         blob = undefined;
       }
     }
@@ -55,22 +58,22 @@ function batchReader(most: number, take: BlobOptions['onBlob']): (part: Buffer) 
 
 function parseBlobHeader(header: string): Blob {
   const [id = '', type, size] = header.split(' ');
-  if (size !== undefined && type === 'blob') return { id, size: Number(size), parts: [], kept: 0, passed: 0 };
+  if (size !== undefined && type === 'blob') return { id, size: Number(size), parts: [], kept: 0, received: 0 };
   throw new AppError('git/failed', 4, `git has no file with the id ${id}: the clone is not whole`, {
     hint: 'clone again, without a filter; git fsck tells what is missing',
   });
 }
 
 export type TreeOptions = FindOptions & {
-  /** Larger files are cut off one byte later, for `decode` to refuse. */
+  /** Larger files are truncated to one byte more, so that `decode` refuses them. */
   readonly maxBytes: number;
-  /** Makes text of a file's bytes, or tells why that cannot be. */
+  /** Decodes the bytes of a file, or returns why that is not possible. */
   readonly decode: (path: string, bytes: Buffer) => Checked<SourceFile>;
 };
 
 /**
- * Reads the YAML files at and below the paths as of a commit, sorted by path, each once; paths count from the top of the
- * repository. The rules are those for files on disk; what cannot be read is a diagnostic beside the files that can.
+ * Reads the YAML files at and below the paths from a commit, sorted by path, each once; paths are relative to the top of the
+ * repository. The rules are those for files on disk. Files that cannot be read are diagnostics beside the other files.
  */
 export async function readTreeAt(
   repository: Repository,
@@ -96,19 +99,19 @@ export async function readTreeAt(
   return { value: files.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: sortDiagnostics(diagnostics) };
 }
 
-/** Names the files of a whole commit, whatever they are. */
+/** Lists all files of a commit, of every type. */
 export async function listCommit(repository: Repository, commit: string): Promise<readonly TreeEntry[]> {
   return listEntries(repository, commit, []);
 }
 
 type TreeQuery = { readonly paths: readonly string[]; readonly root: string };
 
-/** What a commit holds at and below the paths; all of the root where a link, or a path behind one, may lead further. */
+/** Lists the entries of a commit at and below the paths; all entries of the root if a link may point outside the paths. */
 async function listTree(repository: Repository, commit: string, { paths, root }: TreeQuery): Promise<readonly TreeEntry[]> {
   if (paths.length === 0) return [];
   const entries = await listEntries(repository, commit, paths);
-  const isWhole = paths.every((top) => entries.some((entry) => isBelow(entry, top)));
-  if (isWhole && entries.every(({ type: sort }) => sort !== 'link')) return entries;
+  const hasAll = paths.every((top) => entries.some((entry) => isBelow(entry, top)));
+  if (hasAll && entries.every(({ type }) => type !== 'link')) return entries;
   return listEntries(repository, commit, [root, ...paths]);
 }
 
@@ -126,9 +129,9 @@ async function listEntries(repository: Repository, commit: string, paths: readon
     .flatMap((line) => parseEntry(line) ?? []);
 }
 
-const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', '160000': 'repository' };
+const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', '160000': 'submodule' };
 
-/** `MODE TYPE ID`, a tab and the path. */
+/** Parses `MODE TYPE ID<tab>PATH`. */
 function parseEntry(line: string): TreeEntry | undefined {
   const tab = line.indexOf('\t');
   if (tab < 0) return undefined;
@@ -136,12 +139,12 @@ function parseEntry(line: string): TreeEntry | undefined {
   return { path: line.slice(tab + 1), id, type: specialTypes[line.slice(0, 6)] ?? 'file' };
 }
 
-// No system takes a longer path.
+// No system accepts a longer path.
 const maxLinkBytes = 4096;
 
-/** Where links lead, by their paths. */
+/** Reads the targets of links, by the paths of the links. */
 async function readLinkTargets(repository: Repository, entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, string>> {
-  const byId = pathsById(entries.filter(({ type: sort }) => sort === 'link'));
+  const byId = pathsById(entries.filter(({ type }) => type === 'link'));
   const targets = new Map<string, string>();
   await readBlobs(repository, byId.keys(), {
     maxBytes: maxLinkBytes,

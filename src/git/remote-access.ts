@@ -7,7 +7,7 @@ const longForm = /^([a-z][a-z+.-]*):\/\/(?:([^/@]*)@)?([^/@]*)(\/.*)?$/i;
 const hostForm = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/i;
 const schemes: ReadonlySet<string> = new Set(['https', 'http', 'ssh', 'git']);
 
-/** An address that git may be given; `origin` is what git calls the server when it asks for a password. */
+/** An address that is safe to pass to git; `origin` is the name of the server in git's password prompts. */
 export type RemoteAddress = {
   readonly url: string;
   readonly scheme: string;
@@ -16,10 +16,10 @@ export type RemoteAddress = {
 };
 
 /**
- * Reads the address of a repository; what is no plain address (a helper such as `ext::`, something that could be taken
- * for an option, credentials) is told as a problem. A local one is let through only if `local` says so.
+ * Parses the address of a repository. Returns a problem for everything that is not a plain address: a helper such as `ext::`, a
+ * text that could be an option, credentials, and a local path unless `allowLocal` is true.
  */
-export function readAddress(url: string, local: boolean): { readonly address: RemoteAddress } | { readonly problem: string } {
+export function readAddress(url: string, allowLocal: boolean): { readonly address: RemoteAddress } | { readonly problem: string } {
   if (/[\p{Cc}\s]/u.test(url)) return { problem: 'the address holds spaces or control characters' };
   if (url.startsWith('-')) return { problem: 'the address begins with "-"' };
   const long = longForm.exec(url);
@@ -27,7 +27,7 @@ export function readAddress(url: string, local: boolean): { readonly address: Re
   const [, name = '', user, host = '', path = ''] = long;
   const scheme = name.toLowerCase();
   if (scheme === 'file') {
-    return local ? { address: { url, scheme, user, origin: '' } } : { problem: 'this server reads no repositories of its own disk' };
+    return allowLocal ? { address: { url, scheme, user, origin: '' } } : { problem: 'this server reads no repositories of its own disk' };
   }
   if (!schemes.has(scheme)) return { problem: `the address is ${scheme}://, not https, http, ssh or git` };
   if (user !== undefined && (scheme !== 'ssh' || user.includes(':'))) return { problem: 'the address holds credentials' };
@@ -42,13 +42,13 @@ function readShorthand(url: string): { readonly address: RemoteAddress } | { rea
   return rejectDash(user, host, path) ?? { address: { url, scheme: 'ssh', user, origin: `ssh://${host}` } };
 }
 
-/** Whatever begins with "-" could become an option of ssh or of the program on the other side. */
+/** Returns a problem if a part begins with "-": it could become an option of ssh or of the program on the remote side. */
 function rejectDash(user: string | undefined, host: string, path: string): { readonly problem: string } | undefined {
   const first = [user ?? '', host, path, path.slice(1)].find((part) => part.startsWith('-'));
   return first === undefined ? undefined : { problem: 'a part of the address begins with "-"' };
 }
 
-/** What opens a repository; empty texts stand for nothing. */
+/** The credentials of a repository; an empty text means that there is none. */
 export type RemoteSecrets = {
   readonly user: string;
   readonly password: string;
@@ -57,11 +57,11 @@ export type RemoteSecrets = {
 };
 
 export type AccessOptions = {
-  /** Of the process; only what leads to programs, proxies and certificates is passed on. */
+  /** The environment of the process; only variables for programs, proxies and certificates are passed on. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder that nobody else can read. */
+  /** A folder that only this user can read. */
   readonly folder: string;
-  /** Where host keys are; `pinned`: hosts that are not there are refused, else they are remembered there. */
+  /** The file of host keys. If `pinned`, hosts that are not in the file are refused; otherwise their keys are added to it. */
   readonly knownHosts: { readonly file: string; readonly pinned: boolean };
 };
 
@@ -71,7 +71,7 @@ const passedVariables = [
   ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ].flat();
 
-// Answers only what it is meant for: a redirect to another host must not learn the password.
+// Answers only the expected prompts, because a redirect to another host must not receive the password.
 const askPassScript = `#!/bin/sh
 case "$1" in
   "$ASKED_USER") printf '%s\\n' "$ANSWER_USER" ;;
@@ -87,7 +87,7 @@ const fixedSettings: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
   'core.fsmonitor': 'false',
   'safe.bareRepository': 'explicit',
-  // Large files go past memory, and all that comes stays in packs, whose size is watched.
+  // Large files are not held in memory, and everything stays in packs, whose size is watched.
   'core.bigFileThreshold': '1m',
   'fetch.unpackLimit': '1',
   'gc.auto': '0',
@@ -98,7 +98,7 @@ const fixedSettings: Readonly<Record<string, string>> = {
   'protocol.version': '2',
 };
 
-/** Lays out what git needs to open the repository, in files for this run alone and in an environment of its own. */
+/** Writes the files that git needs to open the repository into `folder`, and returns the environment of git. */
 export async function grantAccess(
   address: RemoteAddress,
   secrets: RemoteSecrets,
@@ -109,7 +109,7 @@ export async function grantAccess(
   const key = join(folder, 'key');
   await writeFile(ask, askPassScript, { mode: 0o700 });
   await chmod(ask, 0o700);
-  // A key without a final line break is not read by ssh.
+  // ssh does not read a key without a final line break.
   if (secrets.sshKey !== '') await writeFile(key, `${secrets.sshKey.trimEnd()}\n`, { mode: 0o600 });
   return {
     ...Object.fromEntries(passedVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
@@ -122,7 +122,7 @@ export async function grantAccess(
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: address.scheme === 'http' ? 'http:https' : address.scheme,
     GIT_NO_LAZY_FETCH: '1',
-    // What lies in this folder is the repository, and nothing above it.
+    // The repository is this folder, and none above it.
     GIT_DIR: folder,
     GIT_ASKPASS: ask,
     SSH_ASKPASS: ask,
@@ -134,8 +134,8 @@ export async function grantAccess(
   };
 }
 
-/** Takes the secrets out of a text, however they may have got into it. */
-export function maskSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
+/** Replaces the secrets in a text by `***`, also in their encoded forms. */
+export function redactSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
   const hidden = [password, encodeURIComponent(password), percentEncode(password), basic, sshKey, sshKeyPassphrase].filter(
     (secret, index) => (index === 3 ? password !== '' : secret !== ''),
@@ -143,7 +143,7 @@ export function maskSecrets(text: string, { user, password, sshKey, sshKeyPassph
   return hidden.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
 }
 
-/** Settings that outrank every file, as git reads them from its environment. */
+/** Returns environment variables for settings that override those of every file. */
 function settingVariables(values: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(values);
   return Object.fromEntries([
@@ -155,18 +155,19 @@ function settingVariables(values: Readonly<Record<string, string>>): Readonly<Re
   ]);
 }
 
+/** Returns the prompts that the askpass script answers, with the answers. */
 function promptVariables(
   { scheme, origin }: RemoteAddress,
   { user, password, sshKeyPassphrase }: RemoteSecrets,
 ): Readonly<Record<string, string>> {
   const never = '(nothing asks this)';
-  const asks = (scheme === 'https' || scheme === 'http') && password !== '';
-  // Token services take any user; the public gateway sends this one.
+  const hasLogin = (scheme === 'https' || scheme === 'http') && password !== '';
+  // Token services accept any user; the public gateway sends this one.
   const name = user === '' ? 'oauth2' : user;
-  // Some versions of git encode the user that they name in the question.
-  const passwordOf = (shown: string): string => (asks ? `Password for '${origin.replace('://', () => `://${shown}@`)}': ` : never);
+  // Some versions of git encode the user in the prompt.
+  const passwordOf = (shown: string): string => (hasLogin ? `Password for '${origin.replace('://', () => `://${shown}@`)}': ` : never);
   return {
-    ASKED_USER: asks ? `Username for '${origin}': ` : never,
+    ASKED_USER: hasLogin ? `Username for '${origin}': ` : never,
     ANSWER_USER: name,
     ASKED_PASSWORD: passwordOf(name),
     ASKED_PASSWORD_ENCODED: passwordOf(percentEncode(name)),
@@ -180,7 +181,7 @@ function percentEncode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Neither the configuration nor the keys of the user that runs the server count. */
+/** Returns the ssh command line, without the configuration and the keys of the user that runs the server. */
 function sshCommand({ user }: RemoteAddress, key: string | undefined, { knownHosts }: AccessOptions): string {
   const options = [
     `IdentityFile=${key ?? 'none'}`,

@@ -125,13 +125,13 @@ async function loadBase(
       until,
       paths: tree.folders,
       ids,
-      declaredIds: declares,
+      declaredIds,
       maxBytes: maxBytes,
     }),
   };
 }
 
-function declares(bytes: Buffer): readonly ResourceId[] {
+function declaredIds(bytes: Buffer): readonly ResourceId[] {
   const { value: file } = decodeFile('', bytes);
   return file === undefined ? [] : listDeclared(file);
 }

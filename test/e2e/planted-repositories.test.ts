@@ -15,12 +15,12 @@ const { make, makeOrigin } = useRepositories();
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-planted-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-let made = 0;
+let witnesses = 0;
 
-/** A witness with a folder of its own. */
-function witnessed(): Witness {
-  made += 1;
-  return makeWitness(join(root, `witness-${made}`));
+/** Creates a witness with its own folder. */
+function createWitness(): Witness {
+  witnesses += 1;
+  return makeWitness(join(root, `witness-${witnesses}`));
 }
 
 const home = 'infra/prod';
@@ -35,32 +35,32 @@ function project(): Files {
   };
 }
 
-/** Every command, as one after another may be run. */
+/** All commands, in an order in which each succeeds. */
 const commands = [
   ['validate', 'plan', 'apply --yes', 'plan', 'plan --own HEAD --base HEAD', 'plan --config-ref HEAD'],
   ['plan --no-origin --out plan.json', 'apply --yes --plan plan.json', 'drift', 'drift --adopt', 'drift --adopt --no-commit'],
   ['drift --revert --yes', 'explain GuardrailRule/planted', 'test', 'get rules', 'search x', 'pull', 'init'],
 ].flat();
 
-/** Runs command lines in a folder, one of them as it is built, and modes of the action; returns what failed. */
+/** Runs command lines in a folder, one also with the built program, and modes of the action; returns the failures. */
 async function failures(folder: string, lines: readonly string[], modes: readonly string[]): Promise<readonly string[]> {
-  const ended: (readonly [string, { readonly code: number | null; readonly stdout: string; readonly stderr: string }])[] = [];
-  for (const line of lines) ended.push([line, await gateway.run(line, folder)]);
-  ended.push(['built plan', await gateway.process('plan', folder)]);
+  const results: (readonly [string, { readonly code: number | null; readonly stdout: string; readonly stderr: string }])[] = [];
+  for (const line of lines) results.push([line, await gateway.run(line, folder)]);
+  results.push(['built plan', await gateway.process('plan', folder)]);
   for (const mode of modes) {
     const options = { cwd: folder, event: mode === 'drift' ? 'schedule' : 'push', payload: {}, inputs: { mode }, env: gateway.env() };
-    ended.push([`action ${mode}`, await bench.step(options)]);
-    if (mode === 'plan') ended.push(['bundled action', await bench.bundled(options)]);
+    results.push([`action ${mode}`, await bench.step(options)]);
+    if (mode === 'plan') results.push(['bundled action', await bench.bundled(options)]);
   }
-  return ended.flatMap(([line, { code, stdout, stderr }]) => (code === 0 ? [] : [`${line}: ${code} ${stdout} ${stderr}`]));
+  return results.flatMap(([line, { code, stdout, stderr }]) => (code === 0 ? [] : [`${line}: ${code} ${stdout} ${stderr}`]));
 }
 
 const modes = ['validate', 'plan', 'apply', 'drift'];
 const levels = ['', 'infra', home, `${home}/access`, `${home}/overlay`];
 
 describe('a repository of plain files', () => {
-  test('makes git itself run programs, so the witness is one', () => {
-    const witness = witnessed();
+  test('makes plain git run programs, so the witness detects them', () => {
+    const witness = createWitness();
     const repository = make({ [`${home}/x.yaml`]: '' });
     plantRepository(join(repository.folder, home), witness, `ext::${witness.command('address')}`);
     const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' };
@@ -75,8 +75,8 @@ describe('a repository of plain files', () => {
     ),
   ];
 
-  test.each(cases)('at %s runs nothing, and the repository around it is the one that counts', async (_, planted, lines, some) => {
-    const witness = witnessed();
+  test.each(cases)('at %s runs nothing, and Ostiary uses the surrounding repository', async (_, planted, lines, some) => {
+    const witness = createWitness();
     const repository = make(project());
     const origin = makeOrigin(repository);
     for (const level of planted) plantRepository(join(repository.folder, level), witness, `ext::${witness.command('address')}`);
@@ -91,8 +91,8 @@ describe('a repository of plain files', () => {
 });
 
 describe('a repository whose own configuration names programs', () => {
-  /** Where the configuration can lie that git reads for one repository. */
-  const places: Readonly<Record<string, (repository: TestRepository, text: string) => void>> = {
+  /** Writes the configuration to each location that git reads for one repository. */
+  const locations: Readonly<Record<string, (repository: TestRepository, text: string) => void>> = {
     'its config': ({ folder }, text) => appendFileSync(join(folder, '.git/config'), text),
     'the config of its worktree': ({ folder, git }, text) => {
       git('config', 'extensions.worktreeConfig', 'true');
@@ -109,30 +109,30 @@ describe('a repository whose own configuration names programs', () => {
     'a machine behind https': () => 'https://127.0.0.1:1/x',
     'a machine behind git://': () => 'git://127.0.0.1:1/x',
   };
-  const cases = Object.keys(addresses).map((address, index) => [address, Object.keys(places)[index % 3] ?? ''] as const);
+  const cases = Object.keys(addresses).map((address, index) => [address, Object.keys(locations)[index % 3] ?? ''] as const);
 
-  test.each(cases)('and whose origin is %s (%s) runs nothing', async (address, place) => {
-    const witness = witnessed();
+  test.each(cases)('and whose origin is %s (%s) runs nothing', async (address, location) => {
+    const witness = createWitness();
     const repository = make(project());
     plantHooks(join(repository.folder, '.git'), witness);
-    places[place]?.(repository, hostileConfig(witness, addresses[address]?.(witness) ?? ''));
+    locations[location]?.(repository, hostileConfig(witness, addresses[address]?.(witness) ?? ''));
     const failed = await failures(
       join(repository.folder, home),
       ['plan', 'apply --yes --base none', 'drift', 'drift --adopt --base none'],
       ['plan'],
     );
     expect(witness.ran()).toEqual([]);
-    expect(failed.filter((one) => one.startsWith('plan: 4'))).toEqual([expect.stringContaining('git/origin-unreachable')]);
+    expect(failed.filter((failure) => failure.startsWith('plan: 4'))).toEqual([expect.stringContaining('git/origin-unreachable')]);
   });
 
   test('works as usual if its origin works', async () => {
-    const witness = witnessed();
+    const witness = createWitness();
     const repository = make({ ...project(), '.gitattributes': '* filter=x diff=x merge=x\n' });
     const origin = makeOrigin(repository);
     plantHooks(join(repository.folder, '.git'), witness);
     mkdirSync(join(repository.folder, '.git/objects/info'), { recursive: true });
     writeFileSync(join(repository.folder, '.git/objects/info/alternates'), `${origin.folder}/objects\n`);
-    places['its config']?.(repository, hostileConfig(witness, origin.folder));
+    locations['its config']?.(repository, hostileConfig(witness, origin.folder));
     const failed = await failures(join(repository.folder, home), commands, modes);
     expect(witness.ran()).toEqual([]);
     expect(failed).toEqual([]);

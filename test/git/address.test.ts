@@ -11,7 +11,7 @@ const folder = makeFolder();
 const read = createTestReader(folder);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('an address', () => {
+describe('readAddress', () => {
   test.each([
     'ext::sh -c touch% canary',
     'ext::sh',
@@ -38,13 +38,13 @@ describe('an address', () => {
     'https://host/a b',
     'https://host/a\nb',
     'https://host\\@other/x ',
-  ])('%j is refused before git is run', async (url) => {
+  ])('%j is refused before git runs', async (url) => {
     const env = await installProgram(join(folder, 'never'), 'git', `touch '${folder}/canary'; exit 1`);
     expect(failureOf(await read({ url }, { env, allowLocal: true }))).toMatch(/address/);
     expect(existsSync(join(folder, 'canary'))).toBe(false);
   });
 
-  test('that is taken never holds anything that could be an option, a helper or a secret', () => {
+  test('an accepted address never contains an option, a helper or a secret', () => {
     const parts = constantFrom(
       '-',
       '--',

@@ -28,14 +28,14 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-async function opened(repository: TestRepository, env: GitContext['env'] = {}): Promise<Repository> {
+async function open(repository: TestRepository, env: GitContext['env'] = {}): Promise<Repository> {
   const found = await openRepository({ folder: repository.folder, env: { ...gitEnv, ...env } });
-  if (found === undefined) throw new Error('there is no repository');
+  if (found === undefined) throw new Error('no repository found');
   return found;
 }
 
-/** A repository with two branches, a signed commit, attributes and alternates: all that a program of a key may wait for. */
-function tempting(): { readonly repository: TestRepository; readonly origin: TestRepository } {
+/** A repository with two branches, a signed commit, attributes and alternates, so that git would run the program of each key. */
+function makeVulnerable(): { readonly repository: TestRepository; readonly origin: TestRepository } {
   const repository = make({ '.gitattributes': 'a.* filter=x diff=x merge=x\n', 'a.yaml': 'one\n', 'b.yaml': 'one\n' });
   const origin = makeOrigin(repository);
   repository.git('checkout', '--quiet', '-b', 'topic');
@@ -57,7 +57,7 @@ function tempting(): { readonly repository: TestRepository; readonly origin: Tes
   return { repository, origin };
 }
 
-/** Commands that make git run the program of a key, where nothing prevents it. */
+/** Commands that make git run the program of a key, unless something prevents it. */
 const commands: readonly (readonly [string, readonly string[]])[] = [
   ['core.sshCommand', ['ls-remote', 'ssh://127.0.0.1:1/x']],
   ['core.gitProxy', ['ls-remote', 'git://127.0.0.1:1/x']],
@@ -87,37 +87,37 @@ const commands: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 describe('a program that the repository names', () => {
-  test.each(commands)('%s runs under git alone, and not under Ostiary: git %j', async (name, words) => {
+  test.each(commands)('%s: plain git runs it, Ostiary does not: git %j', async (name, words) => {
     const key = name.replace('PORT', new URL(server.url).port);
     for (const isOurs of [false, true]) {
-      const { repository, origin } = tempting();
+      const { repository, origin } = makeVulnerable();
       const witness = makeWitness(place());
       const hash = repository.git('rev-parse', 'HEAD:b.yaml');
       const args = words.map((word) => ({ SERVER: `${server.url}/x.git`, ORIGIN: origin.folder })[word] ?? word.replace('HASH', hash));
       if (name.startsWith('hook-')) plantHooks(join(repository.folder, '.git'), witness, [name.slice('hook-'.length)]);
       const keys = name.startsWith('hook-') ? [] : [key];
       appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder, { keys }));
-      // As much as a user may allow.
+      // The most that a user can allow.
       const env = { ...gitEnv, GIT_ALLOW_PROTOCOL: 'https:http:git:ssh:file:ext:fd', GIT_TERMINAL_PROMPT: '0', TERM: 'xterm' };
-      if (isOurs) await runPlumbing(allowNetwork(await opened(repository, env)), args).catch(() => undefined);
+      if (isOurs) await runPlumbing(allowNetwork(await open(repository, env)), args).catch(() => undefined);
       else await run('git', args, { cwd: repository.folder, env }).catch(() => undefined);
       expect(witness.ran()).toEqual(isOurs ? [] : [key.replaceAll('/', '_')]);
     }
   });
 
-  test('on the side of origin does not run, also where origin is a folder', async () => {
-    const { repository, origin } = tempting();
+  test('does not run on the side of origin, even if origin is a folder', async () => {
+    const { repository, origin } = makeVulnerable();
     const witness = makeWitness(place());
     appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder));
-    const ours = await opened(repository);
-    expect(await listOriginAppliedRefs(ours)).toEqual(new Map());
-    expect(await pushAppliedRef(ours, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
+    const opened = await open(repository);
+    expect(await listOriginAppliedRefs(opened)).toEqual(new Map());
+    expect(await pushAppliedRef(opened, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
     expect(witness.ran()).toEqual([]);
     expect(origin.git('for-each-ref', 'refs/ostiary/applied/prod')).not.toBe('');
   });
 
   test.each(['infra/planted', 'file://TOP/infra/planted', './infra/../infra/planted'])(
-    'is no hook of checked-out files: %s',
+    'cannot be a hook among the checked-out files: %s',
     async (url) => {
       const repository = make({ 'x.yaml': '' });
       const witness = makeWitness(place());
@@ -126,83 +126,83 @@ describe('a program that the repository names', () => {
       writeFileSync(join(planted, 'hooks/pre-receive'), `#!/bin/sh\n${witness.command('pre-receive')}\n`);
       chmodSync(join(planted, 'hooks/pre-receive'), 0o755);
       repository.git('remote', 'add', 'origin', url.replace('TOP', repository.folder));
-      const failure = await pushAppliedRef(await opened(repository), 'prod', repository.git('rev-parse', 'HEAD'));
+      const failure = await pushAppliedRef(await open(repository), 'prod', repository.git('rev-parse', 'HEAD'));
       expect(failure).toMatchObject({ message: 'the address of origin is a folder in this repository' });
       expect(witness.ran()).toEqual([]);
     },
   );
 
-  test('is not found through a relative folder of the path', async () => {
+  test('is not found through a relative folder in PATH', async () => {
     const witness = makeWitness(place());
     const repository = make({ 'x.yaml': '', 'bin/git': `#!/bin/sh\n${witness.command('git')}\n` });
     repository.makeExecutable('bin/git');
     for (const first of ['bin', '', '.'])
-      expect(await opened(repository, { PATH: `${first}:${gitEnv['PATH']}` })).toMatchObject({ folder: repository.folder });
+      expect(await open(repository, { PATH: `${first}:${gitEnv['PATH']}` })).toMatchObject({ folder: repository.folder });
     expect(witness.ran()).toEqual([]);
   });
 
-  test('does not run for a repository of plain files that git is led to', async () => {
+  test('does not run for a planted repository of plain files', async () => {
     const witness = makeWitness(place());
     const repository = make({ 'infra/x.yaml': '' });
     plantRepository(join(repository.folder, 'infra'), witness, `ext::${witness.command('address')}`);
-    const ours = await openRepository({ folder: join(repository.folder, 'infra'), env: gitEnv });
-    expect(ours).toMatchObject({ folder: repository.folder, gitFolder: join(repository.folder, '.git'), prefix: 'infra' });
+    const opened = await openRepository({ folder: join(repository.folder, 'infra'), env: gitEnv });
+    expect(opened).toMatchObject({ folder: repository.folder, gitFolder: join(repository.folder, '.git'), prefix: 'infra' });
   });
 });
 
-/** A repository whose origin wants a login, and which names helpers of its own. */
-function locked(more: string): { readonly repository: TestRepository; readonly ran: () => readonly string[] } {
+/** A repository whose origin requires a login, and which names its own credential helpers. */
+function makeProtected(extraConfig: string): { readonly repository: TestRepository; readonly ran: () => readonly string[] } {
   const repository = make({ 'x.yaml': '' });
   const witness = makeWitness(place());
-  appendFileSync(join(repository.folder, '.git/config'), `${hostileConfig(witness, `${server.url}/x.git`)}${more}`);
+  appendFileSync(join(repository.folder, '.git/config'), `${hostileConfig(witness, `${server.url}/x.git`)}${extraConfig}`);
   return { repository, ran: witness.ran };
 }
 
-describe('what opens origin', () => {
-  test('is the credential helper of the user, or their program that asks', async () => {
+describe('the credentials of origin', () => {
+  test('come from the credential helper or the askpass program of the user', async () => {
     const folder = place();
     const PATH = `${(await installProgram(folder, 'answers', `echo username=${login.user}; echo password=${login.password}\n`))['PATH']}`;
     await installProgram(folder, 'says', `case "$1" in User*) echo ${login.user} ;; *) echo ${login.password} ;; esac\n`);
     const file = join(folder, 'gitconfig');
-    const both = [
+    const configs = [
       `[credential]\n\thelper = !answers\n`,
       `[credential "${server.url}"]\n\thelper = !answers\n`,
       `[core]\n\taskPass = says\n`,
     ];
-    for (const text of both) {
+    for (const text of configs) {
       writeFileSync(file, text);
-      const { repository, ran } = locked('');
-      expect(await listOriginAppliedRefs(await opened(repository, { PATH, GIT_CONFIG_GLOBAL: file }))).toEqual(new Map());
+      const { repository, ran } = makeProtected('');
+      expect(await listOriginAppliedRefs(await open(repository, { PATH, GIT_CONFIG_GLOBAL: file }))).toEqual(new Map());
       expect(ran()).toEqual([]);
     }
-    const { repository, ran } = locked('');
+    const { repository, ran } = makeProtected('');
     const variables = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'credential.helper', GIT_CONFIG_VALUE_0: '!answers' };
-    expect(await listOriginAppliedRefs(await opened(repository, { PATH, ...variables }))).toEqual(new Map());
-    expect(await listOriginAppliedRefs(await opened(repository, { PATH, GIT_ASKPASS: 'says' }))).toEqual(new Map());
+    expect(await listOriginAppliedRefs(await open(repository, { PATH, ...variables }))).toEqual(new Map());
+    expect(await listOriginAppliedRefs(await open(repository, { PATH, GIT_ASKPASS: 'says' }))).toEqual(new Map());
     expect(ran()).toEqual([]);
   });
 
-  test('is a header that the checkout keeps', async () => {
+  test('come from a header that the checkout action stores', async () => {
     const basic = Buffer.from(`${login.user}:${login.password}`).toString('base64');
-    const { repository, ran } = locked(`[http "${server.url}/"]\n\textraheader = AUTHORIZATION: basic ${basic}\n`);
-    expect(await listOriginAppliedRefs(await opened(repository))).toEqual(new Map());
+    const { repository, ran } = makeProtected(`[http "${server.url}/"]\n\textraheader = AUTHORIZATION: basic ${basic}\n`);
+    expect(await listOriginAppliedRefs(await open(repository))).toEqual(new Map());
     expect(ran()).toEqual([]);
   });
 
-  test('is never a helper of the repository', async () => {
-    const { repository, ran } = locked('');
-    expect(await listOriginAppliedRefs(await opened(repository))).toMatchObject({ code: 'git/failed' });
+  test('never come from a helper of the repository', async () => {
+    const { repository, ran } = makeProtected('');
+    expect(await listOriginAppliedRefs(await open(repository))).toMatchObject({ code: 'git/failed' });
     expect(ran()).toEqual([]);
   });
 });
 
-/** Why origin is not reached at an address, whatever the repository allows. */
+/** Returns why origin is not reachable at an address, although the repository allows all protocols. */
 async function failureAt(url: string, env: GitContext['env'] = {}): Promise<string> {
   const repository = make({ 'x.yaml': '' });
   repository.git('remote', 'add', 'origin', url);
   repository.git('config', 'protocol.allow', 'always');
-  const asked = await listOriginAppliedRefs(await opened(repository, env));
-  return asked instanceof Error ? asked.message : 'none';
+  const result = await listOriginAppliedRefs(await open(repository, env));
+  return result instanceof Error ? result.message : 'none';
 }
 
 describe('a protocol', () => {
@@ -215,20 +215,20 @@ describe('a protocol', () => {
     },
   );
 
-  test('is refused where a setting rewrites the address', async () => {
+  test('is refused if a setting rewrites the address', async () => {
     const repository = make({ 'x.yaml': '' });
     const witness = makeWitness(place());
     repository.git('remote', 'add', 'origin', 'https://example.invalid/x');
     repository.git('config', `url.ext::${witness.command('address')} %S .insteadOf`, 'https://example.invalid/');
     repository.git('config', 'protocol.ext.allow', 'always');
-    expect(await listOriginAppliedRefs(await opened(repository))).toMatchObject({
+    expect(await listOriginAppliedRefs(await open(repository))).toMatchObject({
       message: expect.stringContaining('the protocol ext is not allowed'),
     });
     await run('git', ['ls-remote', 'origin'], { cwd: repository.folder, env: gitEnv }).catch(() => undefined);
     expect(witness.ran()).toEqual(['address']);
   });
 
-  test('is allowed by the variable of the user alone', async () => {
+  test('is allowed only by the variable of the user', async () => {
     expect(await failureAt('http://example.invalid/x', { GIT_ALLOW_PROTOCOL: 'http' })).not.toContain('not allowed');
     expect(await failureAt('https://127.0.0.1:1/x', { GIT_ALLOW_PROTOCOL: 'ssh' })).toContain('the protocol https is not allowed');
   });

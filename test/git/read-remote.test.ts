@@ -8,8 +8,8 @@ import { commitFiles, installProgram, startGitServer, type GitServer, type GitSe
 import { failureOf, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
-const scratch = makeFolder();
-const read = createTestReader(scratch);
+const tempFolder = makeFolder();
+const read = createTestReader(tempFolder);
 const login = { user: 'reader', password: 'canary p@ss/w%rd' };
 let commit = '';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
-  rmSync(scratch, { recursive: true });
+  rmSync(tempFolder, { recursive: true });
 });
 
 async function serving(options: Partial<GitServerOptions>, act: (server: GitServer) => Promise<void>): Promise<void> {
@@ -35,11 +35,11 @@ async function serving(options: Partial<GitServerOptions>, act: (server: GitServ
 }
 
 describe('a repository on the disk', () => {
-  test('is refused unless that is allowed', async () => {
+  test('is refused unless local repositories are allowed', async () => {
     expect(failureOf(await read({ url: `file://${folder}/ops.git` }))).toBe('this server reads no repositories of its own disk');
   });
 
-  test('is read at its head: plain files that are wanted, no links, no submodules', async () => {
+  test('is read at its head: selected plain files, no links, no submodules', async () => {
     const options = { allowLocal: true, limits: { maxFileBytes: 1000 } } as const;
     expect(await read({ url: `file://${folder}/ops.git` }, options)).toEqual({
       head: {
@@ -56,7 +56,7 @@ describe('a repository on the disk', () => {
     });
   });
 
-  test('without a commit, or that is none, is told', async () => {
+  test('without a commit, or that does not exist, is reported', async () => {
     execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'empty.git')]);
     expect(failureOf(await read({ url: `file://${folder}/empty.git` }, { allowLocal: true }))).toContain("couldn't find remote ref HEAD");
     expect(failureOf(await read({ url: `file://${folder}/none.git` }, { allowLocal: true }))).toContain('none.git');
@@ -65,19 +65,19 @@ describe('a repository on the disk', () => {
   test.each([
     ['files', { maxFiles: 3 }, 'it has 4 files to read, more than 3'],
     ['bytes to read', { maxTotalBytes: 1000 }, 'its files to read have 2022 bytes, more than 1000'],
-  ])('with too many %s is not read', async (_what, limits, failure) => {
+  ])('with too many %s is not read', async (_, limits, failure) => {
     expect(failureOf(await read({ url: `file://${folder}/ops.git` }, { allowLocal: true, limits }))).toBe(failure);
   });
 });
 
 describe('a repository over http', () => {
-  test('is read without a login where none is needed', async () => {
+  test('is read without a login if none is required', async () => {
     await serving({}, async ({ url }) => {
       expect(await read({ url: `${url}/ops.git` })).toMatchObject({ head: { commit } });
     });
   });
 
-  test('is read with the user and the password, which no command line shows', async () => {
+  test('is read with the user and the password, which appear in no command line', async () => {
     const log = join(folder, 'commands');
     const env = await installProgram(join(folder, 'logged'), 'git', `echo "$0 $@" >> '${log}'; exec '${realGit()}' "$@"`);
     await serving({ login }, async ({ url }) => {
@@ -87,13 +87,13 @@ describe('a repository over http', () => {
     });
   });
 
-  test.each([['a@b.c'], ["o'neil"], ['é %41']])('takes the user %j', async (user) => {
+  test.each([['a@b.c'], ["o'neil"], ['é %41']])('accepts the user %j', async (user) => {
     await serving({ login: { ...login, user } }, async ({ url }) => {
       expect(await read({ url: `${url}/ops.git`, ...login, user })).toMatchObject({ head: { commit } });
     });
   });
 
-  test('sends oauth2 as the user where only a password is given', async () => {
+  test('sends oauth2 as the user if only a password is given', async () => {
     await serving({ login: { ...login, user: 'oauth2' } }, async ({ url }) => {
       expect(await read({ url: `${url}/ops.git`, password: login.password })).toMatchObject({ head: { commit } });
     });
@@ -102,35 +102,35 @@ describe('a repository over http', () => {
   test.each([
     ['a wrong password', { user: 'reader', password: 'canary-wrong' }, /Authentication failed/],
     ['no password', {}, /could not read Username/],
-  ])('is not read with %s', async (_what, given, failure) => {
+  ])('is not read with %s', async (_, given, failure) => {
     await serving({ login }, async ({ url }) => {
-      const told = failureOf(await read({ url: `${url}/ops.git`, ...given }));
-      expect(told).toMatch(failure);
-      expect(told).not.toContain('canary');
+      const failureText = failureOf(await read({ url: `${url}/ops.git`, ...given }));
+      expect(failureText).toMatch(failure);
+      expect(failureText).not.toContain('canary');
     });
   });
 
-  test('that does not answer is given up, and its connection closed', async () => {
-    await serving({ intercept: () => true }, async ({ url, countConnections: open }) => {
+  test('that does not respond times out, and its connection is closed', async () => {
+    await serving({ intercept: () => true }, async ({ url, countConnections }) => {
       const started = performance.now();
       expect(failureOf(await read({ url: `${url}/ops.git` }, { limits: { timeoutMs: 500 } }))).toBe('no answer in time');
       expect(performance.now() - started).toBeLessThan(5000);
-      await expect.poll(open).toBe(0);
+      await expect.poll(countConnections).toBe(0);
     });
   });
 
-  test('that is being read when the reader closes is given up', async () => {
-    await serving({ intercept: () => true }, async ({ url, requests: asked, countConnections: open }) => {
-      const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, tempFolder: scratch, isWanted: () => true });
+  test('is no longer read when the reader closes', async () => {
+    await serving({ intercept: () => true }, async ({ url, requests, countConnections }) => {
+      const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, tempFolder, isWanted: () => true });
       const reading = reader.read({ ...noSecrets, url: `${url}/ops.git` });
-      await expect.poll(() => asked.length).toBe(1);
+      await expect.poll(() => requests.length).toBe(1);
       await reader.close();
       expect(failureOf(await reading)).toBe('no answer in time');
-      await expect.poll(open).toBe(0);
+      await expect.poll(countConnections).toBe(0);
     });
   });
 
-  test('that leads elsewhere does not take the password along', async () => {
+  test('that redirects to another host does not send it the password', async () => {
     await serving({ login }, async (other) => {
       await serving(
         {
@@ -148,22 +148,22 @@ describe('a repository over http', () => {
     });
   });
 
-  test('that says the password aloud is not quoted with it', async () => {
+  test('that returns the password is quoted without it', async () => {
     const instead: GitServerOptions['intercept'] = ({ headers }, response) => {
       if (headers.authorization === undefined) return false;
-      const said = `you sent ${headers.authorization} \u001b[31m${login.password} ${encodeURIComponent(login.password)}`;
-      response.writeHead(403, { 'Content-Type': 'text/plain' }).end(said);
+      const text = `you sent ${headers.authorization} \u001b[31m${login.password} ${encodeURIComponent(login.password)}`;
+      response.writeHead(403, { 'Content-Type': 'text/plain' }).end(text);
       return true;
     };
     await serving({ login, intercept: instead }, async ({ url }) => {
-      const told = failureOf(await read({ url: `${url}/ops.git`, ...login }));
-      expect(told).toContain('you sent Basic ***');
-      expect(told).not.toContain('canary');
-      expect(told).not.toContain('\u001b');
+      const failureText = failureOf(await read({ url: `${url}/ops.git`, ...login }));
+      expect(failureText).toContain('you sent Basic ***');
+      expect(failureText).not.toContain('canary');
+      expect(failureText).not.toContain('\u001b');
     });
   });
 
-  test('is trusted over TLS only if its certificate is', async () => {
+  test('is trusted over TLS only if its certificate is trusted', async () => {
     const tls = selfSigned(new Date());
     const { PATH } = process.env;
     const authority = join(folder, 'authority.pem');
@@ -176,7 +176,7 @@ describe('a repository over http', () => {
     });
   });
 
-  test('is read whatever the settings of the user and the machine say', async () => {
+  test('is read independently of the settings of the user and the machine', async () => {
     const home = mkdtempSync(join(folder, 'home-'));
     execFileSync('git', ['config', '--file', join(home, '.gitconfig'), 'http.proxy', 'http://127.0.0.1:1']);
     const env = { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_GLOBAL: join(home, '.gitconfig'), GIT_DIR: home, GIT_TRACE: '1' };
@@ -186,11 +186,11 @@ describe('a repository over http', () => {
   });
 });
 
-test('nothing is left on the disk', () => {
-  expect(readdirSync(scratch)).toEqual([]);
+test('no temporary files remain', () => {
+  expect(readdirSync(tempFolder)).toEqual([]);
 });
 
-test('a machine without git says so', async () => {
+test('a missing git is reported', async () => {
   expect(failureOf(await read({ url: 'https://host/x' }, { env: { PATH: folder } }))).toMatch(/^git cannot be run: /);
 });
 

@@ -7,8 +7,8 @@ import { commitFiles, installProgram } from '../support/git-repository.ts';
 import { failureOf, makeFolder, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
-const scratch = makeFolder();
-const read = createTestReader(scratch);
+const tempFolder = makeFolder();
+const read = createTestReader(tempFolder);
 let commit = '';
 
 beforeAll(async () => {
@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
-  rmSync(scratch, { recursive: true });
+  rmSync(tempFolder, { recursive: true });
 });
 
-// Stands in for the ssh program: tells how it was called, then runs the command here, as a server would.
+// Replaces the ssh program: logs its arguments, then runs the command locally, as a server would.
 const ssh = (log: string): string => `
 { echo "args: $@"
   for option in "$@"; do case "$option" in IdentityFile=/*)
@@ -35,49 +35,49 @@ eval "$last"
 async function readBySsh(
   remote: Partial<Remote> & Pick<Remote, 'url'>,
   options: Partial<RemoteOptions> = {},
-): Promise<{ readonly result: RemoteRead; readonly told: string }> {
+): Promise<{ readonly result: RemoteRead; readonly log: string }> {
   const log = join(mkdtempSync(join(folder, 'ssh-')), 'log');
   const env = { ...(await installProgram(`${log}-bin`, 'ssh', ssh(log))), SSH_AUTH_SOCK: '/agent-of-the-user' };
   const result = await read(remote, { env, ...options });
-  return { result, told: existsSync(log) ? readFileSync(log, 'utf8') : '' };
+  return { result, log: existsSync(log) ? readFileSync(log, 'utf8') : '' };
 }
 
 describe('a repository over ssh', () => {
-  test('is read with the key, which only its owner may read, and which is gone afterwards', async () => {
-    const { result, told } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'canary-key\nof two lines' });
+  test('is read with the key; only the owner can read the key file, and it is deleted afterwards', async () => {
+    const { result, log } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'canary-key\nof two lines' });
     expect(result).toMatchObject({ head: { commit } });
-    expect(told).toMatch(/^mode: 600$/m);
-    expect(told).toContain('key: canary-key\nof two lines\n');
-    expect(told).toMatch(/^args: -F \/dev\/null -o IdentityFile=\S+\/key -o IdentitiesOnly=yes -o IdentityAgent=none /m);
-    expect(told).toMatch(/-o StrictHostKeyChecking=accept-new/);
-    expect(told).toMatch(/-o User=git .* host git-upload-pack/);
-    expect(told).toMatch(/^agent: $/m);
-    expect(readdirSync(scratch)).toEqual([]);
+    expect(log).toMatch(/^mode: 600$/m);
+    expect(log).toContain('key: canary-key\nof two lines\n');
+    expect(log).toMatch(/^args: -F \/dev\/null -o IdentityFile=\S+\/key -o IdentitiesOnly=yes -o IdentityAgent=none /m);
+    expect(log).toMatch(/-o StrictHostKeyChecking=accept-new/);
+    expect(log).toMatch(/-o User=git .* host git-upload-pack/);
+    expect(log).toMatch(/^agent: $/m);
+    expect(readdirSync(tempFolder)).toEqual([]);
   });
 
-  test('takes the user and the port of the address, and the shorthand', async () => {
-    expect((await readBySsh({ url: `ssh://ops@host:2222${folder}/ops.git` })).told).toMatch(/-p 2222 ops@host git-upload-pack/);
-    const { result, told } = await readBySsh({ url: `ops@host:${folder}/ops.git` });
+  test('uses the user and the port of the address, and accepts the shorthand', async () => {
+    expect((await readBySsh({ url: `ssh://ops@host:2222${folder}/ops.git` })).log).toMatch(/-p 2222 ops@host git-upload-pack/);
+    const { result, log } = await readBySsh({ url: `ops@host:${folder}/ops.git` });
     expect(result).toMatchObject({ head: { commit } });
-    expect(told).toMatch(/ ops@host git-upload-pack/);
-    expect(told).not.toContain('User=git');
-    expect(told).toContain('IdentityFile=none');
+    expect(log).toMatch(/ ops@host git-upload-pack/);
+    expect(log).not.toContain('User=git');
+    expect(log).toContain('IdentityFile=none');
   });
 
-  test('answers the question for the passphrase, and no other', async () => {
-    const { told } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'k', sshKeyPassphrase: 'canary', password: 'canary-2' });
-    expect(told).toMatch(/^passphrase: canary$/m);
-    expect(told).toMatch(/^password: $/m);
-    expect(told.match(/^args: .*$/m)?.[0]).not.toContain('canary');
+  test('answers the prompt for the passphrase, and no other prompt', async () => {
+    const { log } = await readBySsh({ url: `ssh://host${folder}/ops.git`, sshKey: 'k', sshKeyPassphrase: 'canary', password: 'canary-2' });
+    expect(log).toMatch(/^passphrase: canary$/m);
+    expect(log).toMatch(/^password: $/m);
+    expect(log.match(/^args: .*$/m)?.[0]).not.toContain('canary');
   });
 
-  test('trusts only the host keys that are given, if any are', async () => {
-    const { told } = await readBySsh({ url: `ssh://host${folder}/ops.git` }, { knownHosts: '/etc/hosts of ops' });
-    expect(told).toContain('UserKnownHostsFile=/etc/hosts of ops');
-    expect(told).toContain('StrictHostKeyChecking=yes');
+  test('trusts only the given host keys, if there are any', async () => {
+    const { log } = await readBySsh({ url: `ssh://host${folder}/ops.git` }, { knownHosts: '/etc/hosts of ops' });
+    expect(log).toContain('UserKnownHostsFile=/etc/hosts of ops');
+    expect(log).toContain('StrictHostKeyChecking=yes');
   });
 
-  test('that sends too much is cut off while it comes', async () => {
+  test('that is too large is aborted during the transfer', async () => {
     await commitFiles(join(folder, 'large.git'), { 'x.runbook.sh': randomBytes(4_000_000) });
     const env = await installProgram(
       join(folder, 'slow'),
@@ -90,7 +90,7 @@ describe('a repository over ssh', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  test('tells what ssh says', async () => {
+  test('reports the error of ssh', async () => {
     const env = await installProgram(join(folder, 'refused'), 'ssh', 'echo "git@host: Permission denied (publickey)." >&2; exit 255');
     expect(failureOf(await read({ url: 'git@host:x' }, { env }))).toBe('git@host: Permission denied (publickey).');
   });

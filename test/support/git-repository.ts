@@ -5,10 +5,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A file of a commit: its text, or with another mode (a link, a submodule). */
+/** A file of a commit: its text, or its content and another mode (executable, link, submodule). */
 export type CommitFile = string | Buffer | { readonly mode: '120000' | '160000' | '100755'; readonly content: string };
 
-/** Creates a bare repository, or adds a commit to it; its head has exactly these files. */
+/** Creates a bare repository, or adds a commit to it, whose head has exactly these files; returns the commit. */
 export async function commitFiles(
   folder: string,
   files: Readonly<Record<string, CommitFile>>,
@@ -37,40 +37,40 @@ export async function commitFiles(
   return stdout.trim();
 }
 
-/** What a server was asked. */
+/** A request that a server received. */
 export type GitRequest = { readonly path: string; readonly authorization: string | undefined };
 
 export type GitServer = {
   readonly url: string;
   readonly requests: readonly GitRequest[];
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   readonly countConnections: () => Promise<number>;
   readonly close: () => Promise<void>;
 };
 
 export type GitServerOptions = {
-  /** The folder of the repositories that are served. */
+  /** The parent folder of the repositories. */
   readonly root: string;
-  /** The user and password for reads; absent for anonymous reads. */
+  /** The required user and password; without a login, everyone can read. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Answers itself; false: as usual. */
+  /** Responds instead of the server and returns true, or returns false. */
   readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
 };
 
-/** Serves repositories over the smart protocol of git, by `git http-backend`. */
+/** Serves repositories over git's smart protocol with `git http-backend`. */
 export async function startGitServer({ root, login, tls, intercept: instead }: GitServerOptions): Promise<GitServer> {
-  const asked: GitRequest[] = [];
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const requests: GitRequest[] = [];
+  const respond = (request: IncomingMessage, response: ServerResponse): void => {
     const { authorization, host } = request.headers;
-    asked.push({ path: `${host}${request.url}`, authorization });
+    requests.push({ path: `${host}${request.url}`, authorization });
     if (instead?.(request, response) === true) return;
     const expected = login === undefined ? undefined : `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
-    // The scheme is case-insensitive.
+    // The name of the scheme is case-insensitive.
     if (expected === undefined || authorization?.replace(/^basic /i, 'Basic ') === expected) runBackend(root, request, response);
     else response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="git"' }).end();
   };
-  const server = tls === undefined ? createHttpServer(answer) : createHttpsServer(tls, answer);
+  const server = tls === undefined ? createHttpServer(respond) : createHttpsServer(tls, respond);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -78,7 +78,7 @@ export async function startGitServer({ root, login, tls, intercept: instead }: G
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
-    requests: asked,
+    requests,
     countConnections: () => promisify(server.getConnections.bind(server))(),
     close: () =>
       new Promise((resolve) => {
@@ -117,7 +117,7 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   });
 }
 
-/** Puts a program of a name before all others; what it does is written in sh. */
+/** Writes a shell script as a program into the folder, and returns a PATH that starts with the folder. */
 export async function installProgram(folder: string, name: string, script: string): Promise<Readonly<Record<string, string>>> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);

@@ -14,7 +14,7 @@ export type TestRepository = {
   readonly write: (files: Files) => void;
   readonly remove: (...paths: readonly string[]) => void;
   readonly link: (path: string, target: string) => void;
-  /** Lets a file be run. */
+  /** Makes a file executable. */
   readonly makeExecutable: (path: string) => void;
   /** Commits everything and returns the commit. */
   readonly commit: (message?: string) => string;
@@ -23,7 +23,7 @@ export type TestRepository = {
   readonly open: (folder?: string) => Promise<Repository>;
 };
 
-/** The author of commits, independent of the user's settings. */
+/** The environment of git: an author, and no settings of the user who runs the tests. */
 export const gitEnv: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '',
   HOME: '/nonexistent',
@@ -34,7 +34,7 @@ export const gitEnv: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 };
 
-/** What git is told in its environment: nothing here grows so large that it has to be tidied up. */
+/** Settings in git's environment; maintenance is off because these repositories stay small. */
 const gitSettings = {
   GIT_CONFIG_COUNT: '3',
   GIT_CONFIG_KEY_0: 'protocol.file.allow',
@@ -45,10 +45,10 @@ const gitSettings = {
   GIT_CONFIG_VALUE_2: '0',
 };
 
-/** Makes repositories for the tests of one file, and removes them after the last of them. */
+/** Creates repositories for the tests of one file, and removes them after the last test. */
 export function useRepositories(): {
   readonly make: (files?: Files) => TestRepository;
-  /** Creates a bare clone that others can push to. */
+  /** Creates a bare repository with the same branches, and makes it the origin. */
   readonly makeOrigin: (of: TestRepository) => TestRepository;
   readonly clone: (of: TestRepository, ...args: readonly string[]) => TestRepository;
   readonly at: (folder: string, isNew?: boolean) => TestRepository;
@@ -56,10 +56,10 @@ export function useRepositories(): {
 } {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ostiary-git-')));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
-  let made = 0;
+  let count = 0;
   const place = (): string => {
-    made += 1;
-    return join(root, `repository-${made}`);
+    count += 1;
+    return join(root, `repository-${count}`);
   };
   return {
     place,
@@ -85,7 +85,7 @@ export function useRepositories(): {
   };
 }
 
-// A new process costs one as large as ours more than git does in it: one shell starts all that belong together.
+// Starting a process from a process of this size takes longer than git itself, so one shell runs several commands.
 const commitScript = 'git add --all --force; git commit --quiet --allow-empty --message "$1"; git rev-parse HEAD';
 const initScript = 'git init --quiet --template= --initial-branch=main';
 
@@ -118,7 +118,7 @@ function repositoryAt(folder: string, isNew = false): TestRepository {
     },
     async open(below = '') {
       const opened = await openRepository({ folder: join(folder, below), env: gitEnv });
-      if (opened === undefined) throw new Error(`${folder} is no repository`);
+      if (opened === undefined) throw new Error(`${folder} is not a repository`);
       return opened;
     },
   };

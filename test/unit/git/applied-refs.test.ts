@@ -20,7 +20,7 @@ async function lastApplied(repository: TestRepository, folder = '', target = 'pr
   return findLastApplied(await repository.open(folder), { target, configs, origin });
 }
 
-/** Records HEAD as apply does. */
+/** Records HEAD, as apply does. */
 async function record(repository: TestRepository, name = 'prod'): Promise<string> {
   const [opened, commit] = [await repository.open(), repository.git('rev-parse', 'HEAD')];
   await setAppliedRef(opened, name, commit);
@@ -37,12 +37,12 @@ function pair(): { readonly ours: TestRepository; readonly origin: TestRepositor
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 
-test('a name tells folder and target apart, and every name makes a ref that git takes', () => {
+test('a name keeps folder and target apart, and every name is a valid ref', () => {
   const { git } = make();
   fc.assert(
     fc.property(
       fc.oneof(fc.constant(''), text),
-      text.filter((one) => !one.includes('/')),
+      text.filter((name) => !name.includes('/')),
       (folder, target) => {
         const name = appliedRefName(folder, target);
         expect(name).toMatch(/^[\w%-]+$/);
@@ -59,7 +59,7 @@ test('a name tells folder and target apart, and every name makes a ref that git 
 });
 
 describe('findLastApplied', () => {
-  it('finds nothing where nothing was recorded, with an origin and without', async () => {
+  it('finds nothing before the first record, with and without an origin', async () => {
     const { ours, origin } = pair();
     expect(await lastApplied(ours)).toStrictEqual({ commit: undefined, diagnostics: [] });
     expect(await lastApplied(make({ 'x.yaml': '' }))).toStrictEqual({ commit: undefined, diagnostics: [] });
@@ -67,7 +67,7 @@ describe('findLastApplied', () => {
     expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
   });
 
-  it('finds in a fresh clone, a shallow and a detached one what another one recorded', async () => {
+  it('finds the record of another clone in a fresh, a shallow and a detached clone', async () => {
     const { ours, origin } = pair();
     const commit = await record(ours);
     ours.save({ 'x.yaml': '' });
@@ -82,7 +82,7 @@ describe('findLastApplied', () => {
     }
   });
 
-  it('follows origin when another clone applies, also something earlier', async () => {
+  it('follows origin when another clone applies, also an earlier commit', async () => {
     const { ours, theirs } = pair();
     const first = await record(ours);
     expect(await lastApplied(theirs)).toMatchObject({ commit: first });
@@ -94,7 +94,7 @@ describe('findLastApplied', () => {
     expect(await lastApplied(theirs)).toMatchObject({ commit: first });
   });
 
-  it('takes what this clone applied and could not tell origin', async () => {
+  it('prefers a commit that this clone applied and did not push', async () => {
     const { ours } = pair();
     await record(ours);
     const commit = ours.save({ 'x.yaml': '' });
@@ -102,7 +102,7 @@ describe('findLastApplied', () => {
     expect(await lastApplied(ours)).toStrictEqual({ commit, diagnostics: [] });
   });
 
-  it('finds what a forced push took out of every branch', async () => {
+  it('finds a commit that a forced push removed from every branch', async () => {
     const { ours, origin, theirs } = pair();
     ours.save({ 'lost.yaml': '' });
     const commit = await record(ours);
@@ -114,7 +114,7 @@ describe('findLastApplied', () => {
     expect(theirs.git('show', `${commit}:lost.yaml`)).toBe('');
   });
 
-  it('warns where origin does not answer and this clone knows; else refuses, unless origin is not to be asked', async () => {
+  it('warns without origin if this clone has a record; otherwise fails, unless origin is disabled', async () => {
     const { ours, origin, theirs } = pair();
     const commit = await record(ours);
     rmSync(origin.folder, { recursive: true });
@@ -126,14 +126,14 @@ describe('findLastApplied', () => {
     expect(await lastApplied(ours, '', 'prod', false)).toStrictEqual({ commit, diagnostics: [] });
   });
 
-  it('takes what origin tells where this clone cannot keep it and has the commit', async () => {
+  it('uses the record of origin if this clone has the commit but cannot write the ref', async () => {
     const { ours, theirs } = pair();
     const commit = await record(ours);
     theirs.write({ '.git/refs/ostiary/origin/prod.lock': '' });
     expect(await lastApplied(theirs)).toStrictEqual({ commit, diagnostics: [] });
   });
 
-  it('keeps configs of several folders apart, and follows one that has moved', async () => {
+  it('keeps configs of several folders apart, and follows a moved config', async () => {
     const ours = make({ 'a/ostiary.yaml': '', 'b/ostiary.yaml': '' });
     const commit = ours.git('rev-parse', 'HEAD');
     await setAppliedRef(await ours.open(), appliedRefName('a', 'prod'), commit);
@@ -147,7 +147,7 @@ describe('findLastApplied', () => {
 });
 
 describe('pushApplied', () => {
-  it('runs no hook of this clone, and tells of one of origin that refuses', async () => {
+  it('runs no hook of this clone, and reports a hook of origin that refuses', async () => {
     const { ours, origin } = pair();
     ours.write({ '.git/hooks/pre-push': '#!/bin/sh\nexit 1\n' });
     ours.makeExecutable('.git/hooks/pre-push');
@@ -160,7 +160,7 @@ describe('pushApplied', () => {
     expect((await readAppliedRefs(await ours.open())).origin.get('prod')).not.toBe(commit);
   });
 
-  it('does not write over what somebody else recorded meanwhile', async () => {
+  it('does not overwrite a record that another clone made in the meantime', async () => {
     const { ours, origin, theirs } = pair();
     await record(ours);
     theirs.save({ 'x.yaml': '' });
@@ -171,7 +171,7 @@ describe('pushApplied', () => {
     expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
   });
 
-  it('tells it twice without harm, and from a shallow clone', async () => {
+  it('can push twice, and from a shallow clone', async () => {
     const { ours, origin } = pair();
     await record(ours);
     const commit = await record(ours);

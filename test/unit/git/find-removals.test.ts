@@ -5,7 +5,7 @@ import { useRepositories, type TestRepository } from '../../support/repository.t
 
 const { make, clone } = useRepositories();
 
-/** A file that declares the things, each in a line. */
+/** Returns the text of a file that declares the objects, one per line. */
 function declaring(...names: readonly string[]): string {
   return names.map((name) => `Thing/${name}\n`).join('');
 }
@@ -17,7 +17,7 @@ function declares(bytes: Buffer): readonly ResourceId[] {
     .map((name): ResourceId => `Thing/${name.slice(6)}`);
 }
 
-/** Which commits took the things away since then. */
+/** Finds the commits that removed the objects since a commit. */
 async function removals(repository: TestRepository, since: string, names: readonly string[], paths = ['a']): Promise<unknown> {
   const ids = names.map((name): ResourceId => `Thing/${name}`);
   const until = repository.git('rev-parse', 'HEAD');
@@ -34,7 +34,7 @@ function start(): { readonly repository: TestRepository; readonly since: string 
 }
 
 describe('findRemovals', () => {
-  it('finds a deleted file, a deleted document, and neither a change nor what is elsewhere', async () => {
+  it('finds a deleted file and a deleted document, but no change and nothing in other folders', async () => {
     const { repository, since } = start();
     repository.save({ 'a/one.yaml': `${declaring('one')}# changed\n` });
     repository.remove('a/one.yaml');
@@ -56,7 +56,7 @@ describe('findRemovals', () => {
     expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({ 'Thing/one': gone, 'Thing/three': gone });
   });
 
-  it('takes the last of several removals', async () => {
+  it('returns the last of several removals', async () => {
     const { repository, since } = start();
     repository.remove('a/one.yaml');
     repository.commit();
@@ -66,7 +66,7 @@ describe('findRemovals', () => {
     expect(await removals(repository, since, ['one'])).toStrictEqual({ 'Thing/one': last });
   });
 
-  it('names the commit of a branch rather than its merge, and the merge where it did it itself', async () => {
+  it('returns the commit of a branch, not its merge, unless the merge itself removes the object', async () => {
     const { repository, since } = start();
     repository.git('checkout', '--quiet', '-b', 'topic');
     repository.remove('a/one.yaml');
@@ -80,7 +80,7 @@ describe('findRemovals', () => {
     expect(await removals(repository, since, ['one', 'three'])).toStrictEqual({ 'Thing/one': branch, 'Thing/three': merge });
   });
 
-  it('reads odd names, and from any folder', async () => {
+  it('handles unusual file names, and runs in any folder', async () => {
     const { repository, since } = start();
     repository.save({ 'a/:100644 x\n1.yaml': declaring('odd'), 'a/ä "q".yaml': declaring('umlaut') });
     repository.remove('a/:100644 x\n1.yaml', 'a/ä "q".yaml');
@@ -92,7 +92,7 @@ describe('findRemovals', () => {
     expect(await removals(repository, since, ['odd'], [''])).toStrictEqual({ 'Thing/odd': commit });
   });
 
-  it('tells the first line of the message, whatever it says', async () => {
+  it('returns the first line of the message unchanged', async () => {
     const { repository, since } = start();
     repository.remove('a/one.yaml');
     const subject = 'Dröp "one" \u0001:100644 %s @all';
@@ -108,7 +108,7 @@ describe('findRemovals', () => {
     expect([...found]).toStrictEqual([['Thing/one', { id, subject }]]);
   });
 
-  it('tells nothing where history is missing or was rewritten', async () => {
+  it('returns nothing if history is missing or was rewritten', async () => {
     const { repository, since } = start();
     repository.remove('a/one.yaml');
     repository.commit();

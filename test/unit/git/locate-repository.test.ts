@@ -14,7 +14,7 @@ function located(folder: string, env: GitContext['env'] = {}): ReturnType<typeof
 }
 
 describe('locateRepository', () => {
-  test('finds what git finds: a clone, its worktrees, a submodule, a separate folder of git, one behind a link', async () => {
+  test('finds the same as git: a clone, its worktrees, a submodule, a separate git folder, a folder behind a link', async () => {
     const repository = make({ 'a/b/x.yaml': '' });
     const worktree = at(place());
     repository.git('worktree', 'add', '--quiet', worktree.folder, '-b', 'two');
@@ -25,7 +25,7 @@ describe('locateRepository', () => {
     separate.git('init', '--quiet', `--separate-git-dir=${place()}`);
     const linked = place();
     symlinkSync(join(repository.folder, 'a'), linked);
-    // A bare repository whose worktrees lie beside it.
+    // A bare repository with worktrees next to it.
     const project = place();
     mkdirSync(project);
     renameSync(makeOrigin(make({ 'a/x.yaml': '' })).folder, join(project, '.bare'));
@@ -39,8 +39,8 @@ describe('locateRepository', () => {
       separate.folder,
       join(project, 'main/a'),
     ]) {
-      const words = ['rev-parse', '--absolute-git-dir', '--show-toplevel', '--show-prefix'];
-      const [gitFolder, top, prefix = ''] = execFileSync('git', words, { cwd: folder, env: gitEnv }).toString().split('\n');
+      const args = ['rev-parse', '--absolute-git-dir', '--show-toplevel', '--show-prefix'];
+      const [gitFolder, top, prefix = ''] = execFileSync('git', args, { cwd: folder, env: gitEnv }).toString().split('\n');
       expect(located(folder)).toEqual({ gitFolder, top, prefix: prefix.replace(/\/$/, '') });
       expect(await openRepository({ folder, env: gitEnv })).toMatchObject({ gitFolder, folder: top });
     }
@@ -61,7 +61,7 @@ describe('locateRepository', () => {
     expect(located('/nowhere/at/all')).toBeUndefined();
   });
 
-  test('takes a folder .git that is no repository for none, and ends at a file that leads nowhere, as git does', () => {
+  test('ignores a folder .git that is not a repository, and stops at a file that points nowhere, as git does', () => {
     const repository = make({ 'a/x.yaml': '' });
     mkdirSync(join(repository.folder, 'a/.git/objects'), { recursive: true });
     expect(located(join(repository.folder, 'a'))).toMatchObject({ top: repository.folder });
@@ -70,7 +70,7 @@ describe('locateRepository', () => {
     expect(() => located(join(repository.folder, 'c'))).toThrow('the file does not say gitdir: PATH');
   });
 
-  test.each(['gitdir: ../evil\n', 'gitdir: evil\n', 'link'])('trusts no .git that leads to files that are checked out: %j', (entry) => {
+  test.each(['gitdir: ../evil\n', 'gitdir: evil\n', 'link'])('does not trust a .git that points to checked-out files: %j', (entry) => {
     const repository = make({ 'a/x.yaml': '' });
     const inner = join(repository.folder, 'a');
     for (const folder of [join(repository.folder, 'evil'), join(inner, 'evil')]) {
@@ -82,13 +82,13 @@ describe('locateRepository', () => {
     expect(() => located(inner)).toThrow('lies among files that are checked out');
   });
 
-  test('trusts no folder of git that shares what is not its own', () => {
+  test('does not trust a git folder that shares the settings of another repository', () => {
     const [repository, other] = [make({ 'x.yaml': '' }), make({ 'x.yaml': '' })];
     writeFileSync(join(repository.folder, '.git/commondir'), `${other.folder}/.git\n`);
     expect(() => located(repository.folder)).toThrow('and is no worktree of it');
   });
 
-  test('is not led elsewhere by core.worktree or core.bare', async () => {
+  test('ignores core.worktree and core.bare', async () => {
     const repository = make({ 'a/x.yaml': '' });
     const head = repository.git('rev-parse', 'HEAD');
     repository.git('config', 'core.worktree', place());

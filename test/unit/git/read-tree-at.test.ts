@@ -9,15 +9,15 @@ import { useRepositories, type TestRepository } from '../../support/repository.t
 
 const { make } = useRepositories();
 
-type Seen = { readonly files: Readonly<Record<string, string>>; readonly problems: readonly string[] };
+type TreeResult = { readonly files: Readonly<Record<string, string>>; readonly problems: readonly string[] };
 
-/** What stands at and below the paths at HEAD. */
-async function seen(
+/** Reads the files at and below the paths at HEAD. */
+async function readHead(
   repository: TestRepository,
   paths: readonly string[] = [''],
   exclude: readonly string[] = [],
   root = '',
-): Promise<Seen> {
+): Promise<TreeResult> {
   const options = { root, exclude, show: (path: string) => path, maxBytes, decode: decodeFile };
   const { value = [], diagnostics } = await readTreeAt(await repository.open(), repository.git('rev-parse', 'HEAD'), { paths, options });
   const problems = diagnostics.map(({ code, at }) => `${at?.file}:${at?.line} ${code}`);
@@ -31,12 +31,12 @@ describe('readTreeAt', () => {
     const hidden = { '.hidden/x.yaml': yaml, 'a/node_modules/x.yaml': yaml, 'a/.x/y.yml': yaml, 'notes.md': '', 'x.yaml.bak': '' };
     const shown = { 'b.yaml': 'b: 1\n', 'a/z.yml': 'z: 1\n', 'a/b/c/d.yaml': yaml, 'a.yaml': yaml, 'a-b/x.yaml': '' };
     const repository = make({ ...hidden, ...shown });
-    expect(await seen(repository)).toStrictEqual({ files: shown, problems: [] });
-    expect(await seen(repository, ['a', 'b.yaml', 'absent'])).toStrictEqual({
+    expect(await readHead(repository)).toStrictEqual({ files: shown, problems: [] });
+    expect(await readHead(repository, ['a', 'b.yaml', 'absent'])).toStrictEqual({
       files: { 'a/b/c/d.yaml': yaml, 'a/z.yml': 'z: 1\n', 'b.yaml': 'b: 1\n' },
       problems: [],
     });
-    expect(Object.keys((await seen(repository, ['a/b', 'a', 'a/z.yml'], ['a/b/c'])).files)).toStrictEqual(['a/z.yml']);
+    expect(Object.keys((await readHead(repository, ['a/b', 'a', 'a/z.yml'], ['a/b/c'])).files)).toStrictEqual(['a/z.yml']);
   });
 
   it('reads the commit, not the files', async () => {
@@ -44,19 +44,19 @@ describe('readTreeAt', () => {
     repository.write({ 'a/x.yaml': 'a: 2\n', 'a/untracked.yaml': yaml });
     repository.remove('a/gone.yaml');
     repository.git('add', 'a/x.yaml');
-    expect((await seen(repository)).files).toStrictEqual({ 'a/x.yaml': 'a: 1\n', 'a/gone.yaml': yaml });
+    expect((await readHead(repository)).files).toStrictEqual({ 'a/x.yaml': 'a: 1\n', 'a/gone.yaml': yaml });
   });
 
-  it('takes names that look like patterns, options and ranges by the letter', async () => {
+  it('takes names that look like patterns, options and ranges literally', async () => {
     const files = { '*/x.yaml': yaml, '-r/x.yaml': yaml, ':(top)/x.yaml': yaml, 'ä ö/"q".yaml': yaml, 'a/x.yaml': yaml };
     const repository = make(files);
     for (const folder of ['*', '-r', ':(top)', 'ä ö'])
-      expect(Object.keys((await seen(repository, [folder])).files)).toStrictEqual(
+      expect(Object.keys((await readHead(repository, [folder])).files)).toStrictEqual(
         Object.keys(files).filter((path) => path.startsWith(`${folder}/`)),
       );
   });
 
-  it('refuses what is no small UTF-8 text, and drops a byte order mark', async () => {
+  it('refuses files that are too large or not UTF-8, and drops a byte order mark', async () => {
     const large = `# ${'x'.repeat(maxBytes)}\n`;
     const repository = make({
       'bom.yaml': '\ufeffa: 1\n',
@@ -66,7 +66,7 @@ describe('readTreeAt', () => {
       'latin.yaml': Buffer.from('a: 1\nb: \xe4\n', 'latin1'),
       'empty.yaml': '',
     });
-    const { files, problems } = await seen(repository);
+    const { files, problems } = await readHead(repository);
     expect(Object.keys(files)).toStrictEqual(['bom.yaml', 'empty.yaml', 'limit.yaml']);
     expect(files['bom.yaml']).toBe(yaml);
     expect(problems).toStrictEqual(['huge.yaml:1 manifest/too-large', 'large.yaml:1 manifest/too-large', 'latin.yaml:2 manifest/not-utf8']);
@@ -79,16 +79,16 @@ describe('readTreeAt', () => {
     const index = Buffer.from(paths.map((path) => `100644 ${id}\t${path}\0`).join(''), 'latin1');
     execFileSync('git', ['update-index', '-z', '--index-info'], { cwd: repository.folder, input: index });
     repository.git('commit', '--quiet', '--message', 'odd names');
-    const { files, problems } = await seen(repository);
+    const { files, problems } = await readHead(repository);
     expect(Object.keys(files)).toStrictEqual(['a/x.yaml']);
     expect(problems).toStrictEqual(['a/\ufffd.yaml:1 manifest/bad-file-name', 'b\ufffdc:1 manifest/bad-file-name']);
   });
 
-  it('tells of submodules', async () => {
+  it('reports submodules', async () => {
     const repository = make({ 'a/x.yaml': yaml });
     repository.git('update-index', '--add', '--cacheinfo', `160000,${repository.git('rev-parse', 'HEAD')},a/module`);
     repository.git('commit', '--quiet', '--message', 'module');
-    expect(await seen(repository, ['a'])).toStrictEqual({ files: { 'a/x.yaml': yaml }, problems: ['a/module:1 git/submodule'] });
+    expect(await readHead(repository, ['a'])).toStrictEqual({ files: { 'a/x.yaml': yaml }, problems: ['a/module:1 git/submodule'] });
   });
 
   it('follows links below the root, each file once', async () => {
@@ -99,14 +99,14 @@ describe('readTreeAt', () => {
     repository.link('a/nothing', 'nowhere');
     repository.link('via', 'common');
     repository.commit();
-    expect(await seen(repository, ['a'])).toStrictEqual({
+    expect(await readHead(repository, ['a'])).toStrictEqual({
       files: { 'a/more/z.yaml': 'z: 1\n', 'a/x.yaml': yaml, 'a/y.yaml': 'y: 1\n' },
       problems: [],
     });
-    expect(Object.keys((await seen(repository, ['via/deep'])).files)).toStrictEqual(['via/deep/z.yaml']);
+    expect(Object.keys((await readHead(repository, ['via/deep'])).files)).toStrictEqual(['via/deep/z.yaml']);
   });
 
-  it('tells of links that lead out, nowhere or in circles', async () => {
+  it('reports links that point out of the repository, nowhere or in circles', async () => {
     const repository = make({ 'a/b/x.yaml': yaml, 'secret/s.yaml': yaml });
     repository.link('a/out.yaml', '/etc/passwd');
     repository.link('a/up.yaml', '../../x.yaml');
@@ -115,7 +115,7 @@ describe('readTreeAt', () => {
     repository.link('a/b/loop', '..');
     repository.link('a/self.yaml', 'self.yaml');
     repository.commit();
-    expect(await seen(repository, ['a'], [], 'a')).toStrictEqual({
+    expect(await readHead(repository, ['a'], [], 'a')).toStrictEqual({
       files: { 'a/b/x.yaml': yaml },
       problems: [
         'a/b/loop:1 manifest/symlink-loop',
@@ -127,13 +127,13 @@ describe('readTreeAt', () => {
     });
   });
 
-  it('reads thousands of files, however git hands over their bytes', async () => {
+  it('reads hundreds of files, however git splits their bytes', async () => {
     const entries = Array.from({ length: 600 }, (_, index) => [`a/${index % 20}/${index}.yaml`, `n: ${index} ${'x'.repeat(index % 97)}\n`]);
     const files: Readonly<Record<string, string>> = Object.fromEntries([...entries, ['a/long.yaml', `# ${'ü'.repeat(200_000)}\n`]]);
     const repository = make(files);
-    expect((await seen(repository, ['a'])).files).toEqual(files);
+    expect((await readHead(repository, ['a'])).files).toEqual(files);
     repository.git('gc', '--quiet');
-    expect((await seen(repository, ['a'])).files).toEqual(files);
+    expect((await readHead(repository, ['a'])).files).toEqual(files);
   });
 });
 
@@ -144,7 +144,7 @@ const target = fc
   .map((parts) => parts.join('/'));
 const thing = fc.oneof({ weight: 3, arbitrary: fc.record({ path }) }, { weight: 2, arbitrary: fc.record({ path, target }) });
 
-test('a commit reads as the same files on disk do, links and all', async () => {
+test('reading a commit gives the same files as reading the disk, including links', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(thing, { minLength: 1, maxLength: 12 }), fc.constantFrom([], ['a/b']), async (things, exclude) => {
       const repository = make();
@@ -158,16 +158,16 @@ test('a commit reads as the same files on disk do, links and all', async () => {
         cwd: repository.folder,
         exclude: exclude.map((one) => `${repository.folder}/${one}`),
       });
-      const { files, problems } = await seen(repository, [''], exclude);
+      const { files, problems } = await readHead(repository, [''], exclude);
       expect(Object.keys(files)).toStrictEqual((disk.value ?? []).map((file) => file.path));
-      // A folder that is not in the repository is no folder of the commit: git cannot tell a link to it from one to nowhere.
+      // A commit contains no empty folders, so for git a link to such a folder points nowhere.
       expect(problems.length === 0 || disk.diagnostics.length > 0).toBe(true);
     }),
     { numRuns: runCount(25) },
   );
 });
 
-/** Returns whether the file system lets it be done. */
+/** Returns true if the file system allows the action. */
 function attempt(action: () => void): boolean {
   try {
     action();

@@ -18,36 +18,42 @@ async function failureOf(action: Promise<unknown>): Promise<AppError> {
     (reason: unknown) => reason,
   );
   if (error instanceof AppError) return error;
-  throw new Error('it did not fail as it should', { cause: error });
+  throw new Error('the action did not fail with an AppError', { cause: error });
 }
 
 describe('openRepository', () => {
-  it('knows the folder below the top, whoever calls from wherever', async () => {
+  it('returns the folder below the top', async () => {
     const repository = make({ 'infra/ä ö/x.yaml': '' });
     expect(await repository.open()).toMatchObject({ folder: repository.folder, prefix: '', shallow: false });
     expect(await repository.open('infra/ä ö')).toMatchObject({ folder: repository.folder, prefix: 'infra/ä ö' });
   });
 
-  it('is none outside, and is not led elsewhere by a hook around it', async () => {
+  it('returns undefined outside a repository, and ignores the variables of a surrounding hook', async () => {
     const folder = place();
     mkdirSync(folder);
     expect(mayBeInRepository(folder)).toBe(false);
     expect(await openRepository({ folder, env: gitEnv })).toBeUndefined();
     const other = make({ 'x.yaml': '' });
-    const led = { ...gitEnv, GIT_DIR: join(other.folder, '.git'), GIT_WORK_TREE: other.folder, GIT_INDEX_FILE: '/nowhere', GIT_TRACE: '1' };
-    expect(await openRepository({ folder, env: led })).toBeUndefined();
+    const hookEnv = {
+      ...gitEnv,
+      GIT_DIR: join(other.folder, '.git'),
+      GIT_WORK_TREE: other.folder,
+      GIT_INDEX_FILE: '/nowhere',
+      GIT_TRACE: '1',
+    };
+    expect(await openRepository({ folder, env: hookEnv })).toBeUndefined();
     const own = make({ 'y.yaml': '' });
-    expect(await openRepository({ folder: own.folder, env: led })).toMatchObject({ folder: own.folder });
+    expect(await openRepository({ folder: own.folder, env: hookEnv })).toMatchObject({ folder: own.folder });
   });
 
-  it('takes a folder .git that is no repository for none', async () => {
+  it('ignores a folder .git that is not a repository', async () => {
     const folder = place();
     mkdirSync(join(folder, '.git'), { recursive: true });
     expect(mayBeInRepository(folder)).toBe(true);
     expect(await openRepository({ folder, env: gitEnv })).toBeUndefined();
   });
 
-  it('tells of a bare repository and of git’s own folder', async () => {
+  it('rejects a bare repository and git’s own folder', async () => {
     const repository = make({ 'x.yaml': '' });
     for (const folder of [makeOrigin(repository).folder, join(repository.folder, '.git')])
       expect(await failureOf(openRepository({ folder, env: gitEnv }))).toMatchObject({ code: 'git/no-working-tree', exitCode: 3 });
@@ -70,15 +76,15 @@ describe('openRepository', () => {
 });
 
 describe('resolveCommit', () => {
-  it('takes branches, tags, commits and what is before them', async () => {
+  it('accepts branches, tags, commits and their ancestors', async () => {
     const repository = make({ 'x.yaml': '' });
     const first = repository.git('rev-parse', 'HEAD');
     repository.git('tag', '--annotate', 'v1.0', '--message', 'one');
     const second = repository.save({ 'x.yaml': 'a: 1\n' });
     repository.git('branch', 'topic/ä');
     const opened = await repository.open();
-    for (const words of ['v1.0', 'HEAD~1', 'main^', first, first.slice(0, 8)]) expect(await resolveCommit(opened, words)).toBe(first);
-    for (const words of ['main', 'topic/ä', 'refs/heads/main', '@']) expect(await resolveCommit(opened, words)).toBe(second);
+    for (const revision of ['v1.0', 'HEAD~1', 'main^', first, first.slice(0, 8)]) expect(await resolveCommit(opened, revision)).toBe(first);
+    for (const revision of ['main', 'topic/ä', 'refs/heads/main', '@']) expect(await resolveCommit(opened, revision)).toBe(second);
   });
 
   it.each([
@@ -97,12 +103,12 @@ describe('resolveCommit', () => {
     ':/fix',
     'm*',
     'a\\b',
-  ])('refuses %j before git sees it', async (words) => {
+  ])('refuses %j before git sees it', async (revision) => {
     const opened = await make({ 'x.yaml': '' }).open();
-    expect(await failureOf(resolveCommit(opened, words))).toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
+    expect(await failureOf(resolveCommit(opened, revision))).toMatchObject({ code: 'git/bad-ref', exitCode: 3 });
   });
 
-  it('tells that a commit is missing, and why that may be', async () => {
+  it('reports a missing commit and a possible reason', async () => {
     const repository = make({ 'x.yaml': '' });
     const first = repository.git('rev-parse', 'HEAD');
     repository.save({ 'x.yaml': 'a: 1\n' });
@@ -117,7 +123,7 @@ describe('resolveCommit', () => {
     expect(missing).toMatchObject({ code: 'git/no-such-commit', hint: expect.stringContaining('fetch-depth: 0') });
   });
 
-  it('finds where branches parted, if they did', async () => {
+  it('finds the merge base, if there is one', async () => {
     const repository = make({ 'x.yaml': '' });
     const shared = repository.git('rev-parse', 'HEAD');
     repository.git('checkout', '--quiet', '-b', 'topic');
@@ -137,14 +143,14 @@ function ownAlias(name: string, value: string): GitContext['env'] {
   return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: `alias.${name}`, GIT_CONFIG_VALUE_0: value };
 }
 
-/** Both ways to ask git: its plumbing for bytes, its porcelain through a package. */
-const ways: readonly (readonly [string, (where: GitContext, args: readonly string[], patience?: number) => Promise<string>])[] = [
-  ['askGit', async (where, args, patience = 60_000) => (await runPlumbing(where, args, { timeoutMs: patience })).stdout.toString()],
-  ['withGit', (where, args, patience = 60_000) => runPorcelain(where, (git) => git.raw(...args), { timeoutMs: patience })],
+/** Both ways to run git: plumbing for bytes, and porcelain through simple-git. */
+const runners: readonly (readonly [string, (context: GitContext, args: readonly string[], timeoutMs?: number) => Promise<string>])[] = [
+  ['runPlumbing', async (context, args, timeoutMs = 60_000) => (await runPlumbing(context, args, { timeoutMs })).stdout.toString()],
+  ['runPorcelain', (context, args, timeoutMs = 60_000) => runPorcelain(context, (git) => git.raw(...args), { timeoutMs })],
 ];
 
-describe.each(ways)('%s', (_, ask) => {
-  it('runs nothing of the repository and shows git none of our secrets', async () => {
+describe.each(runners)('%s', (_, runCommand) => {
+  it('runs no code of the repository and passes no secrets of Ostiary to git', async () => {
     const repository = make({ 'x.yaml': '' });
     repository.write({ '.git/hooks/reference-transaction': '#!/bin/sh\ntouch ran\n' });
     repository.makeExecutable('.git/hooks/reference-transaction');
@@ -162,15 +168,15 @@ describe.each(ways)('%s', (_, ask) => {
         PREFIX: '/x',
       },
     };
-    await ask(opened, ['update-ref', 'refs/ostiary/x', 'HEAD']);
-    await ask(opened, ['status']);
-    const shown = await ask(opened, ['show-env']);
+    await runCommand(opened, ['update-ref', 'refs/ostiary/x', 'HEAD']);
+    await runCommand(opened, ['status']);
+    const shown = await runCommand(opened, ['show-env']);
     expect(shown).not.toMatch(/canary|nowhere|^EDITOR|^PREFIX/m);
     expect(shown).toMatch(/^GIT_TERMINAL_PROMPT=0$/m);
     expect(existsSync(join(repository.folder, 'ran'))).toBe(false);
   });
 
-  it('lets through what leads the user to origin, and settings of the environment', async () => {
+  it('passes on the user’s access to origin and the settings of the environment', async () => {
     const repository = make({ 'x.yaml': '' });
     const settings = {
       'alias.show-env': '!env',
@@ -183,52 +189,52 @@ describe.each(ways)('%s', (_, ask) => {
       [`GIT_CONFIG_KEY_${index}`, key],
       [`GIT_CONFIG_VALUE_${index}`, value],
     ]);
-    const ours: GitContext['env'] = {
+    const userEnv: GitContext['env'] = {
       GIT_ASKPASS: '/bin/ask',
       GIT_SSH_COMMAND: 'ssh -i key',
       GIT_CONFIG_COUNT: String(Object.keys(settings).length),
       ...Object.fromEntries(given),
     };
-    const shown = await ask({ ...(await repository.open()), env: { ...gitEnv, ...ours } }, ['show-env']);
-    for (const [name, value = ''] of Object.entries(ours)) expect(shown).toContain(`${name}=${value}\n`);
+    const shown = await runCommand({ ...(await repository.open()), env: { ...gitEnv, ...userEnv } }, ['show-env']);
+    for (const [name, value = ''] of Object.entries(userEnv)) expect(shown).toContain(`${name}=${value}\n`);
   });
 
-  it('tells that git is missing', async () => {
+  it('reports a missing git', async () => {
     const { folder } = make();
-    expect(await failureOf(ask({ folder, env: { PATH: '/nonexistent' } }, ['version']))).toMatchObject({
+    expect(await failureOf(runCommand({ folder, env: { PATH: '/nonexistent' } }, ['version']))).toMatchObject({
       code: 'git/not-installed',
       exitCode: 4,
       hint: expect.stringContaining('--base none'),
     });
   });
 
-  it('takes a git that was killed for no answer', async () => {
+  it('treats a killed git as failed', async () => {
     const repository = make();
     const env = { ...gitEnv, ...ownAlias('die', '!kill -9 $PPID') };
-    expect(await failureOf(ask({ ...(await repository.open()), env }, ['die']))).toMatchObject({ code: 'git/failed' });
+    expect(await failureOf(runCommand({ ...(await repository.open()), env }, ['die']))).toMatchObject({ code: 'git/failed' });
   });
 
-  it('does not wait for ever, whoever it started and whatever that ignores', async () => {
+  it('times out even if git started processes that ignore signals', async () => {
     const repository = make();
     const env = {
       ...gitEnv,
       ...(await installProgram(place(), 'deaf', 'trap "" INT TERM HUP PIPE; sleep 6 & sleep 6')),
       GIT_SSH_COMMAND: 'deaf',
     };
-    const began = performance.now();
-    const waiting = ask(allowNetwork({ ...(await repository.open()), env }), ['ls-remote', 'ssh://gateway.example.com/x'], 200);
+    const started = performance.now();
+    const waiting = runCommand(allowNetwork({ ...(await repository.open()), env }), ['ls-remote', 'ssh://gateway.example.com/x'], 200);
     expect(await failureOf(waiting)).toMatchObject({
       code: 'git/timeout',
       exitCode: 4,
       message: 'git ls-remote took longer than 0.2 seconds',
     });
-    expect(performance.now() - began).toBeLessThan(4000);
+    expect(performance.now() - started).toBeLessThan(4000);
   });
 
-  it('quotes no credentials of an address', async () => {
+  it('does not quote credentials of an address', async () => {
     const repository = make({ 'x.yaml': '' });
     const url = 'https://ada:canary@127.0.0.1:9/x.git';
-    const error = await failureOf(ask(allowNetwork(await repository.open()), ['ls-remote', url]));
+    const error = await failureOf(runCommand(allowNetwork(await repository.open()), ['ls-remote', url]));
     expect(error.code).toBe('git/failed');
     expect(error.message).toContain('127.0.0.1:9');
     expect(error.message).not.toContain('canary');
@@ -236,7 +242,7 @@ describe.each(ways)('%s', (_, ask) => {
 });
 
 describe('openRepository', () => {
-  it('tells of a repository that git does not trust, and how to', async () => {
+  it('reports a repository that git does not trust, and how to trust it', async () => {
     const { folder } = make({ 'infra/x.yaml': '' });
     const env = { ...gitEnv, GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' };
     const error = await failureOf(openRepository({ folder: join(folder, 'infra'), env }));
@@ -246,8 +252,8 @@ describe('openRepository', () => {
   });
 });
 
-describe('reaching', () => {
-  it('lets ssh ask for nothing, and keeps an ssh command of the user, but none of the repository', async () => {
+describe('allowNetwork', () => {
+  it('disables prompts of ssh, keeps an ssh command of the user and ignores that of the repository', async () => {
     const repository = make({ 'x.yaml': '' });
     repository.git('config', 'core.sshCommand', 'touch ran');
     const opened = await repository.open();
@@ -262,7 +268,7 @@ describe('reaching', () => {
   });
 });
 
-test('a damaged repository is told of, not taken for empty', async () => {
+test('a damaged repository is reported, not treated as empty', async () => {
   const repository = make({ 'x.yaml': '' });
   writeFileSync(join(repository.folder, '.git', 'config'), 'nonsense [');
   expect(await failureOf(openRepository({ folder: repository.folder, env: gitEnv }))).toMatchObject({ code: 'git/failed', exitCode: 4 });
