@@ -2,7 +2,7 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import type { RiskClass } from '../../model/plan/risk.ts';
 import { compareControls, reviewVerdict } from '../posture/compare-postures.ts';
 import { guardrailControls, type Posture } from '../posture/posture.ts';
-import type { RiskName } from './risk-codes.ts';
+import { riskCodes, type RiskName } from './risk-codes.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 
 /** A risk before it has a position: its name, the path of its field, and its class if that is not the usual one of the code. */
@@ -111,7 +111,8 @@ function redactedTypes(spec: JsonObject): readonly string[] {
 
 /**
  * Finds the risks of review. When only some groups must approve, an additional group may make approval easier. So the
- * comparison of the whole review decides the class; each field has its usual class only when the whole is mixed.
+ * comparison of the whole review decides the class; each field has its usual class only when the whole is mixed. A mixed whole
+ * always has a risk that weakens and one that strengthens.
  */
 function reviewRisks(sides: Sides, { before, after }: { readonly before: Posture; readonly after: Posture }): readonly RiskDraft[] {
   const groups = setRisks(sides, 'reviewers', ['reviewer-added', 'reviewer-removed']);
@@ -119,7 +120,10 @@ function reviewRisks(sides: Sides, { before, after }: { readonly before: Posture
   const found = [...groups, ...counts];
   if (found.length === 0) return [];
   const way = reviewVerdict(before, after);
-  if (way === 'both') return found;
+  if (way === 'both') {
+    const missing = (['weakens', 'strengthens'] as const).filter((side) => !found.some(({ name }) => riskCodes[name].class === side));
+    return [...found, ...missing.flatMap((side) => found.slice(0, 1).map((draft) => ({ ...draft, class: side })))];
+  }
   return found.map((draft) => ({ ...draft, class: way === 'weakens' || way === 'strengthens' ? way : 'neutral' }));
 }
 
@@ -142,8 +146,10 @@ function mergeEntities(one: Entity, other: Entity): Entity {
   return { score: Math.max(one.score, other.score), regex, words: [...one.words, ...other.words] };
 }
 
+/** Lists entity types; a registered type and a custom one of the same name are different. */
 function entityTypes(spec: JsonObject, custom: ReadonlyMap<string, Entity>): readonly string[] {
-  return [...objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types'])), ...custom.keys()];
+  const registered = objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
+  return [...registered.map((name) => `registered ${name}`), ...[...custom.keys()].map((name) => `custom ${name}`)];
 }
 
 /** Compares thresholds; a number cannot be compared with the gateway's own threshold (null). */

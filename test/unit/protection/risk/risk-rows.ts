@@ -64,6 +64,13 @@ export const rows: readonly Row[] = [
     ['strengthens reviewer-added', 'weakens reviewer-removed'],
   ],
   [
+    'two more groups, of which two together can approve',
+    own({ reviewers: ['dba'], min_review_approvals: 2 }),
+    own({ reviewers: ['dba', 'sre', 'security'], min_review_approvals: 2 }),
+    ['strengthens reviewer-added', 'weakens reviewer-added'],
+    ['strengthens reviewer-removed', 'weakens reviewer-removed'],
+  ],
+  [
     'how many must approve',
     own({ reviewers: ['dba', 'sre'], min_review_approvals: 2 }),
     own({ reviewers: ['dba', 'sre'], min_review_approvals: 1 }),
@@ -145,6 +152,13 @@ export const rows: readonly Row[] = [
     masked,
     ['weakens entity-type-removed'],
     ['strengthens entity-type-added'],
+  ],
+  [
+    'a registered entity type for a custom one of the same name',
+    hiding(registered('PERSON')),
+    hiding({ custom_entity_types: [{ name: 'PERSON', score: 0.5, regex: 'E[0-9]+' }] }),
+    ['strengthens entity-type-added', 'weakens entity-type-removed'],
+    ['strengthens entity-type-added', 'weakens entity-type-removed'],
   ],
   [
     'thresholds',
