@@ -165,11 +165,11 @@ export function guardrailControls(
   return { input: side(spec['input']), output: side(spec['output']) };
 }
 
-/** Returns the controls of one guardrail entry; its type decides which field counts. */
+/** Returns the controls of one guardrail entry; its type decides which field counts. An entry of an unknown type protects nothing. */
 function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
   const { type, words, pattern_regex: pattern } = entry;
   if (type === 'deny_words_list') return textsIn(words).map((name) => ({ name, form: 'word', rules }));
-  if (type !== 'pattern_match') return [{ name: canonical(entry), form: 'pattern', rules }];
+  if (type !== 'pattern_match') return [];
   return typeof pattern === 'string' && pattern !== '' ? [{ name: pattern, form: 'pattern', text: `/${pattern}/`, rules }] : [];
 }
 

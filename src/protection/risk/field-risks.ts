@@ -1,4 +1,4 @@
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { RiskClass } from '../../model/plan/risk.ts';
 import { compareControls, reviewVerdict } from '../posture/compare-postures.ts';
 import { guardrailControls, type Posture } from '../posture/posture.ts';
@@ -174,10 +174,8 @@ function patternRisk(before: string, after: string): RiskName {
   return after === '' ? 'pattern-removed' : 'pattern-changed';
 }
 
-/** Returns whether a guardrail has any entry. */
+/** Returns whether a guardrail has an entry that blocks something. */
 export function blocksAnything(spec: JsonObject): boolean {
-  return ['input', 'output'].some((side) => {
-    const value = spec[side];
-    return isObject(value) && objectsIn(value['rules']).length > 0;
-  });
+  const { input, output } = guardrailControls(spec);
+  return input.length + output.length > 0;
 }

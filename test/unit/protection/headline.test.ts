@@ -144,10 +144,12 @@ describe('headlines of rules', () => {
     expect(headlinesOf(rule, onRule(['/input/rules/p/words/DROP', undefined, 'DROP']))).toEqual([]);
   });
 
-  it('counts an entry of an unknown type as a control', () => {
-    const rule = guardrail('g', [], ['a'], { output: { rules: [{ name: 'x', type: 'later' }] } });
-    expect(headlinesOf(rule, onRule(['/output/rules/x', { name: 'x', type: 'later' }, undefined]))).toEqual([
-      'weakens: 1 connection loses a guardrail (Connection/a)',
+  it('ignores an entry of an unknown type', () => {
+    const entry = { name: 'x', type: 'pattern', pattern_regex: 'DROP' };
+    const rule = guardrail('g', [], ['a'], { output: { rules: [entry] } });
+    expect(headlinesOf(rule, onRule(['/output/rules/x', entry, undefined]))).toEqual([]);
+    expect(headlinesOf(rule, onRule(['/output/rules/x/type', 'pattern', 'pattern_match']))).toEqual([
+      'strengthens: 1 connection gains a guardrail (Connection/a)',
     ]);
   });
 

@@ -144,6 +144,20 @@ export const rows: readonly Row[] = [
     ['weakens pattern-removed'],
     ['strengthens pattern-added'],
   ],
+  [
+    'an entry of a type that gateways do not know',
+    blocking(words('x'), { input: { rules: [words('x'), { ...pattern('a+'), type: 'pattern' }] } }),
+    blocking(words('x')),
+    ['neutral neutral'],
+    ['neutral neutral'],
+  ],
+  [
+    'a pattern whose type is misspelled',
+    blocking(pattern('a+')),
+    blocking({ ...pattern('a+'), type: 'pattern' }),
+    ['weakens pattern-removed'],
+    ['strengthens pattern-added'],
+  ],
   ['a pattern for another', blocking(pattern('a+')), blocking(pattern('a*')), ['unknown pattern-changed'], ['unknown pattern-changed']],
   ['entity types', hiding(registered('PERSON', 'URL')), masked, ['weakens entity-type-removed'], ['strengthens entity-type-added']],
   [
