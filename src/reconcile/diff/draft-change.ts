@@ -68,7 +68,7 @@ export function draftChange(
     draft:
       live === undefined
         ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, isAdopted, isWaiting, isSettled }),
+        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, isAdopted, isWaiting, isSettled }),
     unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
@@ -99,6 +99,7 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
 
 type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
   readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
+  readonly base: DesiredResource | undefined;
   readonly isAdopted: boolean;
   readonly isWaiting: boolean;
   readonly isSettled: boolean;
@@ -107,7 +108,7 @@ type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): ChangeDraft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
   const isNew = secrets.isAdopted || secrets.isWaiting || live.untouched === true;
-  const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, live);
+  const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, { live, base: secrets.base });
   const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {
     ...identity(desired),
@@ -133,11 +134,18 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
  * Returns whether the creation of an object was interrupted: everything that can be closed is closed, and only opening it remains.
  * The caller checks that the object is new; a successor may also be closed because its predecessor was.
  */
-function isUnfinished(kind: Kind, fields: readonly FieldChange[], live: LiveResource): boolean {
+function isUnfinished(
+  kind: Kind,
+  fields: readonly FieldChange[],
+  { live, base }: { readonly live: LiveResource; readonly base: DesiredResource | undefined },
+): boolean {
   const closable = kind.fields.filter((field) => field.closed !== undefined);
   if (closable.length === 0) return false;
   const openings = new Set(closable.map((field) => pointer(field.name)));
-  return closable.every((field) => live.spec[field.name] === field.closed) && fields.every((field) => openings.has(field.path));
+  // A connection that the base declares closed is opened by the manifests, not by an apply that was interrupted.
+  const wasOpen = base === undefined || closable.some(({ name, closed }) => base.spec[name] !== undefined && base.spec[name] !== closed);
+  const isClosed = closable.every((field) => live.spec[field.name] === field.closed);
+  return wasOpen && isClosed && fields.every((field) => openings.has(field.path));
 }
 
 function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'at'> {

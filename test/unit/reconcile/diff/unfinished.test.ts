@@ -55,6 +55,25 @@ test('nor is one that differs in more than being closed', async () => {
   expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toEqual([]);
 });
 
+function connectionWith(access: string): Manifest {
+  const both = { access_mode_connect: access, access_mode_exec: access };
+  return { kind: 'Connection', metadata: { name: 'one' }, spec: { type: 'custom', agent_id: 'default', ...open, ...both } };
+}
+
+test.each([
+  ['closed, so that opening it is a change of the manifests', 'disabled', ['differs'], ['1 connection opens connect and exec']],
+  ['open, so that opening it finishes an apply', 'enabled', ['unfinished'], []],
+] as const)('a connection that nobody wrote since it was created was meant to be %s', async (_, mode, reasons, lost) => {
+  const gateway = memoryGateway({ registry, tellsUntouched: true, agents: ['default'] });
+  const closed = desiredState([connectionWith('disabled')]);
+  await applyPlan({ gateway, ...(await planAgainst(gateway, closed)), desired: closed });
+  const base = { commit: 'a'.repeat(40), desired: desiredState([connectionWith(mode)]), removedIn: new Map() };
+  const history = { desired: desiredState([connectionWith('enabled')]), base, consent: { adopt: [], revert: [], prune: false } };
+  const { plan: result } = await planHistory(gateway, history);
+  expect(result.changes.map((change) => change.reasons)).toEqual([reasons]);
+  expect(result.protection.headlines.filter(({ way }) => way === 'weakens').map(({ text }) => text)).toEqual(lost);
+});
+
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
 const spec = { type: 'custom', agent_id: 'default', ...open };
 const applied = desiredState([{ kind: 'Connection', metadata: { name: 'former' }, spec }]);
