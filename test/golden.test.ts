@@ -33,7 +33,7 @@ type Options = {
   readonly unresolved?: boolean;
   /** What the user asked for beyond the manifests. */
   readonly consent?: Partial<Consent>;
-  /** What the gateway tells of things of its own that name what is replaced. */
+  /** The gateway objects that refer to a replaced resource. */
   readonly references?: readonly OutsideReference[];
 };
 

@@ -11,15 +11,15 @@ import { exampleWrites, wholeSpec } from './examples.ts';
 /** A gateway under test. */
 export type Subject = {
   readonly gateway: Gateway;
-  /** Creates something that somebody else manages. */
+  /** Creates an object that another manager manages. */
   readonly createManaged: (request: WriteRequest) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** In what gateways may differ. */
+/** The differences between gateways. */
 export type Traits = {
   readonly speech: DialectFields;
-  /** Who manages what `createManaged` makes. */
+  /** The manager of the objects that `createManaged` creates. */
   readonly manager: string;
   /** Writes against an outdated read are refused, and so are edges to managed objects. */
   readonly strict: boolean;
@@ -37,7 +37,7 @@ export const interfaceTraits: Traits = {
 const kinds = [...registry.keys()];
 const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
 
-/** What every gateway promises to those above the port. */
+/** Tests the contract of the gateway port. */
 export function gatewayContract(title: string, makeSubject: () => Promise<Subject>, traits: Traits = interfaceTraits): void {
   const { connection, guardrail, masking, runbooks } = writer(traits.speech);
   describe(`the gateway contract: ${title}`, () => {

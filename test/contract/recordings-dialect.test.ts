@@ -119,7 +119,7 @@ function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What has no order, in one. */
+/** Sorts unordered lists. */
 function sorted(value: unknown): unknown {
   if (!isObject(value)) return value;
   return {

@@ -9,7 +9,7 @@ import { readRecording, recordingNames, type Exchange } from '../support/hoop/re
 const all = recordingNames().flatMap((file) =>
   readRecording(file).exchanges.map((exchange) => ({ file, ...exchange, body: bodyOf(exchange) })),
 );
-/** What the server answers, by method and path without the query. */
+/** The responses of the server, by method and path without the query. */
 const answers = new Map<string, Pick<Exchange, 'status' | 'answer'>>();
 let server: FlakyServer;
 let service: Service;
@@ -40,7 +40,7 @@ function answer({ method, path, status, answer: body }: Pick<Exchange, 'method' 
   answers.set(`${method} ${plain(path)}`, { status, answer: body });
 }
 
-/** What an object of the gateway is in the words of the interface. */
+/** An object of the gateway, in the form of the interface. */
 function inOurWords(row: JsonObject): JsonObject {
   const groups = Array.isArray(row['review_groups_data']) ? row['review_groups_data'] : [];
   const { access_request_rule_name: _, min_approvals: __, force_approval_groups: ___, rejection_reason: ____, ...rest } = row;

@@ -74,7 +74,7 @@ test('a force-pushed branch is planned again with the current main branch', pati
   });
   const [comment] = await commentsOn(github, pull.number);
 
-  // Somebody else's change is merged and not applied yet; the branch is made anew on it, with one change less.
+  // Another change is merged and not applied yet; the branch is rebased on it, with one change less.
   git(cwd, 'checkout --quiet main');
   save(cwd, { 'access/theirs.yaml': connection('force-theirs') });
   git(cwd, 'checkout --quiet -B topic main');

@@ -137,7 +137,7 @@ describe('the issue of a drift', () => {
     const [issue] = await issuesOf('text');
     const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
     for (const text of nasty) expect(outside).not.toContain(text);
-    // Two marks of ours; and in code where it is told what changed, and how far that reaches.
+    // Our two markers, and once each in the code of the change and of its impact.
     expect(issue?.body.match(/<!--/g)).toHaveLength(4);
     expect(ended.summary).toContain('+ reviewers (held): @octo\n');
   });

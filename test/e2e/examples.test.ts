@@ -6,7 +6,7 @@ import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway({ agents: ['default', 'prod-agent', 'staging-agent'] });
 
-/** The variables that an example tells its reader to set. */
+/** The variables that an example asks its reader to set. */
 function variablesOf(example: string): Readonly<Record<string, string>> {
   const sample = join(example, 'secrets.env.example');
   const text = readFileSync(existsSync(sample) ? sample : join(example, 'README.md'), 'utf8');
@@ -28,7 +28,7 @@ describe.each([
 
   beforeAll(async () => {
     if (name !== 'keep-and-ignore') return;
-    // Somebody made it before us.
+    // Another process created it first.
     const body = connectionBody('billing-db', await agentId(gateway.call), { secret: { 'envvar:PASS': base64('theirs') } });
     await gateway.call('POST', '/connections', { body });
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { code, stderr } = await gateway.process('apply --yes', cwd);
   if (code !== 0) throw new Error(stderr);
   const { call } = gateway;
-  // Somebody changes things by hand: fields, a secret, and a rule of their own.
+  // A user changes fields and a secret by hand, and attaches another rule.
   const { body: live } = await call('GET', '/connections/orders');
   const secret = { 'envvar:HOST': base64('10.0.0.5'), 'envvar:USER': base64('somebody') };
   await call('PUT', '/connections/orders', {

@@ -1,6 +1,6 @@
 import { agentId, base64, connectionBody, idOf, createKey, type CallServer } from '../server/client.ts';
 
-/** Fills a gateway with something of each kind: also names that no file can have, secrets, and what somebody else manages. */
+/** Fills a gateway with objects of each kind, including names that no file can have, secrets, and objects of another manager. */
 export async function fillGateway(call: CallServer): Promise<void> {
   const agent = await agentId(call);
   const rule = await call('POST', '/guardrails', {

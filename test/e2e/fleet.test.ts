@@ -72,7 +72,7 @@ function readDocument(name: DocumentName, text: string): object {
   };
 }
 
-/** A good target and two that cannot be finished: one lets nobody in, and the manifests of the other are wrong. */
+/** A good target and two that fail: one rejects the token, and the manifests of the other are invalid. */
 function unevenProject(): string {
   const tokens = { good: 'OSTIARY_TOKEN', shut: 'WRONG_TOKEN', wrong: 'OSTIARY_TOKEN' };
   const targets = Object.entries(tokens).map(

@@ -12,7 +12,7 @@ import { gitEnv, type TestRepository } from '../support/repository.ts';
 import { createTestContext } from '../support/cli-context.ts';
 import { config, connection, type Files } from './project.ts';
 
-/** The gateway of the config; nobody asks it. */
+/** The gateway of the config; it receives no requests. */
 export const url = 'https://gateway.example.com';
 
 /** A project of two connections. */
@@ -34,12 +34,12 @@ function inputAt(cwd: string, given: Flags): PlanBaseInput {
   return { config: resolved, target, desired, options: flags, context };
 }
 
-/** What a plan in the folder would stand on. */
+/** Returns the base of a plan in the folder. */
 export function planBase({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<PlanBase> {
   return readPlanBase(inputAt(join(folder, below), flags));
 }
 
-/** Records as an apply does that was wholly successful. */
+/** Records a complete apply. */
 export function record({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<readonly Diagnostic[]> {
   return recordLeaving(join(folder, below), { orphans: [], changes: [] }, flags);
 }

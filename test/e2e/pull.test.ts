@@ -63,7 +63,7 @@ spec:
     envvar:PASS: { keep: true }
     envvar:TOKEN: { keep: true }
 `);
-  // Its edge to the connection that somebody else manages can be said by the rule alone.
+  // Only the rule can declare its edge to the managed connection.
   expect(readFileSync(join(project, 'access/guardrail-rules/no-drop.yaml'), 'utf8')).toContain('connection_ids: [owned]');
   for (const path of filesBelow(project)) expect(readFileSync(join(project, path), 'utf8')).not.toMatch(/canary|Y2FuYXJ5/);
   const again = await run(cwd, `pull project --url ${gateway.url()} --format json`);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   };
 });
 
-/** Runs a command as somebody; `ID` stands for the review. */
+/** Runs a command as a caller; `ID` is replaced by the review. */
 function as(who: Person, line: string, path: string): Promise<Ended> {
   return gateway.run(line.replace('ID', path.slice('/reviews/'.length)), folder, { OSTIARY_TOKEN: who.key });
 }

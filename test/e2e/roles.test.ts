@@ -10,7 +10,7 @@ import { config, connection, guardrail, useProjects, writeFiles } from './projec
 const makeProject = useProjects();
 const intruder: { change?: JsonObject | undefined } = {};
 const gateway = useGateway({
-  /** Somebody else is faster than the one who applies: between the read and the write. */
+  /** Changes an object between the read and the write of an apply. */
   chaos({ method, path }) {
     const { change } = intruder;
     if (change === undefined || method !== 'PUT' || !path.startsWith('/connections/')) return undefined;

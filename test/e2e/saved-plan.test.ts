@@ -37,7 +37,7 @@ async function reviewersOf(name: string): Promise<unknown> {
   return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
 }
 
-/** Runs what must not write, and returns what it said. */
+/** Runs a command that must not write, and returns its output. */
 async function refused(
   cwd: string,
   line = 'apply --yes --plan plan.json',

@@ -8,7 +8,7 @@ import { openRunner, type Start, type StepEnded, type StepOptions } from '../sup
 import { createTestContext } from '../support/cli-context.ts';
 import type { Files } from './project.ts';
 
-/** The action as it is checked out by a runner, and a GitHub for it to tell. */
+/** The action as a runner checks it out, and a GitHub. */
 export type ActionBench = {
   readonly github: () => TestGitHub;
   /** Runs the action's source in this process: quick. */

@@ -6,7 +6,7 @@ import { useServer } from '../server/use-server.ts';
 
 type Run = (line: string, cwd: string, more?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-/** A gateway for the tests of one file, and how they speak to it. */
+/** A gateway for the tests of one file, and the ways to call it. */
 export type Gateway = {
   readonly url: () => string;
   /** What a command sees of the environment. */

@@ -22,7 +22,7 @@ export type PullRequests = {
 
 type Ground = { readonly makeProject: (files: Files) => string; readonly gateway: Gateway; readonly bench: ActionBench };
 
-/** Makes checkouts that are planned on the gateway and told of on the bench's GitHub. */
+/** Creates checkouts that are planned against the gateway, with comments on the bench's GitHub. */
 export function usePullRequests({ makeProject, gateway, bench }: Ground): PullRequests {
   return {
     checkout(files, settings = config(gateway.url())) {

@@ -5,7 +5,7 @@ import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { applyAndExpectInSync, writes } from './expectations.ts';
 
-/** Does something once, when the first request of a route comes in. */
+/** Runs an action once, at the first request of a route. */
 function whenAsked(project: HoopProject, route: string, what: () => void): void {
   let done = false;
   project.model.setFault((request) => {

@@ -31,7 +31,7 @@ async function prepared(): Promise<HoopProject> {
   return project;
 }
 
-/** Applies, and tells what was less protected than both ends at any request. */
+/** Applies, and returns the connections that were less protected than both ends at any request. */
 async function watched(project: HoopProject, args: readonly string[] = []): Promise<readonly string[]> {
   const before = scenarioWorld(project.model);
   const states: ResourceStates[] = [];

@@ -111,7 +111,7 @@ test('after a 500, a read decides whether the write happened', async () => {
 
 test('an error of the gateway is quoted with method and path, and has a hint', async () => {
   const project = await hoopProject();
-  // It looks like a key, and the gateway alone can tell that it is none.
+  // It looks like a key; only the gateway can reject it.
   const value = '-----BEGIN PRIVATE KEY-----\ncanary-key\n-----END PRIVATE KEY-----\nrest';
   project.write({
     'access/a.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'git@git.example.com:ops.git', ssh_key: { value } }),

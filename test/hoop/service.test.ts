@@ -34,7 +34,7 @@ describe('a review on the public gateway', () => {
         { group: 'security', status: 'PENDING', reviewed_by: null, review_date: null },
       ],
     });
-    // Lists of this gateway never tell the window, so none is made up.
+    // Lists of this gateway omit the window, so none is shown.
     expect(row).not.toHaveProperty('time_window');
     expect(parse((await ostiary(['get', 'reviews', '--format', 'yaml'], dba)).stdout)).toEqual([row]);
     expect((await ostiary(['get', 'reviews'], dba)).stdout).toMatch(

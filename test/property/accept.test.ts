@@ -16,7 +16,7 @@ import { seeds, styledText } from '../support/yaml-document.ts';
 
 type Sources = Pick<LoadInput, 'files' | 'overlays'>;
 
-/** Manifests in all sorts of styles, some of whose fields stand in an overlay. */
+/** Manifests in many styles, with some fields in an overlay. */
 function sourcesOf({ manifests }: Scenario, choices: readonly number[]): Sources {
   const files: SourceFile[] = [];
   const overlays: SourceFile[] = [];

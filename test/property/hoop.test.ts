@@ -17,7 +17,7 @@ function text(row: object | undefined): string {
 }
 const some = scenario.filter((one) => one.manifests.length > 0).map((one) => hoopScenario(one));
 
-/** Plans with every secret read, and carries it out. */
+/** Plans with all secrets, and applies. */
 async function applied(model: HoopModel, one: Scenario, concurrency = 8): Promise<readonly string[]> {
   const gateway = await openHoop(model);
   try {
@@ -43,7 +43,7 @@ async function remaining(model: HoopModel, one: Scenario): Promise<unknown> {
   }
 }
 
-/** The lines of everything that a run may not touch: what no manifest declares, what is managed, and what no manifest speaks of. */
+/** Returns the lines that a run must not change: undeclared objects, managed ones, and undeclared fields. */
 function untouchable(model: HoopModel, one: Scenario): unknown {
   const { store } = model;
   const before = new Set(one.live.map(({ id }) => id));
@@ -88,7 +88,7 @@ test('a plan after an apply is empty, and unmanaged objects are unchanged byte f
   );
 });
 
-/** What each write of the model was for, by the object's id. */
+/** Returns the purpose of each write of the model, by the id of the object. */
 function writtenIds({ store, log }: HoopModel): readonly string[] {
   const rooms = [
     ['Connection', store.connections],

@@ -20,7 +20,7 @@ function pathsOf(plan: Plan, id: ResourceId): ReadonlyMap<string, FieldChange> {
   return new Map(change?.fields.map((field) => [field.path, field]));
 }
 
-/** What a plan holds; of entries that stand twice the second takes the first one's place when that goes, so they are left out. */
+/** Returns the held drift of a plan, without duplicate entries: if the first one is deleted, the second replaces it. */
 function heldOf(plan: Plan): readonly { readonly change: Change; readonly field: FieldChange }[] {
   return plan.changes.flatMap((change) =>
     change.fields.filter(({ held, path }) => held === true && !path.endsWith('+')).map((field) => ({ change, field })),
@@ -216,7 +216,7 @@ test('an apply with a base that stops at any request, planned and applied again,
   );
 });
 
-/** The gateway of a history once the base was applied to it, and nobody moved since. */
+/** Returns the gateway of a history after an apply of the base, without drift. */
 async function appliedBefore(past: History): Promise<MemoryGateway> {
   const gateway = gatewayOf(past);
   const { value: live } = await gateway.readAll([...registry.keys()]);

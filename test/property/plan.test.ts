@@ -17,7 +17,7 @@ function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryG
   return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
 }
 
-/** What stays when only what apply may not touch is left. */
+/** Returns the part of the state that an apply must not change. */
 function remainder(plan: Plan): unknown {
   return {
     changes: plan.changes.filter((change) => change.action !== 'blocked'),

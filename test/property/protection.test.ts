@@ -30,7 +30,7 @@ function connectionsOf(live: LiveState): readonly ResourceId[] {
   return live.resources.map(({ id }) => id).filter((id) => kindOf(id) === 'Connection');
 }
 
-/** What a plain reading of two worlds says of a connection; it takes the gateway's own threshold for the weakest. */
+/** Compares a connection in two states with a simple model; the gateway's default threshold counts as the weakest. */
 function plainly(before: ResourceStates, after: ResourceStates, id: ResourceId): { readonly loses: boolean; readonly gains: boolean } {
   const [had, has] = [postureOf(before, id), postureOf(after, id)];
   if (had === undefined || has === undefined) throw new Error(`${id} is not on both sides`);
@@ -102,7 +102,7 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
   );
 });
 
-/** What comes beside its like and takes nothing away may, when it goes, take something. */
+/** Adding a control next to a similar one takes nothing away, but removing it may. */
 function reversed({ aspect, lost, gained, incomparable, coexisting, before, after }: ControlDifference): unknown {
   return { aspect, lost: gained, gained: lost, doubtful: new Set([...incomparable, ...coexisting]), before: after, after: before };
 }

@@ -39,7 +39,7 @@ test('an updating pull writes the live values into the manifests, and reports th
       const gone = new Set(changes.flatMap(({ id, action }) => (action === 'create' ? [id] : [])));
       const wrong = edges.filter(({ action, rule, connection }) => action === 'attach' && !gone.has(rule) && !gone.has(connection));
       expect(pulled.pulled.differing.map(({ id }) => id)).toEqual(expect.arrayContaining(wrong.map(({ rule }) => rule)));
-      // What changes in its edges alone is reported of the rule.
+      // A change of edges only is reported for the rule.
       const left = new Set<string>(changes.filter(({ action, fields }) => action !== 'create' && fields.length > 0).map(({ id }) => id));
       const reported = new Set<string>(pulled.pulled.differing.map(({ id }) => id));
       for (const id of left) expect(reported).toContain(id);

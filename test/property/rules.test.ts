@@ -63,7 +63,7 @@ const entry: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.record({ type: fc.constant('pattern_match'), pattern_regex: fc.constantFrom('a+', '(?i)ab', '^b', 'b$', '\\bab?\\b', 'a(?=b)') }),
 );
 const entries = fc.array(entry, { maxLength: 4 });
-/** A word, and a text in which it stands alone. */
+/** A word, and a text that contains it as a whole word. */
 const wordInText = fc
   .tuple(fc.stringMatching(/^[abA]{1,6}$/), letters, letters)
   .map(([word, before, after]) => ({ word, text: `${before} ${word} ${after}` }));

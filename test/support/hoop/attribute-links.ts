@@ -2,10 +2,10 @@ import type { Call, ModelContext } from './call.ts';
 import { ModelError, tooLong } from './errors.ts';
 import type { LinkTable } from './link-table.ts';
 
-/** The attributes that a connection has, by who owns them. */
+/** Returns the attributes of a connection, by their owner. */
 export type ConnectionAttributes = { readonly user: readonly string[]; readonly managed: readonly string[] };
 
-/** Makes the attributes that nobody has yet. */
+/** Creates the missing attributes. */
 export function ensureAttributes({ store, random, clock }: ModelContext, names: readonly string[]): void {
   for (const name of names) {
     if (store.attributes.has(name)) continue;
@@ -14,8 +14,8 @@ export function ensureAttributes({ store, random, clock }: ModelContext, names: 
 }
 
 /**
- * The second transaction of a write: puts these attributes on what carries them.
- * It fails by itself, with the main row saved; rulepack-owned attributes stay where `keepHidden` says so.
+ * Sets the attributes of an object, in the second transaction of a write.
+ * It can fail after the main row is saved; attributes of rulepacks stay if `keepHidden` is true.
  */
 export function writeAttributes(
   call: Call,

@@ -110,7 +110,7 @@ function remove(call: Call): Reply {
   return empty;
 }
 
-/** Removes an attribute from everything that carries it. */
+/** Removes an attribute from all objects that have it. */
 export function deleteAttribute(store: Store, name: string): void {
   store.attributes.delete(name);
   for (const links of Object.values(linksOf(store))) links.dropLeft(name);

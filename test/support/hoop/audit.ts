@@ -12,7 +12,7 @@ const secretKeys = new Set(
   'password hashed_password client_secret secret secrets api_key token key env envs rollout_api_key hosts_key license'.split(' '),
 );
 
-/** Remembers an administrative write: who, when, where, with what, and how it ended. */
+/** Records an administrative write: its caller, time, route, body and outcome. */
 export function logWrite(
   call: Call,
   write: { readonly type: string; readonly path: string; readonly status: number; readonly error: string },

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Access, Caller, ModelContext } from './call.ts';
 import { ModelError } from './errors.ts';
 
-/** Who a request comes from; refuses with 401 what the gateway does not know. */
+/** Returns the caller of a request; refuses an unknown one with 401. */
 export function authenticate(context: ModelContext, headers: IncomingHttpHeaders): Caller {
   const key = headers['api-key'];
   if (key !== undefined) return organisationKey(context, String(key));

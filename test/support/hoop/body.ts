@@ -13,12 +13,12 @@ export class Body {
     this.#fields = new Map(Object.entries(object).map(([key, value]) => [key.toLowerCase(), value]));
   }
 
-  /** What the field holds; null when it is absent or null. */
+  /** Returns the value of the field; null when it is absent or null. */
   raw(key: string): Json {
     return this.#fields.get(key) ?? null;
   }
 
-  /** Returns whether the field is there, null or not. */
+  /** Returns whether the field is present, null or not. */
   has(key: string): boolean {
     return this.#fields.has(key);
   }
@@ -84,7 +84,7 @@ export class Body {
     return this.list(key, `[]openapi.${struct}`)?.map((item) => this.#inner(key, struct, item)) ?? null;
   }
 
-  /** Refuses the body when a required field is empty; all of them in one message, in the order of the struct. */
+  /** Refuses the body when required fields are empty, with one message in the order of the struct. */
   require(fields: Readonly<Record<string, unknown>>): void {
     const missing = Object.entries(fields).filter(([, value]) => value === null || value === undefined || value === '');
     const texts = missing.map(

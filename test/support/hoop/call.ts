@@ -4,7 +4,7 @@ import type { RepositorySeed, ModelSettings } from './options.ts';
 import type { Random } from './random.ts';
 import type { Store } from './store.ts';
 
-/** Who calls, and what that makes of the answer. */
+/** The caller, and the effect of its role on the response. */
 export type Caller = {
   readonly id: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export type ModelContext = {
   readonly repositories: Map<string, RepositorySeed>;
 };
 
-/** One request, read and authorised. */
+/** One request, parsed and authorized. */
 export type Call = {
   readonly context: ModelContext;
   readonly store: Store;
@@ -43,7 +43,7 @@ export type Call = {
 
 export type Reply = { readonly status: number; readonly body?: Json };
 
-/** Who may call a route: `reader` is everybody, `member` everybody but an auditor. */
+/** The required role of a route: `reader` admits every caller, `member` every caller except auditors. */
 export type Access = 'admin' | 'auditor' | 'reader' | 'member';
 
 export type Route = {
@@ -51,11 +51,11 @@ export type Route = {
   readonly path: string;
   readonly access: Access;
   readonly answer: (call: Call) => Reply;
-  /** The type under which the audit log keeps it; absent when it keeps nothing. */
+  /** The resource type in the audit log; absent if the log omits the request. */
   readonly audit?: string;
 };
 
-/** The value of a path parameter. */
+/** Returns the value of a path parameter. */
 export function param(call: Call, name: string): string {
   return call.params[name] ?? '';
 }

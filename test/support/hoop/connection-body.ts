@@ -72,7 +72,7 @@ export function readConnection(text: string): ConnectionBody {
   return result;
 }
 
-/** Reads the fields that are accepted and ignored: they must have the right type all the same. */
+/** Reads the fields that are accepted and ignored: they still must have the right type. */
 function checkIgnored(body: Body): void {
   for (const key of ['id', 'status', 'default_database']) body.string(key);
   for (const key of ['managed_by', 'secrets_updated_at', 'mcp_oauth_warning', 'mcp_oauth_flow_id']) body.text(key);
@@ -86,7 +86,7 @@ const legacyTag = /^\w+(?:[-.]\w+){0,128}$/;
 const tagKey = /^\w+(?:[-./]\w+)*$/;
 const tagValue = /^[a-zA-Z0-9_+=@/:\s-]+$/;
 
-/** Refuses with 422 what the validator finds wrong, one group of checks at a time. */
+/** Refuses invalid values with 422, one group of checks at a time. */
 export function checkConnection(
   body: Pick<ConnectionBody, 'tags' | 'connectionTags' | 'minReviewApprovals'> & { readonly name?: string },
 ): void {

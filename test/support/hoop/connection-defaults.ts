@@ -13,7 +13,7 @@ const mongoByParts = ['mongo', '--quiet', 'mongodb://$USER:$PASS@$HOST:$PORT/?$O
 
 export type CompletedConnection = { readonly command: readonly string[] | null; readonly secret: JsonObject };
 
-/** What the gateway fills in for the subtypes it knows: the command that is missing, and secrets beside it. */
+/** Returns the gateway's defaults for known subtypes: the command and secrets. */
 export function fillDefaults(type: string, subtype: string, { command, secret }: CompletedConnection): CompletedConnection {
   const kind = kindOf(type, subtype);
   const byParts = kind === 'mongodb' && secret['envvar:CONNECTION_STRING'] === '';

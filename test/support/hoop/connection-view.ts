@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { ConnectionRow } from './rows.ts';
 import { defaultDatabase, showSecrets } from './secrets.ts';
 
-/** What every endpoint says alike of a connection. */
+/** Returns the fields that every endpoint shows of a connection. */
 function common(row: ConnectionRow): JsonObject {
   return {
     id: row.id,

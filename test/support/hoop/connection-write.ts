@@ -7,7 +7,7 @@ import { upsertTags } from './tags.ts';
 
 export type ConnectionWrite = {
   readonly row: Omit<ConnectionRow, 'status'>;
-  /** Ids of guardrails to link; null keeps the links as they are. */
+  /** Ids of guardrails to link; null keeps the links. */
   readonly guardrails: readonly string[] | null;
   readonly prefix: string;
 };
@@ -45,7 +45,7 @@ export function saveConnection(call: Call, { row, guardrails, prefix }: Connecti
   return saved;
 }
 
-/** The second transaction: the attributes of a saved connection. */
+/** Writes the attributes of a saved connection, in the second transaction. */
 export function saveAttributes(call: Call, connection: string, names: readonly string[] | null): void {
   const prefix = 'failed upserting connection attributes: ';
   writeAttributes(call, { links: call.store.connectionAttributes, owner: connection, names, prefix }, true);

@@ -1,7 +1,7 @@
 import { LinkTable } from './link-table.ts';
 import type { Store } from './store.ts';
 
-/** Every table as sorted lines, one a row: two dumps differ exactly where something was written. */
+/** Returns every table as sorted lines, one for each row: two dumps differ exactly in written rows. */
 export function dumpStore(store: Store): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(Object.entries(store).map(([name, table]) => [name, rowsOf(table).map(print).toSorted()]));
 }

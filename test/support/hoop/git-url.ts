@@ -1,6 +1,6 @@
 const shorthand = /^[\w.-]+@[\w.-]+:[\w.\-/~]+$/;
 
-/** What the gateway has against a git url; undefined when it takes it. */
+/** Returns the gateway's error for a git URL; undefined if it is valid. */
 export function gitUrlProblem(url: string): string | undefined {
   if (shorthand.test(url)) return undefined;
   if (url.startsWith(':')) return `invalid URL format: parse "${url}": missing protocol scheme`;

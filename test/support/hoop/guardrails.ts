@@ -105,7 +105,7 @@ function find(call: Call, prefix: string): GuardrailRow {
   return row;
 }
 
-/** Refuses to change what the gateway or a rulepack owns. */
+/** Refuses to change a rule that the gateway or a rulepack owns. */
 export function checkOwner(
   { context }: Pick<Call, 'context'>,
   row: { readonly managedBy: string | null; readonly hidden: boolean },
@@ -116,7 +116,7 @@ export function checkOwner(
     throw new ModelError(400, `this rule is owned by a rulepack and cannot be ${done} directly`);
 }
 
-/** Saves the rule and all its connections in one transaction; gives back the connections it found. */
+/** Saves the rule and all its connections in one transaction; returns the connections that exist. */
 function save({ store }: Call, row: GuardrailRow, wanted: readonly string[], prefix: string): readonly string[] {
   if (row.name.length > 128) throw new ModelError(500, `${prefix}${tooLong(128)}`);
   const broken = wanted.find((id) => !isUuid(id));
@@ -167,7 +167,7 @@ function view(row: GuardrailRow): JsonObject {
   };
 }
 
-/** A list as endpoints answer it that write null for an empty one. */
+/** Returns a list, or null for an empty one, as some endpoints do. */
 export function orNull(items: readonly string[]): Json {
   return items.length === 0 ? null : items;
 }

@@ -3,14 +3,14 @@ import { isList, isObject, type Json, type JsonObject } from './json.ts';
 const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-/** Values that are another one every time, by the form that they have. */
+/** Values that differ in each run, by their form. */
 const forms: Readonly<Record<string, RegExp>> = {
   intercom_hmac_digest: /^[0-9a-f]{64}$|^$/,
   issued_at: /^\d{10}$/,
   expire_at: /^\d{10}$/,
 };
 
-/** Arrays that the gateway gives back in no order. */
+/** Arrays that the gateway returns in no order. */
 const unordered = new Set([
   'guardrail_rules',
   'attributes',
@@ -30,13 +30,13 @@ type Pairs = { readonly there: ReadonlyMap<string, string>; readonly back: Reado
 export type ComparisonOptions = { readonly unorderedRoot: boolean; readonly unorderedItems: boolean; readonly freeTimes: boolean };
 
 /**
- * Recorded values beside those of a model: ids and times are others, but the same one stands for the same one throughout.
- * Ids that are computed from a name (version 5) must be the very same.
+ * Maps recorded values to those of a model: ids and times differ, but each recorded value maps to one model value.
+ * Ids computed from a name (version 5) must be equal.
  */
 export class IdMatcher {
   #pairs: Pairs = { there: new Map(), back: new Map() };
 
-  /** A recorded text with the model's ids in it. */
+  /** Returns a recorded text with the model's ids. */
   translate(text: string): string {
     return text.replaceAll(uuid, (id) => {
       const known = this.#pairs.there.get(id);
@@ -45,7 +45,7 @@ export class IdMatcher {
     });
   }
 
-  /** Compares an answer with the recorded one; gives back what is different, and learns from what is not. */
+  /** Compares a response with the recorded one; returns the differences, and records the ids of equal parts. */
   compare(recorded: Json, answered: Json, reading: ComparisonOptions): string | undefined {
     return this.#value('', recorded, answered, reading);
   }

@@ -1,4 +1,4 @@
-/** Any value that JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -13,7 +13,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The same value with every object's keys in the order in which Go writes a map. */
+/** Returns the value with the keys of objects in the order of Go maps. */
 export function sortKeys(value: Json): Json {
   if (isList(value)) return value.map(sortKeys);
   if (!isObject(value)) return value;

@@ -7,13 +7,13 @@ export function matchesLike(text: string, pattern: string, flags: '' | 'i' = '')
   return new RegExp(`^${source}$`, `${flags}u`).test(text);
 }
 
-/** The order in which the database gives back names. */
+/** Compares names in the order of the database. */
 export function byName(left: { readonly name: string }, right: { readonly name: string }): number {
   if (left.name === right.name) return 0;
   return left.name < right.name ? -1 : 1;
 }
 
-/** The message of a name outside the rule for names of connections, agents and access rules; undefined when it is inside. */
+/** Returns the message for an invalid name of a connection, agent or access rule; undefined for a valid one. */
 export function nameProblem(name: string): string | undefined {
   const words = name.split(/[-.]/);
   const letters = words.join('');

@@ -1,4 +1,4 @@
-/** A table of pairs, asked from both sides. */
+/** A table of pairs that can be queried from both sides. */
 export class LinkTable {
   readonly #rights = new Map<string, Set<string>>();
   readonly #lefts = new Map<string, Set<string>>();
@@ -25,18 +25,18 @@ export class LinkTable {
     return [...(this.#lefts.get(right) ?? [])];
   }
 
-  /** Every pair there is. */
+  /** Returns all pairs. */
   pairs(): readonly (readonly [string, string])[] {
     return [...this.#rights].flatMap(([left, rights]) => [...rights].map((right): readonly [string, string] => [left, right]));
   }
 
-  /** Puts these rights, and no others, beside a left. */
+  /** Replaces the rights of a left. */
   setRights(left: string, rights: Iterable<string>): void {
     this.dropLeft(left);
     for (const right of rights) this.add(left, right);
   }
 
-  /** Puts these lefts, and no others, beside a right. */
+  /** Replaces the lefts of a right. */
   setLefts(right: string, lefts: Iterable<string>): void {
     this.dropRight(right);
     for (const left of lefts) this.add(left, right);

@@ -2,13 +2,13 @@ import type { SeenRequest } from './options.ts';
 
 export type LoggedRequest = SeenRequest & { readonly status: number; readonly caller: string };
 
-/** Every request that came in, in order, and how often each route was called. */
+/** All received requests in order, and the number of calls of each route. */
 export class RequestLog {
   readonly requests: LoggedRequest[] = [];
   readonly #counts = new Map<string, number>();
   #total = 0;
 
-  /** Counts a request of a route; gives back its numbers, of all and of the route. */
+  /** Counts a request of a route; returns its number among all, and among those of the route. */
   number(route: string): { readonly index: number; readonly routeIndex: number } {
     const routeIndex = (this.#counts.get(route) ?? 0) + 1;
     this.#counts.set(route, routeIndex);

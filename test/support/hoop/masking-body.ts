@@ -12,7 +12,7 @@ export type MaskingBody = Pick<MaskingRow, 'name' | 'description' | 'supported' 
 type Supported = { readonly name: string; readonly types: readonly string[] };
 type Custom = { readonly name: string; readonly regex: string; readonly denyList: readonly string[] | null; readonly score: number };
 
-/** Reads and checks the body of a masking rule (400), then what the free licence allows (403) when `check` says so later. */
+/** Reads and checks the body of a masking rule (400); the returned `check` enforces the free license (403) later. */
 export function readMasking(text: string): { readonly body: MaskingBody; readonly checkFree: () => void } {
   const body = readBody(text, 'DataMaskingRuleRequest');
   const supported = (body.structs('supported_entity_types', 'SupportedEntityTypesEntry') ?? []).map(readSupported);

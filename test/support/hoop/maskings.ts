@@ -20,7 +20,7 @@ export const maskingRoutes: readonly Route[] = [
 const noProvider =
   'no data masking provider is configured: data masking requires a DLP provider (set DLP_PROVIDER=mspresidio with MSPRESIDIO_ANALYZER_URL and MSPRESIDIO_ANONYMIZER_URL, DLP_PROVIDER=gcp with GOOGLE_APPLICATION_CREDENTIALS_JSON, or DLP_PROVIDER=alcatraz which needs no credentials); rules configured without one are not enforced';
 
-/** Refuses with 422, before the body is read, where nothing would mask. */
+/** Refuses with 422, before the body is read, if there is no masking provider. */
 export function requireProvider({ context }: Call): void {
   if (context.settings.provider === null) throw new ModelError(422, noProvider);
 }
@@ -103,7 +103,7 @@ function save({ store, context }: Call, row: MaskingRow, body: MaskingBody, pref
   for (const connectionId of wanted) store.linkMasking({ id: context.random.uuid(), ruleId: row.id, connectionId, status: 'active' });
 }
 
-/** Writes the attributes under the name of the request: with another name they reach another rule, or nobody. */
+/** Writes the attributes under the name in the request: another name reaches another rule, or none. */
 function writeOwn(call: Call, { name, attributes }: MaskingBody): void {
   const { store } = call;
   const prefix = 'Failed upserting data masking rule attributes: ';

@@ -11,7 +11,7 @@ import { addIdentity } from './users.ts';
 
 const demo = 'https://github.com/hoophq/demo-runbooks';
 
-/** A gateway as it stands after its first start, with what the options add. */
+/** Creates the state of a gateway after its first start, with the objects of the options. */
 export function createModelContext(options: HoopOptions): ModelContext {
   const random = new Random(options.random ?? 1);
   const context: ModelContext = {
@@ -68,7 +68,7 @@ function seedRunbooks({ store, random, clock }: ModelContext): void {
   store.runbooks = { id: random.uuid(), repositories: new Map([[repositoryOf(demo), repository]]), createdAt: now, updatedAt: now };
 }
 
-/** What rulepacks own. */
+/** The objects that rulepacks own. */
 function seedHidden(context: ModelContext, { guardrails = [], maskings = [], attributes = [] }: HiddenSeed): void {
   const { store, random, clock } = context;
   const owned = (name: string): { readonly id: string; readonly name: string; readonly managedBy: null; readonly hidden: true } => ({

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './json.ts';
 /** A key that callers send as `Authorization: Bearer hpk_…`. */
 export type KeySeed = { readonly name: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
 
-/** A signed-in user; the token stands for a JWT. */
+/** A signed-in user; the token replaces a JWT. */
 export type UserSeed = { readonly email: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
 
 export type AgentSeed = { readonly name: string; readonly mode?: string; readonly online?: boolean };
@@ -15,7 +15,7 @@ export type HiddenSeed = {
   readonly attributes?: readonly string[];
 };
 
-/** What a reachable git repository holds, its templates parsed already. */
+/** The content of a reachable git repository, with parsed templates. */
 export type RepositorySeed = {
   readonly commit: string;
   readonly author: string;
@@ -32,13 +32,13 @@ export type SeenRequest = {
   readonly route: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The how-manieth request of all, from 1. */
+  /** The number of the request among all, from 1. */
   readonly index: number;
-  /** The how-manieth of its route, from 1. */
+  /** The number of the request among those of its route, from 1. */
   readonly routeIndex: number;
 };
 
-/** What goes wrong with a request: before it is carried out, or after it has been. */
+/** A fault of a request: before it takes effect, or after. */
 export type InjectedFault =
   | {
       readonly kind: 'answer';
@@ -55,13 +55,13 @@ export type InjectedFault =
 export type HoopOptions = {
   readonly organisation?: { readonly id?: string; readonly name?: string };
   readonly version?: string;
-  /** What `/serverinfo` says of its own address. */
+  /** The address that `/serverinfo` reports. */
   readonly apiUrl?: string;
   readonly basePath?: string;
   readonly licence?: 'oss' | 'enterprise';
   /** The provider of data masking; null for none. */
   readonly provider?: 'alcatraz' | 'mspresidio' | 'gcp' | null;
-  /** The organisation's key for the header `Api-Key`; the gateway takes its caller for an admin on the free licence. */
+  /** The organization's key for the header `Api-Key`; its caller is an admin with the free license. */
   readonly apiKey?: string;
   readonly keys?: readonly KeySeed[];
   readonly users?: readonly UserSeed[];
@@ -69,7 +69,7 @@ export type HoopOptions = {
   readonly hidden?: HiddenSeed;
   /** Reachable repositories by git url; every other one fails to be pulled. */
   readonly repositories?: Readonly<Record<string, RepositorySeed>>;
-  /** What a fresh gateway has as runbook configuration: the demo repository, or no row at all. */
+  /** The runbook configuration of a fresh gateway: the demo repository, or no row. */
   readonly runbooks?: 'demo' | 'none';
   /** Port to listen on; a free one by default. */
   readonly port?: number;
@@ -78,7 +78,7 @@ export type HoopOptions = {
   readonly fault?: (request: SeenRequest) => InjectedFault | undefined;
 };
 
-/** What tests may turn while the gateway runs. */
+/** The settings that tests can change while the gateway runs. */
 export type ModelSettings = {
   licence: 'oss' | 'enterprise';
   provider: 'alcatraz' | 'mspresidio' | 'gcp' | null;

@@ -17,7 +17,7 @@ function hideRoleInfo({ text, context }: Call): Reply {
   return ok({ hide_role_info: hidden });
 }
 
-/** Turns a profile on or off: its rules and its attribute come and go, and connections get the attribute once. */
+/** Turns a profile on or off: creates or deletes its rules and attribute; connections get the attribute once. */
 function changeProfile({ text, context }: Call): Reply {
   const id = readBody(text, 'ProtectionProfileRequest').text('profile');
   const profile = profiles[id ?? ''];
@@ -83,7 +83,7 @@ function materialise(context: ModelContext, profile: Profile, attribute: string)
   }
 }
 
-/** Removes what the gateway manages and the new profile does not name. */
+/** Deletes the managed rules that the new profile does not contain. */
 function dropManaged({ store }: ModelContext, keeps: readonly string[], attribute: string | undefined): void {
   const gone = (row: { readonly managedBy: string | null; readonly name: string }): boolean =>
     row.managedBy === 'hoop' && !keeps.includes(row.name) && row.name !== attribute;

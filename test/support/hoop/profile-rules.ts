@@ -62,7 +62,7 @@ const shortAccess: AccessRuleSeed = {
   accessMaxDuration: 14_400,
 };
 
-/** The profiles by their ids. The first is as it was recorded; of the others only the kinds of rules they bring are alike. */
+/** The profiles by their ids. The first one was recorded; the others have only the same kinds of rules. */
 export const profiles: Readonly<Record<string, Profile>> = {
   'protection-permissive': { title: 'Essential Guardrails', guardrails: [unsafeWrites], maskings: [apiKeys], accessRules: [] },
   'protection-medium': { title: 'Medium', guardrails: [unsafeWrites], maskings: [apiKeys, personalData], accessRules: [] },

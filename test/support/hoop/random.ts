@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Numbers that look random and come again with the same seed. */
+/** Random numbers that repeat with the same seed. */
 export class Random {
   #state: number;
 
@@ -16,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** The items in an order that nobody promised. */
+  /** Returns the items in a random order. */
   shuffle<T>(items: Iterable<T>): readonly T[] {
     const keyed = Array.from(items, (item) => ({ item, key: this.next() }));
     return keyed.toSorted((left, right) => left.key - right.key).map(({ item }) => item);

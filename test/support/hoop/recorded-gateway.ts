@@ -15,7 +15,7 @@ const files: RepositorySeed = {
   ],
 };
 
-/** The gateway on which the recordings were made, between them as well. */
+/** The gateway of the recordings, including the changes between them. */
 export type RecordedGateway = {
   readonly model: HoopModel;
   /** The tokens of those who made the requests, by name. */
@@ -23,7 +23,7 @@ export type RecordedGateway = {
   readonly send: (question: RecordedRequest) => Promise<RecordedResponse>;
 };
 
-/** Starts the model as the recorded gateway was when the first exchange was made. */
+/** Starts the model in the state of the recorded gateway before the first exchange. */
 export async function startRecordedGateway(): Promise<RecordedGateway> {
   const tokens = new Map([
     ['ci', 'hpk_ci'],
@@ -41,7 +41,7 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
   return { model, tokens, send: (question) => sendRequest(model.url, { token: 'hpk_ci', ...question }) };
 }
 
-/** What was done on the recorded gateway between the recordings: before each of these files, by nobody whose requests were kept. */
+/** The changes on the recorded gateway between the recordings: before each of these files, by requests that were not recorded. */
 export const between: Readonly<Record<string, (gateway: RecordedGateway) => Promise<void>>> = {
   '15-connection-reads.json': measureLoad,
   '70-roles.json': async (gateway) => {
@@ -65,7 +65,7 @@ export const between: Readonly<Record<string, (gateway: RecordedGateway) => Prom
   },
 };
 
-/** Thousands of connections came and went; some of their tags, and as many entries in the audit log, stayed. */
+/** Adds the traces of thousands of deleted connections: some of their tags, and their entries in the audit log. */
 async function measureLoad(gateway: RecordedGateway): Promise<void> {
   const { model, send } = gateway;
   const tags = [{ a: 'b' }, ...Array.from({ length: 7 }, (_, index) => ({ team: `t${index}` }))];
@@ -79,7 +79,7 @@ async function measureLoad(gateway: RecordedGateway): Promise<void> {
   model.settings.supportChat = true;
 }
 
-/** Sessions opened reviews; some were put into a later state in the database. */
+/** Adds the reviews that sessions opened; some were moved to a later state in the database. */
 async function openReviews(gateway: RecordedGateway): Promise<void> {
   await addConnection(gateway, 'rev-db', { reviewers: ['dba'], force_approve_groups: ['sre'] });
   for (const groups of [['dba'], ['dba', 'sec'], ['sre'], ['devs']]) await addKey(gateway, `rev-${groups.join('+')}-30625`, groups);

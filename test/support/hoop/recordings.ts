@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseGoJson } from './go-json.ts';
 import { isList, isObject, type Json, type JsonObject } from './json.ts';
 
-/** One request that was sent to a real gateway, and what it answered. */
+/** One request that was sent to a real gateway, and its response. */
 export type Exchange = {
   readonly why: string;
   readonly method: string;
@@ -13,7 +13,7 @@ export type Exchange = {
   readonly sent: string | undefined;
   readonly status: number;
   readonly contentType: string | null;
-  /** What was answered: JSON, a plain text, or null for nothing. */
+  /** The body of the response: JSON, plain text, or null for none. */
   readonly answer: Json;
 };
 

@@ -6,7 +6,7 @@ import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { toStored } from './secrets.ts';
 
-/** A role of a new resource: the connection to make beside it. */
+/** A role of a new resource: the connection that is created with it. */
 export type Role = {
   readonly name: string;
   readonly type: string;
@@ -31,7 +31,7 @@ export function readRole(body: Body): Role {
   return role;
 }
 
-/** Makes the connection of a role; the gateway panics on a mssql role without secrets. */
+/** Creates the connection of a role; the gateway panics on a mssql role without secrets. */
 export function saveRole(call: Call, resource: string, role: Role): void {
   const { context } = call;
   if (role.subtype === 'mssql' && role.secret === null) throw new ModelError(500, '');

@@ -6,13 +6,13 @@ const types = ['command-line', 'postgres', 'mysql', 'mssql', 'tcp', 'application
 
 export type NewResource = Pick<ResourceRow, 'name' | 'type' | 'subtype' | 'envVars'> & { readonly agentId: string | null };
 
-/** What the database has against a type and an agent; undefined when it takes both. */
+/** Returns the database error for a type and an agent; undefined if both are valid. */
 export function typeProblem(type: string, agentId: string | null): string | undefined {
   if (!types.includes(type)) return badEnum('enum_connection_type', type);
   return agentId === null || isUuid(agentId) ? undefined : badUuid(agentId);
 }
 
-/** What the database has against a new resource; undefined when it takes it. */
+/** Returns the database error for a new resource; undefined if it is valid. */
 export function resourceProblem({ name, type, subtype, agentId }: NewResource): string | undefined {
   if (name.length > 128) return tooLong(128);
   if (subtype.length > 64) return tooLong(64);

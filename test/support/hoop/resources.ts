@@ -23,7 +23,7 @@ export const resourceRoutes: readonly Route[] = [
 
 type ResourceBody = Pick<ResourceRow, 'name' | 'type' | 'subtype' | 'envVars' | 'agentId'> & { readonly roles: readonly Role[] };
 
-/** Without page parameters a bare array, cut at fifty rows all the same. */
+/** Lists the resources; without page parameters, an array of at most fifty rows. */
 function list(call: Call): Reply {
   const { store, query } = call;
   const page = readPage(call);

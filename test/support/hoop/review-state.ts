@@ -3,7 +3,7 @@ import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { ConnectionRow, ReviewGroup, ReviewRow } from './rows.ts';
 
-/** What a reviewer sent. */
+/** The decision that a reviewer sent. */
 export type Decision = {
   readonly status: string;
   readonly window: JsonObject | null;
@@ -17,7 +17,7 @@ export type DecidedReview = { readonly next: ReviewRow; readonly touched: Readon
 const prefix = 'failed updating review status: ';
 const notEligible = 'not eligible for review';
 
-/** Carries a decision out, or refuses it, in the gateway's order of checks. */
+/** Applies a decision or refuses it, in the gateway's order of checks. */
 export function decide(call: Call, review: ReviewRow, decision: Decision): DecidedReview {
   const connection = call.store.connections.get(review.connection);
   check(call, review, decision, connection);
@@ -53,7 +53,7 @@ function decideAlone(call: Call, review: ReviewRow, { status }: Decision, connec
   return { next: { ...review, groups, status: overall }, touched, forcedGroups: new Set() };
 }
 
-/** Somebody of no group: an owner or an admin may still say no; an admin who approves changes nothing. */
+/** Decides for a caller outside the groups: an owner or an admin may reject; an admin who approves changes nothing. */
 function decideOutside(call: Call, review: ReviewRow, status: string): DecidedReview {
   const { caller } = call;
   const admin = caller.role === 'admin';
@@ -74,7 +74,7 @@ function force(call: Call, review: ReviewRow, { status }: Decision, connection: 
   return { next: { ...review, groups, status }, touched: new Set([row.id]), forcedGroups: new Set([row.id]) };
 }
 
-/** What follows from the new status: the moment of revocation, the window, the reason. */
+/** Returns the fields that follow from the new status: the time of revocation, the window, the reason. */
 function settle({ context }: Call, before: ReviewRow, next: ReviewRow, { status, window, reason }: Decision): ReviewRow {
   const approved = status === 'APPROVED' && next.status === 'APPROVED' && next !== before;
   return {

@@ -77,7 +77,7 @@ function readWindow(window: JsonObject): JsonObject {
 
 type Shape = { readonly group: (group: ReviewGroup) => JsonObject; readonly revokeAt: (moment: bigint) => string };
 
-/** What a read shows: dates as they are stored, and never that a review was forced. */
+/** Returns a review as reads show it: dates as stored, and never that it was forced. */
 const stored: Shape = { group: (group) => ({ review_date: reviewDate(group), forced_review: false }), revokeAt: microTime };
 
 function reviewDate({ reviewedAt }: ReviewGroup): Json {

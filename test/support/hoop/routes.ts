@@ -46,7 +46,7 @@ const table: readonly { readonly route: Route; readonly parts: readonly string[]
 
 export type MatchedRoute = { readonly route: Route; readonly params: Readonly<Record<string, string>> };
 
-/** The route of a decoded path, fixed words before parameters; HEAD goes where GET goes. */
+/** Finds the route of a decoded path, fixed segments before parameters; HEAD uses the routes of GET. */
 export function matchRoute(method: string, path: string): MatchedRoute | undefined {
   const parts = path.split('/');
   const wanted = method === 'HEAD' ? 'GET' : method;

@@ -175,7 +175,7 @@ export type PluginRow = {
   readonly envVars: Text;
 };
 
-/** Who may call: a key (`hpk_…`) or a signed-in user, told apart because only a user's secrets can be hidden. */
+/** A caller: a key (`hpk_…`) or a signed-in user; only a user's secrets can be hidden. */
 export type IdentityRow = {
   readonly id: string;
   readonly kind: 'key' | 'user';

@@ -12,7 +12,7 @@ export const runbookListingRoutes: readonly Route[] = [
   { method: 'GET', path: '/plugins', access: 'reader', answer: listPlugins },
 ];
 
-/** Lists all runbooks; what cannot be pulled is a text in `errors`, never another status. */
+/** Lists all runbooks; a repository that cannot be pulled is a text in `errors`, never another status. */
 function list(call: Call): Reply {
   const pulled = pullAll(call);
   const found = pulled.filter(({ files }) => files !== undefined);
@@ -94,7 +94,7 @@ function createPlugin({ text, store, context }: Call): Reply {
   });
 }
 
-/** Lists the plugins; values of their settings are never told. */
+/** Lists the plugins, without the values of their settings. */
 function listPlugins({ store }: Call): Reply {
   return ok(
     [...store.plugins.values()].map(({ id, name, connections, envVars }) => ({

@@ -28,7 +28,7 @@ function create(call: Call): Reply {
   return created(view(call, row));
 }
 
-/** Replaces a rule; the answer says that it was created now, which is not what is stored. */
+/** Replaces a rule; the response has the current time as created_at, which differs from the stored one. */
 function replace(call: Call): Reply {
   const body = readRule(call.text);
   const before = find(call);

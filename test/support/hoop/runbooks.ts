@@ -71,7 +71,7 @@ function remove(call: Call): Reply {
   return empty;
 }
 
-/** No U+0000 in a column of JSON; the database's error is then told as if the entry was there already, or was not. */
+/** Refuses U+0000 in a JSON column; the gateway reports the database error as an existing or a missing entry. */
 function fits(repository: RepositoryRow): boolean {
   return !JSON.stringify(repository).includes(String.raw`\u0000`);
 }
@@ -80,7 +80,7 @@ function save({ store, context }: Call, repositories: RunbooksRow['repositories'
   if (store.runbooks !== null) store.runbooks = { ...store.runbooks, repositories, updatedAt: context.clock.now() };
 }
 
-/** The body of one entry: whatever is wrong with it is 422. */
+/** Reads the body of one entry; every error is 422. */
 function readOne(call: Call, checkUrl: (url: string) => void = () => undefined): RepositoryRow {
   const repository = withRunbookErrors(422, () => {
     const body = readBody(call.text, 'RunbookRepository');
@@ -95,7 +95,7 @@ function readOne(call: Call, checkUrl: (url: string) => void = () => undefined):
   return repository;
 }
 
-/** Reads a body whose refusals the runbook routes put into their own words. */
+/** Reads a body whose errors the runbook routes reword. */
 export function withRunbookErrors<T>(status: number, read: () => T): T {
   try {
     return read();

@@ -7,7 +7,7 @@ import { pullAll, runbookNames } from './runbook-files.ts';
 
 export const searchRoutes: readonly Route[] = [{ method: 'GET', path: '/search', access: 'reader', answer: search }];
 
-/** Searches three kinds of things; what fails is a text in `errors` and null in its place. */
+/** Searches three kinds of objects; a failed part is null, with a text in `errors`. */
 function search(call: Call): Reply {
   const { store, context, caller, query } = call;
   const term = query.get('term') ?? '';

@@ -9,13 +9,13 @@ export function toStored(secret: JsonObject | null): Text {
   return Object.fromEntries(Object.entries(secret ?? {}).map(([key, value]) => [key, printGo(value)]));
 }
 
-/** The map that a caller with hidden secrets writes: null keeps, a text replaces, an absent key is dropped. */
+/** Merges the map of a caller with hidden secrets: null keeps, a text replaces, an absent key is removed. */
 export function overlaySecrets(incoming: JsonObject, stored: Text): Text {
   const pairs = Object.entries(incoming).map(([key, value]) => [key, value === null ? (stored[key] ?? '') : printGo(value)]);
   return Object.fromEntries(pairs);
 }
 
-/** What a caller is shown of a secret map. */
+/** Returns the secret map as the caller sees it. */
 export function showSecrets(secret: Text, hidden: boolean): JsonObject {
   const keys = Object.keys(secret).toSorted();
   return Object.fromEntries(keys.map((key): [string, Json] => [key, shown(secret[key] ?? '', hidden)]));

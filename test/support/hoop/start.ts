@@ -13,28 +13,28 @@ import type { ReviewRow } from './rows.ts';
 import type { Store } from './store.ts';
 import { createModelContext } from './model-context.ts';
 
-/** A running model of the public gateway, and the strings that tests may pull. */
+/** A running model of the public gateway, and its controls for tests. */
 export type HoopModel = {
   /** Where it listens, without the base path `/api`. */
   readonly url: string;
   readonly close: () => Promise<void>;
-  /** Its tables, to read and to change behind every client's back. */
+  /** Its tables; tests read and change them without requests. */
   readonly store: Store;
-  /** All tables as lines, for telling what was written: see `dumpStore`. */
+  /** All tables as lines, to find what was written: see `dumpStore`. */
   readonly dump: () => ReturnType<typeof dumpStore>;
   readonly settings: ModelSettings;
   readonly organisation: ModelContext['organisation'];
   readonly log: RequestLog;
   /** Reachable git repositories by normalised key. */
   readonly repositories: Map<string, RepositorySeed>;
-  /** Sets or, with undefined, removes what goes wrong with requests. */
+  /** Sets the faults of requests; undefined removes them. */
   readonly setFault: (fault: HoopOptions['fault']) => void;
   readonly setAgentOnline: (name: string, online: boolean) => void;
   /** Opens a review as the session of a connection would. */
   readonly openReview: (seed: ReviewSeed) => ReviewRow;
 };
 
-/** Starts a model of the public gateway, fresh but for what the options say. */
+/** Starts a fresh model of the public gateway with these options. */
 export async function startHoopModel(options: HoopOptions = {}): Promise<HoopModel> {
   const context = createModelContext(options);
   const log = new RequestLog();

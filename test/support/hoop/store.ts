@@ -17,7 +17,7 @@ import type {
   TagRow,
 } from './rows.ts';
 
-/** Everything the gateway of one organisation remembers, as its tables do; tests may read and change it. */
+/** The tables of the gateway of one organization; tests may read and change them. */
 export class Store {
   readonly connections: Map<string, ConnectionRow> = new Map<string, ConnectionRow>();
   /** The name of a connection by its id. */
@@ -36,15 +36,15 @@ export class Store {
   readonly identities: IdentityRow[] = [];
   readonly tags: TagRow[] = [];
   readonly audit: AuditRow[] = [];
-  /** Null where the organisation has no row of runbook configurations. */
+  /** Null if the organization has no row of runbook configurations. */
   runbooks: RunbooksRow | null = null;
 
-  /** Guardrail id beside connection id. */
+  /** Pairs of guardrail id and connection id. */
   readonly guardrailLinks: LinkTable = new LinkTable();
-  /** Masking rule id beside connection id, and what a pair holds besides. */
+  /** Pairs of masking rule id and connection id, with the other columns of a pair. */
   readonly maskingLinks: LinkTable = new LinkTable();
   readonly maskingPairs: Map<string, MaskingLink> = new Map<string, MaskingLink>();
-  /** Attribute name beside the name of what carries it. */
+  /** Pairs of attribute name and the name of the object with the attribute. */
   readonly connectionAttributes: LinkTable = new LinkTable();
   readonly guardrailAttributes: LinkTable = new LinkTable();
   readonly maskingAttributes: LinkTable = new LinkTable();
@@ -61,7 +61,7 @@ export class Store {
     this.connectionNames.set(row.id, row.name);
   }
 
-  /** Removes a connection and what hangs on it; its resource stays. */
+  /** Deletes a connection and its links; its resource stays. */
   dropConnection(row: ConnectionRow): void {
     this.connections.delete(row.name);
     this.connectionNames.delete(row.id);

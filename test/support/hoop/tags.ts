@@ -3,7 +3,7 @@ import { microTime } from './clock.ts';
 
 export const tagRoutes: readonly Route[] = [{ method: 'GET', path: '/connection-tags', access: 'reader', answer: list }];
 
-/** Remembers the tags that a connection was written with; nothing ever removes one. */
+/** Stores the tags of a written connection; they are never removed. */
 export function upsertTags({ store, random, clock }: ModelContext, tags: Readonly<Record<string, string>>): void {
   for (const [key, value] of Object.entries(tags)) {
     const index = store.tags.findIndex((row) => row.key === key && row.value === value);

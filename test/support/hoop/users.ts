@@ -12,7 +12,7 @@ export const userRoutes: readonly Route[] = [
   { method: 'POST', path: '/api-keys', access: 'admin', answer: createKey, audit: 'api_keys' },
 ];
 
-/** Adds somebody who may call, with the groups they bring along. */
+/** Adds a caller with these groups. */
 export function addIdentity(
   { store, random }: ModelContext,
   identity: Omit<IdentityRow, 'id' | 'active'> & { readonly id?: string },
@@ -50,7 +50,7 @@ function removeGroup(call: Call): Reply {
   return empty;
 }
 
-/** Makes a key; this answer is the only one that shows it. */
+/** Creates a key; only this response shows it. */
 function createKey({ text, store, context }: Call): Reply {
   const body = readBody(text, 'APIKeyCreateRequest');
   const name = body.string('name');
