@@ -1,4 +1,4 @@
-// Tries the properties on cases that nobody has seen: again and again with a fresh seed, until the time is over or one fails.
+// Runs the properties with fresh seeds until the time is over or one fails.
 // npm run test:seeds [MINUTES [FILE…]]; all tests with properties unless files are given.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';

@@ -18,7 +18,7 @@ function read(path) {
   });
 }
 
-/** The first page tells how many there are; the others come four at a time, as in the plan. */
+/** Reads the first page for the total, then the other pages four at a time, as a plan does. */
 async function readPages(path) {
   const { pages } = await read(`${path}?page=1&page_size=100`);
   const last = Math.ceil(pages.total / 100);

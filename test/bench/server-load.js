@@ -1,4 +1,4 @@
-// What callers ask of a gateway: reads, creates and the latency of /healthz; each takes the address and tells milliseconds.
+// The load of a gateway: reads, creates and the latency of /healthz; each function takes the URL and returns milliseconds.
 import { Agent, request } from 'undici';
 import { wireOf } from './fixture.js';
 
@@ -11,7 +11,7 @@ async function ask(url, path, headers, options = {}) {
   await answer.body.dump({ limit: Number.POSITIVE_INFINITY });
 }
 
-/** Runs a task for 0 … count - 1 at a concurrency, and tells the milliseconds that took. */
+/** Runs a task for 0 … count - 1 with a concurrency, and returns the milliseconds. */
 async function inTurn(count, concurrency, task) {
   let next = 0;
   const started = performance.now();
@@ -52,7 +52,7 @@ export function create(url, headers, agentId, { first, count, concurrency = 32 }
   });
 }
 
-/** Fills a gateway, and tells the ids that it gave. */
+/** Fills a gateway, and returns the new ids. */
 export async function fill(url, headers) {
   const agents = await (await request(`${url}/agents`, { dispatcher, headers })).body.json();
   await create(url, headers, agents[0].id, { first: 0, count: whole });

@@ -32,7 +32,7 @@ export async function playDrift(scene: Scene): Promise<void> {
   must(adopted.code === 0 && adopted.outputs['outcome'] === 'adopted', 'the drift is accepted');
   const number = Number(adopted.outputs['pull-request']);
   const { data: request } = await scene.github.person.pulls.get({ ...place, pull_number: number });
-  must(/ by admin, /.test(request.body ?? ''), 'the pull request tells who did it');
+  must(/ by admin, /.test(request.body ?? ''), 'the pull request names the author');
   scene.say(`#${number} ${request.title}`);
   scene.say('');
   quote(scene, request.body ?? '');

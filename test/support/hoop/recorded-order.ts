@@ -2,7 +2,7 @@ import type { ComparisonOptions } from './id-matcher.ts';
 
 /**
  * The recordings in the order of the times in them; all were made on one gateway, in five sittings.
- * What was done between them, and kept by nobody, is in `between` of `recorded-gateway.ts`.
+ * Unrecorded changes between them are in `between` of `recorded-gateway.ts`.
  */
 export const recordedOrder: readonly string[] = [
   '00-preflight.json',

@@ -14,7 +14,7 @@ export type RecordedRequest = {
   /** Without the base path. */
   readonly path: string;
   readonly body?: Json;
-  /** A body that is sent as it stands. */
+  /** A body that is sent unchanged. */
   readonly sent?: string | undefined;
   /** The key or the token of a user; undefined for none. */
   readonly token?: string | undefined;

@@ -168,7 +168,7 @@ describe('isDone', () => {
       false,
     ],
     ['where a secret is not there', { secrets: { [secret]: ours } }, { spec: { mode: 'on' } }, false],
-  ])('tells %s', (_, request, found, expected) => {
+  ])('reports %s', (_, request, found, expected) => {
     expect(isInSync({ ...asked, ...request }, kind, liveOf(id, found))).toBe(expected);
   });
 });
@@ -184,7 +184,7 @@ describe('movedIn', () => {
     ['a secret that is set', [field(secret, absent, { secret: 'inline', state: 'set' })], {}, undefined],
     ['a secret that goes', [field(secret, { secret: 'live', state: 'removed' }, absent)], {}, undefined],
     ['what is created', [field('/text', absent, { value: 'z' })], { action: 'create' }, undefined],
-  ])('tells of %s', (_, fields, given, expected) => {
+  ])('reports %s', (_, fields, given, expected) => {
     const { change } = stepOf('whole', fields, given);
     expect(changesSincePlan(change, kind, live, undefined)[0]?.path).toBe(expected);
   });

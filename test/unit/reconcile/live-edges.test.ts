@@ -6,7 +6,7 @@ import { liveOf, stateOf } from '../../support/resources.ts';
 const [db, rule] = ['Connection/db', 'GuardrailRule/rule'] as const;
 
 describe('liveEdges', () => {
-  it('finds each edge once, from whichever side lists it, and none of a kind that nobody knows', () => {
+  it('finds each edge once, from either side, and no edge of an unknown kind', () => {
     const state = stateOf(
       liveOf(db, { edges: { guardrail_rules: [rule] } }),
       liveOf(rule, { edges: { connection_ids: [db, 'Connection/uid'] } }),

@@ -66,7 +66,7 @@ describe('positions', () => {
     ['double quotes', '        pattern_regex: "abc(?=d)"', 28],
     ['escapes before', '        pattern_regex: "\\\\w(?=d)"', 24],
     ['a block', '        pattern_regex: |-\n          abc(?=d)', 24],
-  ])('%s: the character in the pattern, where the text stands as it is', (_, line, column) => {
+  ])('%s: the character in the pattern, if the text is not escaped', (_, line, column) => {
     const [found] = inspectText(`${head}${line}\n`);
     expect(found).toMatchObject({ code: 'rule/pattern-refused', at: { file: 'rule.yaml', line: 8, column } });
     expect(found?.message).toContain('a look-ahead (?=, at character ');

@@ -51,7 +51,7 @@ test.each(explosive)('the sample for %s takes twice the time with each repeat', 
   expect(found).toBe(true);
 });
 
-/** How long the middle of a text may be that stands there three times before its last character. */
+/** Returns the lengths of all middles that occur three times before the last character. */
 function periods(text: string): readonly number[] {
   const stem = text.slice(0, -1);
   const lengths = Array.from({ length: Math.floor(stem.length / 3) }, (_, index) => index + 1);

@@ -71,7 +71,7 @@ describe('compareSecrets', () => {
     expect(verdict(desired, undefined)).toBe('absent→env:KEY/set');
   });
 
-  it('goes by path, and says where a value is missing', () => {
+  it('compares by path, and reports missing values', () => {
     const desired = desiredOf('Connection/db', { secrets: { '/secret/b': value, '/secret/a': value, '/secret/c': keep } });
     const { fields, diagnostics } = compareSecrets(desired, undefined);
     expect(fields.map((field) => field.path)).toEqual(['/secret/a', '/secret/b']);

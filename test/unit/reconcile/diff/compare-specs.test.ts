@@ -89,11 +89,11 @@ describe('compareSpecs', () => {
     expect(differences(normal(desired), normal(live))).toEqual(expected);
   });
 
-  it('takes an absent live value for the empty one, and leaves out what desired does not speak of', () => {
+  it('treats an absent live value as empty, and skips fields that are not desired', () => {
     expect(differences({ text: '', tags: ['a'] }, { order: ['x'] })).toEqual([['/tags/a', undefined, 'a']]);
   });
 
-  it('compares values of another shape as one', () => {
+  it('compares values of different shapes as a whole', () => {
     expect(
       differences({ tags: 'x', rules: [], inner: { tags: [] }, labels: {} }, { tags: ['a'], rules: 'x', inner: 'x', labels: 'x' }),
     ).toEqual([

@@ -152,7 +152,7 @@ describe('an edge that is declared', () => {
     expect(words(planned(given))).toBe(expected);
   });
 
-  it('tells all its places in order, from both sides', () => {
+  it('has all its positions in order, from both sides', () => {
     const twice = { ...edgeOf(rule, db), declarations: [...edgeOf(rule, db).declarations, ...edgeOf(rule, db, db).declarations] };
     const again = {
       ...edgeOf(rule, 'Connection/uid-db'),
@@ -178,7 +178,7 @@ describe('an edge that is declared', () => {
     ]);
   });
 
-  it('says what was meant, and where', () => {
+  it('reports the intended name and the position', () => {
     const { diagnostics } = planned({
       ours: [rule],
       live: [db, rule],
@@ -190,7 +190,7 @@ describe('an edge that is declared', () => {
     ]);
   });
 
-  it('says why the selection does not do', () => {
+  it('reports why the selection is incomplete', () => {
     const declared = [edgeOf(mask, db)];
     expect(said({ ours: [db], unselected: [mask], live: [mask], declared })).toEqual([`only ${mask} can write it, and it is not selected`]);
     expect(said({ ours: [db], unselected: [mask], live: [], declared })).toEqual([
@@ -202,7 +202,7 @@ describe('an edge that is declared', () => {
   });
 });
 
-describe('a live edge that nobody declares', () => {
+describe('a live edge that no manifest declares', () => {
   it.each<[string, Case, string]>([
     ['between two of ours goes', { ours: [db, rule], live: [db, rule], attached: [rule] }, `detach ${rule}`],
     ['of a masking rule goes', { ours: [db, mask], live: [db, mask], attached: [mask] }, `detach ${mask}`],

@@ -89,7 +89,7 @@ describe('a change', () => {
 });
 
 describe('a plan', () => {
-  it('counts what does not change, lists what nobody declares, and knows repositories by their address', () => {
+  it('counts unchanged objects, lists unmanaged ones, and matches repositories by their address', () => {
     const books = desiredOf('RunbookConfiguration/books', { key: 'RunbookConfiguration/host/books' });
     const desired = wantedOf([desiredOf(rule), books], [], ['RunbookConfiguration/host/reports', db]);
     const live = stateOf(
@@ -109,7 +109,7 @@ describe('a plan', () => {
     });
   });
 
-  it('measures against all that is ours and live, selected or not', () => {
+  it('measures limits against all managed live objects, selected or not', () => {
     const ids = Array.from({ length: 10 }, (_, index) => `GuardrailRule/${index}` as const);
     const four = ids.slice(0, 4).map((id) => desiredOf(id, described));
     const live = stateOf(...ids.map((id) => liveOf(id)));
@@ -118,7 +118,7 @@ describe('a plan', () => {
     expect(planned(wantedOf(four, [], [...ids.slice(4), 'GuardrailRule/new']), stateOf(...live.resources.slice(1))).refusals).toEqual([]);
   });
 
-  it('is the same whatever the order of what it is made from', () => {
+  it('does not depend on the order of its input', () => {
     const resources = [
       desiredOf(db, { secrets: { '/secret/envvar:A': seal('inline', 'YQ==') } }),
       desiredOf(rule, { ...described, secrets: { '/x': seal('inline', 'YQ==') } }),
@@ -130,20 +130,20 @@ describe('a plan', () => {
     expect(planned(wantedOf(resources.toReversed(), edges.toReversed()), stateOf(...live.toReversed()))).toEqual(one);
   });
 
-  it('is none where something is wrong; all of it is told, by its place', () => {
+  it('does not exist with errors; all of them are reported with positions', () => {
     const desired = wantedOf([desiredOf(db, { spec: { agent_id: 'none' } }), desiredOf(rule)], [edgeOf(rule, 'Connection/none')]);
     const { value, diagnostics } = checked(desired, stateOf());
     expect(value).toBeUndefined();
     expect(diagnostics.map(({ at }) => at?.file)).toEqual(['access/agent_id', 'access/connection_ids/none']);
   });
 
-  it('rides with a warning', () => {
+  it('exists with a warning', () => {
     const { value, diagnostics } = checked(wantedOf([desiredOf(db)], [edgeOf(mask, db)], [mask]), stateOf(liveOf(db), liveOf(mask)));
     expect(value?.changes).toEqual([]);
     expect(diagnostics.map(({ severity }) => severity)).toEqual(['warning']);
   });
 
-  it('lists live protections that nobody states', () => {
+  it('lists live protections that no manifest states', () => {
     const fields = [
       fieldOf('approvals', { shape: 'scalar' }, { omitted: 'kept', protects: 'higher' }),
       fieldOf('attributes', { shape: 'set' }, { omitted: 'kept', protects: 'entries' }),
@@ -165,7 +165,7 @@ describe('a plan', () => {
     expect(planned(desired, live, kinds).unwatched).toEqual([{ id: 'Thing/a', path: '/approvals' }]);
   });
 
-  it('is never made of a kind that nobody knows', () => {
+  it('never contains an unknown kind', () => {
     expect(() => checked(wantedOf([desiredOf('Other/x')]), stateOf())).toThrow('Other/x is of no known kind');
   });
 });

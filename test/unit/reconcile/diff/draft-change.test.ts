@@ -20,7 +20,7 @@ const spec: JsonObject = { type: 'database', subtype: '', access_mode_connect: '
 describe('a create', () => {
   const { draft } = drafted(desiredOf(id, { spec, secrets: { '/secret/envvar:KEY': value }, ignore: ['/reviewers'] }));
 
-  it('shows every field that says something, required ones always, the ignored ones too', () => {
+  it('shows every field with a value, required ones always, including ignored ones', () => {
     expect(draft.fields.map(({ path, at }) => [path, at?.file])).toEqual([
       ['/type', 'access/type'],
       ['/access_mode_connect', 'access/access_mode_connect'],
@@ -31,7 +31,7 @@ describe('a create', () => {
     expect(draft).toMatchObject({ id, action: 'create', carried: [] });
   });
 
-  it('has a document without secret values, and without a before', () => {
+  it('has a document without secret values and without previous values', () => {
     expect(draft.touched).toEqual({
       before: {},
       after: {
@@ -52,7 +52,7 @@ describe('an update', () => {
     unknown: ['/access_schema'],
   });
 
-  it('has its fields, what it carries, and a document of either side', () => {
+  it('has its fields, its carried values, and a document of each side', () => {
     const desired = desiredOf(id, {
       spec,
       secrets: { '/secret/envvar:KEY': value },
@@ -81,7 +81,7 @@ describe('an update', () => {
     expect(draft).toMatchObject({ carried: [], touched: { before: { secret: { 'envvar:OLD': '(secret live)' } }, after: { secret: {} } } });
   });
 
-  it('has nothing where nothing differs, and names its manager', () => {
+  it('is empty without a difference, and names its manager', () => {
     const { draft } = drafted(desiredOf(id, { spec }), liveOf(id, { spec, managedBy: 'platform' }));
     expect(draft).toEqual({
       id,
@@ -94,7 +94,7 @@ describe('an update', () => {
     });
   });
 
-  it('is known by its key where the gateway has another name for it', () => {
+  it('is matched by its key if its live name differs', () => {
     const desired = desiredOf('RunbookConfiguration/books', {
       key: 'RunbookConfiguration/host/books',
       spec: { git_hook_ttl: 5 },
@@ -112,7 +112,7 @@ describe('an update', () => {
     });
   });
 
-  it('joins what was found of references and secrets', () => {
+  it('collects the diagnostics of references and secrets', () => {
     const desired = desiredOf(id, { spec: { agent_id: 'none' }, secrets: { '/secret/envvar:KEY': { state: 'keep', source: 'keep' } } });
     expect(drafted(desired).diagnostics.map(({ code }) => code)).toEqual(['manifest/dangling-reference', 'plan/keep-missing']);
   });

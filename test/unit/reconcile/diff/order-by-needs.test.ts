@@ -25,13 +25,13 @@ describe('orderByNeeds', () => {
     ).toBe(expected);
   });
 
-  it('ends where changes need each other', () => {
+  it('ends if changes depend on each other', () => {
     expect(orderByNeeds([one('K/a', 'K/b'), one('K/b', 'K/a')])).toHaveLength(2);
   });
 });
 
 describe('needsOf', () => {
-  it('asks for the other end of each edge that is created in the same plan', () => {
+  it('returns the other end of each edge if the same plan creates it', () => {
     const edges = [
       edge('R/b', 'C/new', { by: 'C/new' }),
       edge('R/a', 'C/new', { by: 'C/new' }),

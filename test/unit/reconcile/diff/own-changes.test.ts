@@ -32,23 +32,23 @@ function withSecret(secret: JsonObject): readonly Manifest[] {
 }
 
 describe('ownChanges', () => {
-  it('names each field, element and key that differs', () => {
+  it('lists each field, element and key that differs', () => {
     const head = connection('a', { reviewers: ['dba', 'sre'], connection_tags: { env: 'prod' }, access_max_duration: 60 });
     const began = connection('a', { reviewers: ['dba', 'ops'], connection_tags: { env: 'dev' }, access_max_duration: 60 });
     expect(own([head], [began])).toStrictEqual({ 'Connection/a': ['/connection_tags/env', '/reviewers/ops', '/reviewers/sre'] });
   });
 
-  it('takes what is new or gone as a whole', () => {
+  it('lists new and removed resources as a whole', () => {
     const other = connection('other');
     expect(own([connection('new'), other], [connection('gone'), other])).toStrictEqual({ 'Connection/new': [''], 'Connection/gone': [''] });
   });
 
-  it('tells a kept field that is stated from one that is not, even with the empty value', () => {
+  it('distinguishes a stated empty field from an omitted one', () => {
     expect(own([connection('a', { resource_name: 'r' })], [connection('a')])).toStrictEqual({ 'Connection/a': ['/resource_name'] });
     expect(own([connection('a')], [connection('a', { resource_name: 'r' })])).toStrictEqual({ 'Connection/a': ['/resource_name'] });
   });
 
-  it('compares secrets by source, and by value where the manifest holds it', () => {
+  it('compares secrets by source, and by value if the manifest contains it', () => {
     const place = { 'Connection/a': ['/secret/envvar:P'] };
     expect(own(withSecret(value('one')), withSecret(value('two')))).toStrictEqual(place);
     expect(own(withSecret(value('one')), withSecret(value('one')))).toStrictEqual({});
@@ -58,13 +58,13 @@ describe('ownChanges', () => {
     expect(own(withSecret(env('A')), [connection('a')])).toStrictEqual({ 'Connection/a': ['/secret', '/secret/envvar:P'] });
   });
 
-  it('counts what metadata says of the resource', () => {
+  it('includes metadata of the resource', () => {
     expect(own([connection('a', {}, { ignore: ['/reviewers'] })], [connection('a')])).toStrictEqual({ 'Connection/a': ['/reviewers'] });
     for (const terms of [{ protect: true }, { adopt: true }, { replaces: 'b' }])
       expect(own([connection('a', {}, terms)], [connection('a')])).toStrictEqual({ 'Connection/a': [''] });
   });
 
-  it('names an edge on each end that has a field for it, whichever declares it', () => {
+  it('lists an edge on each end that has a field for it, whichever declares it', () => {
     const place = { 'Connection/a': ['/guardrail_rules/g'], 'GuardrailRule/g': ['/connection_ids/a'] };
     expect(own([connection('a', { guardrail_rules: ['g'] }), guardrail('g')], [connection('a'), guardrail('g')])).toStrictEqual(place);
     expect(own([connection('a'), guardrail('g')], [connection('a'), guardrail('g', { connection_ids: ['a'] })])).toStrictEqual(place);
@@ -72,14 +72,14 @@ describe('ownChanges', () => {
     expect(own(either, [connection('a'), guardrail('g', { connection_ids: ['a'] })])).toStrictEqual({});
   });
 
-  it('says nothing of what a selection leaves out', () => {
+  it('omits unselected resources', () => {
     const head = desiredState([connection('a', { reviewers: ['x'] }), connection('b', { reviewers: ['x'] })], { only: ['Connection/a'] });
     const changes = ownChanges(head, desiredState([connection('a'), connection('b')]), registry);
     expect(Object.fromEntries(changes.places)).toStrictEqual({ 'Connection/a': ['/reviewers/x'] });
   });
 });
 
-test('isOwn looks above and below the place', () => {
+test('isOwn matches paths above and below', () => {
   const changes = ownChanges(
     desiredState([connection('a', { reviewers: ['x'] }), connection('new')]),
     desiredState([connection('a')]),
@@ -94,7 +94,7 @@ test('isOwn looks above and below the place', () => {
   expect(isOwn(changes, 'Connection/other')).toBe(false);
 });
 
-test('labelOwn tells changes by their fields, the edges they write, and as a whole', async () => {
+test('labelOwn labels changes by their fields, by the edges they write, and as a whole', async () => {
   const [g, h] = [guardrail('g', { description: 'g' }), guardrail('h', { description: 'h' })];
   const began = [connection('a', { reviewers: ['x'] }), connection('b'), g, h];
   const desired = desiredState([
@@ -115,7 +115,7 @@ test('labelOwn tells changes by their fields, the edges they write, and as a who
   });
 });
 
-test('nothing is its own where nothing differs, and both directions name the same places', () => {
+test('equal states have no own changes, and both directions list the same paths', () => {
   fc.assert(
     fc.property(scenario, scenario, ({ manifests: left }, { manifests: right }) => {
       const [one, other] = [left, right].map((manifests) => (manifests.length === 0 ? undefined : desiredState(manifests)));

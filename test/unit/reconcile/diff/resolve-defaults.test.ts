@@ -25,7 +25,7 @@ const kind = fakeKind(
 
 const live: JsonObject = { subtype: 'mysql', command: ['mysql'], types: ['EMAIL'], redacts: true, resource: 'shared' };
 
-describe('settle', () => {
+describe('resolveDefaults', () => {
   it.each<[string, JsonObject, JsonObject]>([
     ['takes the defaults of what is omitted', { subtype: '' }, { subtype: '', resource: 'db' }],
     ['takes what is stated', { resource: 'shared' }, { resource: 'shared' }],

@@ -51,7 +51,7 @@ describe('isUnchanged', () => {
 });
 
 describe('kindFields', () => {
-  it('sorts the fields', () => {
+  it('classifies the fields', () => {
     expect([fields.compared, fields.filledIn, fields.silent].map(names)).toEqual([
       'tags command approvals',
       'command approvals',

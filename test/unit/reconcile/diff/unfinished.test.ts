@@ -35,21 +35,21 @@ function planOver(live: LiveState, change: (resource: LiveResource) => LiveResou
   return checked.value;
 }
 
-test('connections that an apply created closed and never opened are unfinished, and no breaker stops their opening', async () => {
+test('connections that an apply created closed and never opened are unfinished, and no limit stops their opening', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => ({ ...resource, untouched: true }));
   expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toHaveLength(12);
   expect(result.refusals).toEqual([]);
 });
 
-test('connections that somebody closed are not', async () => {
+test('connections that a user closed are not unfinished', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => resource);
   expect(result.changes.filter((change) => change.reasons.includes('differs'))).toHaveLength(12);
   expect(result.refusals.map((refusal) => refusal.code)).toEqual(['plan/too-many-updates', 'plan/too-many-lose-protection']);
 });
 
-test('nor is one that differs in more than being closed', async () => {
+test('a connection with other differences is not unfinished', async () => {
   const live = await diedBeforeOpening();
   const result = planOver(live, (resource) => ({ ...resource, untouched: true, spec: { ...resource.spec, type: 'database' } }));
   expect(result.changes.filter((change) => change.reasons.includes('unfinished'))).toEqual([]);
@@ -106,7 +106,7 @@ test.each([
 test.each([
   ['closed', false],
   ['deleted', true],
-])('what is closed by what the manifest says and by what somebody did to the former one stays so, that being %s', async (_, prune) => {
+])('a connection closed by its manifest and by a user on its predecessor stays closed, with the predecessor %s', async (_, prune) => {
   const gateway = memoryGateway({
     registry,
     tellsUntouched: true,
@@ -123,7 +123,7 @@ test.each([
   }
 });
 
-test('what somebody closed after it took a place stays closed', async () => {
+test('a connection that a user closed after a replacement stays closed', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
   await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
   const closed = Object.fromEntries(modes.map((mode) => [mode, 'disabled']));
@@ -132,7 +132,7 @@ test('what somebody closed after it took a place stays closed', async () => {
   expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
 });
 
-test('a name that vanished and has its successor is nobody else’s former name', async () => {
+test('a removed name with a successor has no second successor', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
   const twin = { kind: 'Connection', metadata: { name: 'twin' }, spec };
   const heir = { ...twin, metadata: { name: 'heir', replaces: 'former' } };
@@ -147,7 +147,7 @@ function rule(words: readonly string[]): Manifest {
   return { kind: 'GuardrailRule', metadata: { name: 'rule' }, spec: { input } };
 }
 
-test('an entry that an apply left standing twice is not taken for somebody else’s', async () => {
+test('a duplicate entry of an interrupted apply does not count as a foreign one', async () => {
   const one = { name: 'words', type: 'deny_words_list', pattern_regex: '' };
   const [before, after] = [
     { ...one, words: ['DROP'] },

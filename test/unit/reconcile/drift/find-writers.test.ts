@@ -17,7 +17,7 @@ const locate = (): Position => ({ file: '', line: 1, column: 1 });
 const blank = { spec: {}, stated: new Set<string>(), secrets: {}, wholeSecrets: [], ignore: [], protect: false, adopt: false, locate };
 
 /** Returns the writers of a deleted rule, when another rule exists. */
-function told(writes: readonly AuditedWrite[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly AuditedWrite[] {
+function writersOf(writes: readonly AuditedWrite[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly AuditedWrite[] {
   const live = { id: there, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
   const declared = { ...blank, id: there, key: there };
   const found = findWriters(
@@ -33,9 +33,9 @@ test.each([
   ['where nothing else was deleted', [write('DELETE', uid), write('DELETE', other), write('DELETE', 'another')], [0]],
   ['not where something else was deleted, too', [write('DELETE', uid), write('DELETE', third)], []],
 ] as const)('what is gone is found in the log %s', (_, writes, wanted) => {
-  expect(told(writes)).toEqual(wanted.map((index) => writes[index]));
+  expect(writersOf(writes)).toEqual(wanted.map((index) => writes[index]));
 });
 
-test('what may have got another name was deleted by nobody who is known', () => {
-  expect(told([write('DELETE', uid)], 'GuardrailRule/renamed', false)).toEqual([]);
+test('an object that may have been renamed has no known author of a deletion', () => {
+  expect(writersOf([write('DELETE', uid)], 'GuardrailRule/renamed', false)).toEqual([]);
 });

@@ -49,7 +49,7 @@ describe('a secret', () => {
     expect(rowOf({ ...given, field: 'secret' })).toEqual({ status, why, sides });
   });
 
-  it('is never told', () => {
+  it('is never shown', () => {
     expect(JSON.stringify(explainCase({ desired: wants(ours), live }))).not.toMatch(/YQ==|Yg==/);
   });
 });
@@ -132,7 +132,7 @@ describe('an edge', () => {
     expect(rowOf({ ...given, field: 'guardrail_rules' })).toEqual({ status, why, sides });
   });
 
-  it('is told on the rule’s side as well, and only in the field of its kind', () => {
+  it('is also listed on the rule’s side, and only in the field of its kind', () => {
     const kind = registry.get('GuardrailRule');
     if (kind === undefined) throw new Error('no such kind');
     const plan = planWith({});

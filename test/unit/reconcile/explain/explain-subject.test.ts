@@ -19,8 +19,8 @@ function sides(base: JsonObject, desired: JsonObject, live: JsonObject): Case {
   return { base: baseOf([desiredOf(id, { spec: base })]), desired: desiredOf(id, { spec: desired }), live: liveOf(id, { spec: live }) };
 }
 
-describe('what was applied', () => {
-  it('stands beside what is wanted and what is live', () => {
+describe('the last applied value', () => {
+  it('is listed with the desired and the live value', () => {
     const explanation = explainCase({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
     expect(explanation).toMatchObject({
       base: 'a'.repeat(40),
@@ -61,12 +61,12 @@ describe('what was applied', () => {
       { access_max_duration: 30 },
       `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
     ],
-  ])('tells %s', (origin, base, desired, live, why) => {
+  ])('explains %s', (origin, base, desired, live, why) => {
     const [row] = explainCase({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
     expect(row).toMatchObject({ origin, status: origin === 'held' ? 'held' : 'differs', why: `stated in the manifest; ${why}` });
   });
 
-  it('tells each element by itself', () => {
+  it('is explained for each element', () => {
     const explanation = explainCase({
       ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
       field: 'reviewers',
@@ -79,7 +79,7 @@ describe('what was applied', () => {
     ]);
   });
 
-  it('tells what an earlier merge brought, where it is known what is the pull request’s own', () => {
+  it('distinguishes earlier merges from the pull request’s own changes', () => {
     const given = sides({ type: 'a' }, { type: 'b' }, { type: 'a' });
     const made = planOf(wantedOf([desiredOf(id, { spec: { type: 'b' } })]), stateOf(liveOf(id, { spec: { type: 'a' } })), given.base);
     const plan = { ...made, changes: made.changes.map((change) => ({ ...change, own: false })) };
@@ -89,7 +89,7 @@ describe('what was applied', () => {
     });
   });
 
-  it('tells an adoption, and what refuses it', () => {
+  it('is reported for an import with its refusal', () => {
     const explanation = explainCase({
       base: baseOf([]),
       desired: desiredOf(id, { spec: { type: 'b' } }),
@@ -100,7 +100,7 @@ describe('what was applied', () => {
     expect(explanation.rows[0]).toMatchObject({ origin: 'adoption' });
   });
 
-  it('tells what was deleted by hand', () => {
+  it('is reported for an object that was deleted outside Ostiary', () => {
     const { base, desired } = sides({ type: 'a' }, { type: 'a' }, {});
     const explanation = explainCase({
       ...(base === undefined ? {} : { base }),
@@ -113,7 +113,7 @@ describe('what was applied', () => {
     });
   });
 
-  it('tells an orphan with the commit that removed its manifest, its former place and values', () => {
+  it('is reported for an orphan, with the removing commit, the previous position and values', () => {
     const base = baseOf([desiredOf(id, { spec: { type: 'a' } })], [], new Map([[id, { id: 'b'.repeat(40), subject: 'Drop it' }]]));
     expect(explainCase({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
       at: { file: 'access' },
@@ -127,7 +127,7 @@ describe('an edge', () => {
   const attached = liveOf(id, { edges: { guardrail_rules: [rule] } });
   const field = 'guardrail_rules';
 
-  it('tells all places that declare it, and how', () => {
+  it('has all positions that declare it', () => {
     const selected: DeclaredEdge = { ...edgeOf(rule, id), declarations: [{ by: id, how: 'selector', path: '/connection_selector' }] };
     const { rows } = explainCase({
       desired: desiredOf(id),
@@ -150,7 +150,7 @@ describe('an edge', () => {
     ]);
   });
 
-  it('that metadata.ignore names, and one that somebody attached or detached by hand', () => {
+  it('is explained if metadata.ignore names it, or if it was attached or detached outside Ostiary', () => {
     const both = (given: Partial<DesiredResource>, edges: readonly DeclaredEdge[]): Case => {
       const other: ResourceId = rule;
       const resources = [desiredOf(id, given), desiredOf(other)];

@@ -40,7 +40,7 @@ describe('the summary', () => {
     expect(explainCase(given).summary).toBe(expected);
   });
 
-  it('comes with the place of the manifest, where there is one, and a row for every field', () => {
+  it('has the position of the manifest, if any, and a row for every field', () => {
     expect(explainCase({ desired: desiredOf(id), live: liveOf(id) })).toMatchObject({ id, at: { file: 'access' } });
     expect(explainCase({ live: liveOf(id) })).not.toHaveProperty('at');
     expect(explainCase({ desired: desiredOf(id), live: liveOf(id) }).rows.length).toBeGreaterThan(10);

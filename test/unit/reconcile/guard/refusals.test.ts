@@ -28,7 +28,7 @@ describe('refusalsOf', () => {
     expect(codes(2, 20)).toEqual([]);
   });
 
-  it('refuses adoptions that nobody asked for, and nobody can allow them', () => {
+  it('refuses unrequested imports, which no option can allow', () => {
     const [adoption] = changes(1).map((change) => ({ ...change, adoption: true as const }));
     const found = (given: Partial<LimitMeasure>): readonly string[] =>
       limitRefusals(adoption === undefined ? [] : [adoption], [], measure(given)).refusals.map(
@@ -56,7 +56,7 @@ describe('refusalsOf', () => {
     expect(limitRefusals(changes(10, action), [], measure({ ours: action === 'delete' ? 100 : 10 })).refusals).toEqual([]);
   });
 
-  it('says the share as people write it, and lets what is allowed pass', () => {
+  it('prints the share as a percentage, and passes allowed refusals', () => {
     const limits = { ...defaultLimits, updates: 0.125 };
     const allowed = [
       { code: 'plan/too-many-updates', reason: 'CHG-1' },

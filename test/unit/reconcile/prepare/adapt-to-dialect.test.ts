@@ -14,7 +14,7 @@ const desired = desiredState([
   { kind: 'RunbookConfiguration', metadata: { name: 'c' }, spec: { git_url: 'https://git.test/a', ssh_user: 'git' } },
 ]);
 
-test('fields of another dialect are left out, each with a warning at its line', () => {
+test('fields of another dialect are omitted, each with a warning at its line', () => {
   const { desired: spoken, diagnostics } = adaptToDialect(desired, { dialect: 'interface' }, registry);
   expect(diagnostics.map(({ code, severity, at, resource }) => [code, severity, at?.file, resource])).toEqual([
     ['plan/other-dialect-field', 'warning', 'access/Connection-a.yaml', 'Connection/a'],
@@ -30,11 +30,11 @@ test('fields of another dialect are left out, each with a warning at its line', 
   expect(third?.spec).not.toHaveProperty('ssh_user');
 });
 
-test('its own fields stay as they are', () => {
+test('fields of the dialect stay unchanged', () => {
   expect(adaptToDialect(desired, { dialect: 'hoop' }, registry)).toEqual({ desired, diagnostics: [] });
 });
 
-test('a field that may be borrowed stays where the gateway says that it has it; what else it claims is not believed', () => {
+test('an optional field stays if the gateway reports it; other reported fields are ignored', () => {
   const borrowed = ['Connection.min_review_approvals', 'Connection.attributes', 'RunbookConfiguration.ssh_user'];
   const { desired: spoken, diagnostics } = adaptToDialect(desired, { dialect: 'interface', borrowed }, registry);
   expect(diagnostics.map(({ resource, message }) => [resource, message.split(' ', 1)[0]])).toEqual([

@@ -210,7 +210,7 @@ function planWith(one: Change): Diff {
   return { ...planOf(wantedOf([]), stateOf()), changes: [one] };
 }
 
-describe('what cannot be carried out', () => {
+describe('a change that cannot be applied', () => {
   const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
 
   it.each<[string, Change, string]>([['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
@@ -220,7 +220,7 @@ describe('what cannot be carried out', () => {
     },
   );
 
-  it('has no steps where a manager blocks it', () => {
+  it('has no steps if a manager blocks it', () => {
     expect(scheduleSteps(planWith({ ...change, action: 'blocked' }), stateOf(), registry)).toEqual([]);
   });
 });
