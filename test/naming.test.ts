@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Names that several files export because they implement one port: each dialect, and each database. */
+const portFolders = ['src/gateway/dialects/'];
+
+/** Words that the vocabulary replaces; in comments, docstrings, and the names of files and exports. */
+const replaced =
+  /\b(?:told|tells?|telling|nobody|somebody|hears?|heirs?|doomed|strangers?|bereft|all the same|comes? open|stands? twice|not to be had)\b/i;
+const vagueFileNames = /^(?:utils?|helpers?|common|misc|manager|handler|base|impl|types)$/;
+
+const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  .map((path) => join('src', path))
+  .toSorted();
+const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+function exportsOf(text: string): readonly string[] {
+  const found = text.matchAll(/^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm);
+  return [...new Set([...found].map((match) => match[1] ?? ''))];
+}
+
+/** Returns the comments of a file, without what code says. */
+function commentsOf(text: string): readonly string[] {
+  return [...text.matchAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment.replaceAll(/\s*\n\s*\*?\s*/g, ' '));
+}
+
+/** Returns the words of a camelCase or kebab-case name. */
+function wordsOf(name: string): string {
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('-', ' ')
+    .toLowerCase();
+}
+
+test('no two files export the same name, unless they implement one port', () => {
+  const owners = new Map<string, string[]>();
+  for (const { path, text } of files) {
+    if (path === 'src/index.ts' || portFolders.some((folder) => path.startsWith(folder))) continue;
+    for (const name of exportsOf(text)) owners.set(name, [...(owners.get(name) ?? []), path]);
+  }
+  const shared = [...owners].filter(([, some]) => some.length > 1).map(([name, some]) => `${name}: ${some.join(', ')}`);
+  expect(shared).toEqual([]);
+});
+
+test('names and comments use the vocabulary', () => {
+  const names = files.flatMap(({ path, text }) =>
+    [basename(path, '.ts'), ...exportsOf(text)].filter((name) => replaced.test(wordsOf(name))).map((name) => `${path}: ${name}`),
+  );
+  const comments = files.flatMap(({ path, text }) =>
+    commentsOf(text)
+      .filter((comment) => replaced.test(comment))
+      .map((comment) => `${path}: ${comment.trim()}`),
+  );
+  expect([...names, ...comments]).toEqual([]);
+});
+
+test('a file name says what is inside', () => {
+  expect(paths.filter((path) => vagueFileNames.test(basename(path, '.ts')))).toEqual([]);
+});
+
+test('a folder holds at most 20 files', () => {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
+});
