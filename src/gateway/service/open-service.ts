@@ -236,19 +236,19 @@ export async function readWrites(session: AuditSession, since: Date, most: numbe
 
 function parseWrite(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {
   if (row['outcome'] !== true || row['http_method'] === 'GET') return [];
-  const path = text(row['http_path']);
+  const path = toText(row['http_path']);
   const by = firstText(row, ['actor_name', 'actor_email', 'actor_subject']);
-  const { kind, rest } = kindAndRest(text(row['http_method']), path, dialect);
+  const { kind, rest } = kindAndRest(toText(row['http_method']), path, dialect);
   return [
     {
-      at: text(row['created_at']),
+      at: toText(row['created_at']),
       by,
       own: by !== '' && by === self,
-      from: text(row['client_ip']),
-      method: text(row['http_method']),
+      from: toText(row['client_ip']),
+      method: toText(row['http_method']),
       path,
       kind,
-      names: [row['resource_id'], row['resource_name'], rest, sentName(row, rest)].map(text).filter((one) => one !== ''),
+      names: [row['resource_id'], row['resource_name'], rest, sentName(row, rest)].map(toText).filter((one) => one !== ''),
     },
   ];
 }
@@ -261,7 +261,7 @@ function sentName(row: JsonObject, rest: string): unknown {
 }
 
 function firstText(row: JsonObject, fields: readonly string[]): string {
-  return fields.map((field) => text(row[field])).find((one) => one !== '') ?? '';
+  return fields.map((field) => toText(row[field])).find((one) => one !== '') ?? '';
 }
 
 /** Returns the kind that a path belongs to, and the name or id after the path of its list; of a PUT only the first segment. */
@@ -287,7 +287,7 @@ function decoded(segment: string): string {
   }
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value !== 'string') return '';
   return value.length <= maxTextLength ? value : `${value.slice(0, maxTextLength - 1)}…`;
 }

@@ -6,7 +6,7 @@ import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.t
 import { compose } from '../yaml/read-yaml.ts';
 import { applyEdit, type DocumentEdit, unsafeEdit } from './apply-edit.ts';
 import { wantedValue, type WantedNode, type EditContext, resolveNodes } from './wanted-node.ts';
-import { toSourceText, applySplices, type SourceText, columnOf, type Splice, detectStyle } from './source-text.ts';
+import { toSourceText, applySplices, type SourceText, displayColumn, type Splice, detectStyle } from './source-text.ts';
 import { renderSplices } from './render-splices.ts';
 import { createRootSite } from './value-site.ts';
 
@@ -85,7 +85,7 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
 }
 
 function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | DocumentDiagnostic {
-  const context: EditContext = { nodes: resolveNodes(document), columnOf: (offset) => columnOf(text, offset) };
+  const context: EditContext = { nodes: resolveNodes(document), columnOf: (offset) => displayColumn(text, offset) };
   let wanted: WantedNode = { is: 'kept', site: createRootSite(document) };
   for (const edit of edits) {
     const next = applyEdit(wanted, edit, context);

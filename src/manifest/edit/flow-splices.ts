@@ -1,5 +1,5 @@
 import type { ParsedNode } from 'yaml';
-import { type SourceText, columnOf, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
+import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
 import type { SourceItem } from './value-site.ts';
 
 /** The texts of new items, and the item that precedes them, if any. */
@@ -47,7 +47,7 @@ function replaceAllItems({ text }: SourceText, { open, close, parts }: Whole, { 
   const all = { start: open + 1, end: close, text: texts.length === 0 ? '' : pad + texts.join(', ') + pad };
   if (!holdsComment(text, all, parts)) return [all];
   if (first === undefined || !parts.every((part) => standsAlone(text, part))) return [{ ...all, loses: true }];
-  const column = ' '.repeat(columnOf(text, first.start));
+  const column = ' '.repeat(displayColumn(text, first.start));
   const comma = commaBehind(text, parts.at(-1), close) === undefined ? '' : ',';
   const lines = texts.map((one, index) => `${column}${one}${index < texts.length - 1 ? ',' : comma}\n`).join('');
   return [...parts.map((part) => cutRow(text, part)), at(lineStart(text, first.start), lines)];
@@ -62,7 +62,7 @@ function commaBehind(text: string, part: SourceItem | undefined, close: number):
 
 function inFront({ text }: SourceText, first: SourceItem | undefined, texts: readonly string[]): readonly Splice[] {
   if (first === undefined) return [];
-  const gap = standsAlone(text, first) ? `,\n${' '.repeat(columnOf(text, first.start))}` : ', ';
+  const gap = standsAlone(text, first) ? `,\n${' '.repeat(displayColumn(text, first.start))}` : ', ';
   return [at(first.start, texts.map((one) => one + gap).join(''))];
 }
 
@@ -77,7 +77,7 @@ type Row = { readonly close: number; readonly endsOpen: boolean };
 
 /** Adds rows after an item on its own lines: its comma is inserted before its comment. `endsOpen` means that no comma follows the last item. */
 function addedRows({ text }: SourceText, behind: SourceItem, texts: readonly string[], { close, endsOpen }: Row): readonly Splice[] {
-  const pad = `\n${' '.repeat(columnOf(text, behind.start))}`;
+  const pad = `\n${' '.repeat(displayColumn(text, behind.start))}`;
   const comma = /^\s*,/.exec(text.slice(behind.end, close))?.[0];
   const lines = texts.map((one) => pad + one).join(',');
   if (comma === undefined) return [at(behind.end, ','), at(lineEnd(text, behind.end), lines)];

@@ -4,7 +4,7 @@ import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type E
 import { createFlowSplices } from './flow-splices.ts';
 import {
   type SourceText,
-  columnOf,
+  displayColumn,
   lastOffset,
   lineStart,
   type Splice,
@@ -68,7 +68,7 @@ function mapSplices(node: ParsedNode, pairs: readonly WantedPair[], site: ValueS
     'map',
   );
   const keys: YamlStyle = { ...context.style, keys: detectKeyQuoting(node.items.map(({ key }) => key)) };
-  const column = columnOf(context.source.text, node.range[0]);
+  const column = displayColumn(context.source.text, node.range[0]);
   const wanted = pairs.map(({ key, value, part }): WantedItem => ({
     value,
     ...findOriginal(byStart, part),
@@ -84,7 +84,7 @@ function listSplices(node: ParsedNode, entries: readonly WantedEntry[], site: Va
   const parts = listSourceItems(node, context.context.columnOf);
   const byStart = new Map(parts.map((part) => [part.start, part]));
   const among = detectStyleAmong(context.style, node.items, 'list');
-  const column = columnOf(context.source.text, node.range[0]);
+  const column = displayColumn(context.source.text, node.range[0]);
   const gap = measureGap(context.source.text, parts);
   const wanted = entries.map(({ value, part }): WantedItem => ({
     value,
@@ -284,7 +284,7 @@ function aboveComments(text: string, line: number): number {
 /** Inserts lines before a first item that shares its line with a dash. */
 function compactFront({ text }: SourceText, first: SourceItem, lines: readonly string[]): readonly Splice[] {
   if (lines.length === 0) return [];
-  const pad = ' '.repeat(columnOf(text, first.start));
+  const pad = ' '.repeat(displayColumn(text, first.start));
   return [{ start: first.start, end: first.start, text: `${lines.join('\n').trimStart()}\n${pad}` }];
 }
 
@@ -300,7 +300,7 @@ function compactReplaced(
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
   if (next === undefined) return [{ start: first.start, end: lastOffset(text, last.end), text: lines.join('\n').trimStart() }];
-  const pad = ' '.repeat(columnOf(text, first.start));
+  const pad = ' '.repeat(displayColumn(text, first.start));
   const put = lines.length === 0 ? '' : `${lines.join('\n').trimStart()}\n${pad}`;
   const between = text.slice(parts[parts.indexOf(next) - 1]?.end ?? first.end, next.start);
   const later = parts.slice(parts.indexOf(next) + 1);
@@ -331,7 +331,7 @@ function cutLines({ text }: SourceText, part: SourceItem): Splice {
 
 /** Returns the end of an item's last line, and of the comments directly below it that are indented deeper. */
 function endWithComments(text: string, { start, end }: SourceItem): number {
-  const column = columnOf(text, start);
+  const column = displayColumn(text, start);
   let last = text[end - 1] === '\n' ? end : lineEnd(text, end);
   for (;;) {
     const from = text[last - 1] === '\n' ? last : nextLineStart(text, last);

@@ -12,7 +12,7 @@ import {
 } from '../yaml/write-yaml.ts';
 import {
   type SourceText,
-  columnOf,
+  displayColumn,
   lastOffset,
   lineBreakBefore,
   lineEnd,
@@ -57,7 +57,7 @@ function writeValue(source: SourceText, site: ValueSite, value: Json, style: Yam
   }
   if (inFlow || layout === 'flow') return { inline: writeFlow(value, fitting), lines: [] };
   if (site.is === 'value') return writeMapValue(value, site.column, fitting);
-  const column = isCompact(source, site) ? columnOf(source.text, contentStart(site)) - 2 : site.column;
+  const column = isCompact(source, site) ? displayColumn(source.text, contentStart(site)) - 2 : site.column;
   const [first = '', ...lines] = writeEntry(value, column, 2, fitting);
   const isBlock = typeof value === 'object' && lines.length > 0 && (isObject(value) || Array.isArray(value));
   return isBlock && !isCompact(source, site)

@@ -209,7 +209,7 @@ export function nextLineStart(text: string, offset: number): number {
 }
 
 /** Returns the column of an offset, from 0. */
-export function columnOf(text: string, offset: number): number {
+export function displayColumn(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 

@@ -164,8 +164,8 @@ function aspectRow({ aspect, way, before, after, atLeast, causes }: ControlChang
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, controlNames[aspect]),
-    element('td', {}, parts(first, last, 'loses')),
-    element('td', {}, [...parts(last, first, 'gains'), least]),
+    element('td', {}, partsOnOneSide(first, last, 'loses')),
+    element('td', {}, [...partsOnOneSide(last, first, 'gains'), least]),
     element('td', {}, [verdictBadge(way)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);
@@ -196,7 +196,7 @@ function rulesRow(rules: readonly ConnectionRule[]): Html {
 }
 
 /** Returns one side; values that the other side lacks are marked by sign and color. */
-function parts(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
+function partsOnOneSide(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
   if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
   const there = new Set(other);
   const sign = kind === 'gains' ? '+ ' : '− ';

@@ -115,7 +115,7 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   for (const grouped of changes) {
     const details = detailLines(grouped, group, terminal);
     if (detailed || (details.length > 0 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
-    lines.push(...headline(grouped, group, terminal), ...details);
+    lines.push(...changeHeadline(grouped, group, terminal), ...details);
     detailed = details.length > 0;
   }
   if (detailed && edges.length > 0) lines.push('');
@@ -147,7 +147,7 @@ function differenceText({ change, edges, note }: GroupedChange): string {
   return [difference, risks].filter((text) => text !== '').join('; ');
 }
 
-function headline({ change, note: said }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly string[] {
+function changeHeadline({ change, note: said }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly string[] {
   const paint = actionPaint(change, terminal.color);
   const note = name === 'held' && title !== '' ? '' : said;
   const place = changePosition(change);

@@ -32,7 +32,7 @@ import { uuidPattern } from '../store/migrations.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
-const role = { enum: ['admin', 'auditor', 'standard'], description: 'What the groups give.' } as const;
+const roleSchema = { enum: ['admin', 'auditor', 'standard'], description: 'What the groups give.' } as const;
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 
 const apiKey = {
@@ -40,7 +40,7 @@ const apiKey = {
   name: text,
   masked_key: { ...text, description: 'How the key begins, to tell it from others.' },
   groups: texts,
-  role,
+  role: roleSchema,
   manager: text,
   status: { enum: ['active', 'revoked'] },
   created_by: text,
@@ -50,9 +50,9 @@ const apiKey = {
   last_used_at: { ...timeOrNull, description: 'To the minute.' },
 } as const;
 
-const id = pathParameter('id', 'The id of the key, or the name of an active one.');
+const idParameter = pathParameter('id', 'The id of the key, or the name of an active one.');
 const found = (description: string): ApiResponse => ({ description, schema: schemaRef('ApiKey'), headers: ['ETag'] });
-const body = schemaRef('ApiKeyBody');
+const bodySchema = schemaRef('ApiKeyBody');
 
 // Names and groups appear in lists, logs and messages.
 const printable = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', $comment: 'no control characters' } as const;
@@ -113,7 +113,7 @@ key is standard; the rest say which reviews it may approve.`,
       name: text,
       email: text,
       groups: texts,
-      role,
+      role: roleSchema,
       manager: text,
       is_admin: { type: 'boolean' },
       status: { const: 'active' },
@@ -134,7 +134,7 @@ key is standard; the rest say which reviews it may approve.`,
       path: '/api-keys',
       id: 'createApiKey',
       summary: 'Make a key',
-      body,
+      body: bodySchema,
       responses: {
         201: { description: 'It opens the gateway now.', schema: schemaRef('ApiKeyWithKey'), headers: ['Location', 'ETag'] },
       },
@@ -145,7 +145,7 @@ key is standard; the rest say which reviews it may approve.`,
       path: '/api-keys/:id',
       id: 'readApiKey',
       summary: 'Read a key',
-      parameters: [id],
+      parameters: [idParameter],
       responses: { 200: found('The key.') },
     },
     {
@@ -154,8 +154,8 @@ key is standard; the rest say which reviews it may approve.`,
       id: 'replaceApiKey',
       summary: 'Change what a key may do',
       description: 'The key itself stays. One that is revoked cannot change.',
-      parameters: [id, ifMatchParameter],
-      body,
+      parameters: [idParameter, ifMatchParameter],
+      body: bodySchema,
       responses: { 200: found('It is so now.') },
       errors: [409, 412],
     },
@@ -165,7 +165,7 @@ key is standard; the rest say which reviews it may approve.`,
       id: 'revokeApiKey',
       summary: 'Revoke a key',
       description: 'At once and for good. It stays in the list.',
-      parameters: [id, ifMatchParameter],
+      parameters: [idParameter, ifMatchParameter],
       responses: { 204: { description: 'It opens nothing any more.' } },
       errors: [412],
     },

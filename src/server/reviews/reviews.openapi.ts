@@ -29,22 +29,22 @@ import { findReview, listReviews, lockReview, openReview, pageReviews, type Revi
 import { readPageRequest } from '../store/paging.ts';
 import type { Store } from '../store/store.ts';
 
-const text = { type: 'string' } as const;
-const status = { enum: reviewStatuses } as const;
-const id = pathParameter('id', 'The id of the review, or of its session.');
-const found = (description: string): ApiResponse => ({ description, schema: schemaRef('Review'), headers: ['ETag'] });
+const textSchema = { type: 'string' } as const;
+const statusSchema = { enum: reviewStatuses } as const;
+const idParameter = pathParameter('id', 'The id of the review, or of its session.');
+const reviewResponse = (description: string): ApiResponse => ({ description, schema: schemaRef('Review'), headers: ['ETag'] });
 
 const group: JsonObject = exactObject({
   id: idSchema,
-  group: text,
-  status,
+  group: textSchema,
+  status: statusSchema,
   forced_review: { type: 'boolean' },
   review_date: { type: ['string', 'null'], format: 'date-time' },
-  reviewed_by: { anyOf: [exactObject({ id: idSchema, name: text, email: text, chat_id: text }), { type: 'null' }] },
+  reviewed_by: { anyOf: [exactObject({ id: idSchema, name: textSchema, email: textSchema, chat_id: textSchema }), { type: 'null' }] },
 });
 
 const timeWindow: JsonObject = {
-  anyOf: [exactObject({ configuration: exactObject({ start_time: text, end_time: text }) }), { type: 'null' }],
+  anyOf: [exactObject({ configuration: exactObject({ start_time: textSchema, end_time: textSchema }) }), { type: 'null' }],
   description: 'The hours of a day, in UTC, in which the session may be executed; one that ends before it starts goes over midnight.',
 };
 
@@ -61,9 +61,9 @@ which the interface does not have. One that is larger than the number of groups 
       created_at: timeSchema,
       session: idSchema,
       type: { enum: reviewTypes, description: 'onetime: one execution; jit: access for a time.' },
-      status,
+      status: statusSchema,
       access_duration: { type: 'integer', description: 'Nanoseconds, for jit reviews.' },
-      revoke_at: { ...text, description: 'When it was revoked; empty: it was not.' },
+      revoke_at: { ...textSchema, description: 'When it was revoked; empty: it was not.' },
       review_groups_data: { type: 'array', items: group, description: 'The groups that must approve.' },
       time_window: timeWindow,
     }),
@@ -80,10 +80,10 @@ which the interface does not have. One that is larger than the number of groups 
       description: 'Newest first. Without paging parameters the whole list as an array.',
       parameters: [
         ...pagingParameters,
-        { name: 'status', in: 'query', description: 'Only reviews that stand so.', schema: status },
+        { name: 'status', in: 'query', description: 'Only reviews that stand so.', schema: statusSchema },
         { name: 'type', in: 'query', description: 'Only reviews of this type.', schema: { enum: reviewTypes } },
-        { name: 'session', in: 'query', description: 'Only the review of this session.', schema: text },
-        { name: 'connection', in: 'query', description: 'Only reviews on the connection of this name.', schema: text },
+        { name: 'session', in: 'query', description: 'Only the review of this session.', schema: textSchema },
+        { name: 'connection', in: 'query', description: 'Only reviews on the connection of this name.', schema: textSchema },
       ],
       responses: {
         200: {
@@ -101,7 +101,7 @@ which the interface does not have. One that is larger than the number of groups 
       description:
         'For a session on a connection that has reviewers. `access_duration` goes with jit alone, and is capped by the `access_max_duration` of the connection.',
       body: schemaRef('ReviewRequest'),
-      responses: { 201: { ...found('It waits now.'), headers: ['Location', 'ETag'] } },
+      responses: { 201: { ...reviewResponse('It waits now.'), headers: ['Location', 'ETag'] } },
       errors: [403, 409],
     },
     {
@@ -109,8 +109,8 @@ which the interface does not have. One that is larger than the number of groups 
       path: '/reviews/:id',
       id: 'readReview',
       summary: 'Read a review',
-      parameters: [id],
-      responses: { 200: found('The review.') },
+      parameters: [idParameter],
+      responses: { 200: reviewResponse('The review.') },
     },
     {
       method: 'put',
@@ -121,9 +121,9 @@ which the interface does not have. One that is larger than the number of groups 
 request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
 transition is a 409, or a 403 where somebody else could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
 once. An admin of no group approves nothing, and is told so (the public gateway: 200 without a change).`,
-      parameters: [id, ifMatchParameter],
+      parameters: [idParameter, ifMatchParameter],
       body: schemaRef('ReviewDecision'),
-      responses: { 200: found('It stands so now.') },
+      responses: { 200: reviewResponse('It stands so now.') },
       errors: [403, 409, 412],
     },
     {
@@ -132,9 +132,9 @@ once. An admin of no group approves nothing, and is told so (the public gateway:
       id: 'executeReview',
       summary: 'Tell of the execution of a review',
       description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
-      parameters: [id, ifMatchParameter],
+      parameters: [idParameter, ifMatchParameter],
       body: schemaRef('ReviewExecution'),
-      responses: { 200: found('It stands so now.') },
+      responses: { 200: reviewResponse('It stands so now.') },
       errors: [403, 409, 412],
     },
   ],
