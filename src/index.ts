@@ -23,7 +23,7 @@ export { applyJson, applyMarkdown, applyText, planJson, planMarkdown, planText }
 export { diagnosticsJson, diagnosticsText } from './report/text/diagnostics.ts';
 
 /** The nouns. */
-export type { Config, Limits, Target } from './model/config.ts';
+export type { Config, Limits, Target } from './model/gateway.ts';
 export type { DesiredResource, DesiredState } from './model/desired.ts';
 export type { Checked, Diagnostic, Position } from './model/diagnostic.ts';
 export { ApiError, AppError, InputError, RefusedError, UsageError } from './model/errors.ts';

@@ -6,17 +6,15 @@ import { openRepository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
-import type { SourceFile } from '../model/source.ts';
 import { selectAccepted, isDrifted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
-import { protectionOfDrift } from '../protection/drift-protection.ts';
-import type { Target } from '../model/config.ts';
+import { protectionOfDrift } from '../protection/protection.ts';
+import type { Target, GatewayIdentity } from '../model/gateway.ts';
 import type { BaseState } from '../model/desired.ts';
-import type { GatewayIdentity } from '../model/gateway.ts';
 import type { LiveState } from '../model/live.ts';
 import { textByResource } from '../pull/update-manifests.ts';
 import {
@@ -29,8 +27,7 @@ import {
   wholeTarget,
   type ManifestSources,
 } from '../project/manifests.ts';
-import { absolutePath, type ResolvedConfig } from '../project/resolved-config.ts';
-import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
+import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/counts.ts';
 import { commitAdoption } from './commit-adoption.ts';
 

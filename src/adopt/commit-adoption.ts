@@ -2,15 +2,13 @@ import { posix, relative, sep } from 'node:path';
 import { decodeFile, realOf } from '../disk/walk.ts';
 import { findBlockingPaths, updateBranch, adoptTrailer, pushBranch, readCommittedFiles, type FileUpdate } from '../git/branch.ts';
 import { headOf, type Repository } from '../git/repository.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import type { Adoption } from '../model/result/drift.ts';
 import { AppError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import { textsByPath, type ManifestSources } from '../project/manifests.ts';
-import { absolutePath } from '../project/resolved-config.ts';
+import { absolutePath, type ProjectContext } from '../project/resolved-config.ts';
 import type { CommittedTarget } from '../project/committed-manifests.ts';
-import type { ProjectContext } from '../project/project-selection.ts';
 
 type CommitInput = {
   readonly repository: Repository | undefined;

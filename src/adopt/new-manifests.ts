@@ -2,20 +2,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { takenNames } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { tokensOf } from '../model/pointer.ts';
 import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import { loadSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
-import { schemaPath, type ResolvedConfig } from '../project/resolved-config.ts';
+import { schemaPath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
 import { chooseObjects } from '../pull/choose-objects.ts';
 import type { UpdateContext } from '../pull/update-manifests.ts';
 import { makeManifests } from '../pull/make-manifests.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { warnUnknownNames } from '../reconcile/guard/unknown-names.ts';
-import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
 
 /** Manifests of live objects that had none. */
 export type NewManifests = {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { editSpec, specValueAt, type Edit } from '../model/spec/edit.ts';
-import type { FieldRule } from '../model/field.ts';
+import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import {
   isOnLiveObject,

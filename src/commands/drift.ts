@@ -5,7 +5,7 @@ import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { filterDrift, isDrifted, type DriftResult } from '../reconcile/drift/filter-drift.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
-import { protectionOfDrift } from '../protection/drift-protection.ts';
+import { protectionOfDrift } from '../protection/protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { runApply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';

@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
-import { suggest } from '../model/suggest.ts';
+import { suggest } from '../model/diagnostic.ts';
 import { explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';

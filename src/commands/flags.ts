@@ -1,8 +1,7 @@
 import type { FormatName } from '../report/formats.ts';
-import type { Allowance } from '../model/plan/plan.ts';
-import type { RiskClass } from '../model/plan/risk.ts';
+import type { Allowance, RiskClass } from '../model/plan/plan.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
-import type { ProjectSelection } from '../project/project-selection.ts';
+import type { ProjectSelection } from '../project/resolved-config.ts';
 
 export type Format = FormatName;
 

@@ -1,4 +1,4 @@
-import type { Checked } from '../model/diagnostic.ts';
+import { type Checked, suggest } from '../model/diagnostic.ts';
 import { type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
@@ -7,7 +7,6 @@ import { agentListing, resourceListing, reviewListing, templateListing, type Tab
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { suggest } from '../model/suggest.ts';
 import { viewFormats, type ViewFlags, type ViewFormat } from './flags.ts';
 import { connect, connectService, readLive, requireWhole } from './connect.ts';
 import { waiting } from './output/progress.ts';

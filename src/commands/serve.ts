@@ -7,7 +7,7 @@ import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
 import { chaosFromSwitches } from '../server/http/chaos.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
-import { createLog, type Log, type LogFormat } from '../server/process/log.ts';
+import { createLog, type Log, type LogFormat } from '../server/http/request-context.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './output/printer.ts';

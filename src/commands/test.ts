@@ -1,6 +1,6 @@
 import { hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
-import type { TargetSampleResults } from '../model/result/sample-result.ts';
+import type { TargetSampleResults } from '../model/protection/protection.ts';
 import { patternCache } from '../protection/pattern/compile.ts';
 import { trySamples } from '../protection/samples/try-samples.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';

@@ -1,7 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import type { RuleSampleResults } from '../model/result/sample-result.ts';
+import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { diagnosticCounts, diagnosticsDocument, diagnosticsText } from '../report/text/diagnostics.ts';
 import { sarifDocument } from '../report/sarif.ts';
 import { loadTarget } from '../project/manifests.ts';

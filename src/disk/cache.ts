@@ -3,8 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync, statSync }
 import { basename, join, resolve } from 'node:path';
 import { makeFolder } from './write.ts';
 import { reasonOf } from './text-file.ts';
-import type { Checked } from '../model/diagnostic.ts';
-import type { SourceFile } from '../model/source.ts';
+import type { Checked, SourceFile } from '../model/diagnostic.ts';
 
 /** The default folder of caches below a project; git ignores it. */
 export const cacheFolder = '.ostiary';

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import type { SourceFile } from '../model/source.ts';
+import type { SourceFile } from '../model/diagnostic.ts';
 import { makeFolder } from './write.ts';
 import { codeOf, reasonOf } from './text-file.ts';
 

@@ -1,8 +1,15 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, sep, join, resolve } from 'node:path';
-import { type Checked, type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import {
+  type Checked,
+  type Diagnostic,
+  sortDiagnostics,
+  isManifestFolder,
+  isManifestName,
+  isPrintableName,
+  type SourceFile,
+} from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
-import { isManifestFolder, isManifestName, isPrintableName, type SourceFile } from '../model/source.ts';
 import { codeOf, reasonOf, decodeText, type ReadProblem, textReader } from './text-file.ts';
 
 export type ReadTreeOptions = {

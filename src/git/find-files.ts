@@ -1,6 +1,5 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, isManifestFolder, isManifestName, isPrintableName } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
-import { isManifestFolder, isManifestName, isPrintableName } from '../model/source.ts';
 
 /** One entry of a commit; folders exist only as parts of paths. */
 export type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'file' | 'link' | 'submodule' };

@@ -1,6 +1,5 @@
-import { sortDiagnostics, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { sortDiagnostics, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
-import type { SourceFile } from '../model/source.ts';
 import { runPlumbing } from './run-git.ts';
 import { findFiles, type TreeEntry, type FindOptions } from './find-files.ts';
 import type { Repository } from './repository.ts';

@@ -1,8 +1,17 @@
 import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
-import { listIn, loginIn, numberIn, objectIn, textIn, throwUnexpected } from './answer-checks.ts';
-import { createIssueCalls, type IssueCalls, type RepositoryName } from './issue-calls.ts';
+import {
+  listIn,
+  loginIn,
+  numberIn,
+  objectIn,
+  textIn,
+  throwUnexpected,
+  createIssueCalls,
+  type IssueCalls,
+  type RepositoryName,
+} from './issue-calls.ts';
 import { createPullRequestCalls, type PullRequestCalls } from './pull-calls.ts';
 
 /** An answer that is not a success; without headers if there was no answer. */

@@ -1,6 +1,5 @@
 import type { Octokit } from '@octokit/rest';
-import { listIn, numberIn, objectIn, textIn } from './answer-checks.ts';
-import { issueIn, type Issue, type RepositoryName, type IssueUpdate } from './issue-calls.ts';
+import { listIn, numberIn, objectIn, textIn, issueIn, type Issue, type RepositoryName, type IssueUpdate } from './issue-calls.ts';
 
 export type PullRequestSummary = {
   readonly number: number;

@@ -1,6 +1,5 @@
-import type { FieldRule, Protects, Shape } from '../model/field.ts';
+import type { FieldRule, Protects, Shape, Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
 
 /** Returns the field rules of a manifest schema's spec, without read-only fields. */
 export function specFields(schema: JsonObject): readonly FieldRule[] {

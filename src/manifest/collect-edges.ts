@@ -1,13 +1,11 @@
-import type { DocumentDiagnostic, Diagnostic, Position } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/pointer.ts';
 import { readStrings, suggestWord, toText } from './json-values.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { suggest } from '../model/suggest.ts';
-import type { SelectorField } from './kind-view.ts';
 
 /** A diagnostic and the manifest that it is about. */
 export type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };

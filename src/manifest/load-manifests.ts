@@ -1,24 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
-import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
+import {
+  hasErrors,
+  sortDiagnostics,
+  type Checked,
+  type Diagnostic,
+  type DocumentDiagnostic,
+  type SourceFile,
+  suggest,
+} from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import { readStrings, suggestWord } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
 import { removeDuplicates, readDocuments } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
-import { createKindView, hasOnlyKnownValues, checkKnownValues } from './kind-view.ts';
-import { toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
+import { createKindView, hasOnlyKnownValues, checkKnownValues, toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
 import { mergeOverlays } from './merge-overlays.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
-import { suggest } from '../model/suggest.ts';
 
 /** The files, the target and the rules from which the desired state of one target is loaded. */
 export type LoadInput = {

@@ -1,7 +1,6 @@
-import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, type DocumentDiagnostic, suggest } from '../model/diagnostic.ts';
 import { nameOf, kindOf, type ResourceId } from '../model/resource.ts';
-import { suggest } from '../model/suggest.ts';
-import type { FieldRule } from '../model/field.ts';
+import type { FieldRule } from '../model/kind.ts';
 import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';

@@ -1,10 +1,16 @@
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { dialectNames } from '../model/dialects.ts';
-import { defaultLimits, type Config, type Limits, type Target } from '../model/config.ts';
-import { hasErrors, sortDiagnostics, type Checked, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
+import { defaultLimits, type Config, type Limits, type Target } from '../model/gateway.ts';
+import {
+  hasErrors,
+  sortDiagnostics,
+  type Checked,
+  type Diagnostic,
+  type DocumentDiagnostic,
+  type SourceFile,
+} from '../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import type { SourceFile } from '../model/source.ts';
 import { readStrings, toText, formatPlace, quoteValue, describeType } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';

@@ -1,8 +1,7 @@
-import { hasErrors, type Diagnostic, type DocumentDiagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic, type DocumentDiagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type ResourceId, resourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import { readObject } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';

@@ -1,8 +1,7 @@
-import type { CodeFrame, Diagnostic, Position, DocumentDiagnostic } from '../model/diagnostic.ts';
+import type { CodeFrame, Diagnostic, Position, DocumentDiagnostic, SourceFile } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { cutCodeFrame } from './yaml/code-frame.ts';
 import type { Locate } from './manifest.ts';

@@ -7,8 +7,7 @@ import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
 import { readStrings } from './json-values.ts';
-import type { KindView, SecretField } from './kind-view.ts';
-import { toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
+import { type KindView, type SecretField, toGatewayKey, createManifestLocate, locateInSpec, type Manifest } from './manifest.ts';
 import { readSecret, type SecretSlot, type SecretRules } from './secrets/read-secret.ts';
 
 /** Converts a valid manifest to the normalized resource that plans compare. */

@@ -1,5 +1,31 @@
 import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
+import { type Json, compareText } from './json.ts';
+
+/** A file that the user wrote: its path relative to the working directory (with `/`) and its text. */
+export type SourceFile = {
+  readonly path: string;
+  readonly text: string;
+  /** The value of its only document, when the text was generated from it and need not be parsed. */
+  readonly said?: Json;
+};
+
+/** Returns whether a file with this name may contain manifests. */
+export function isManifestName(name: string): boolean {
+  return name.endsWith('.yaml') || name.endsWith('.yml');
+}
+
+/** Returns whether a folder with this name is searched for manifests. */
+export function isManifestFolder(name: string): boolean {
+  return !name.startsWith('.') && name !== 'node_modules';
+}
+
+const badCharacters = /[\p{Cc}\u2028\u2029\ufffd]/u;
+
+/** Returns whether a name is valid UTF-8 and contains no control characters or line breaks. */
+export function isPrintableName(name: string): boolean {
+  return !badCharacters.test(name);
+}
 
 /** A position in a file that the user wrote; line and column start at 1. */
 export type Position = { readonly file: string; readonly line: number; readonly column: number };
@@ -73,4 +99,39 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
 function order(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
+}
+
+/** Returns the closest candidate for a misspelled text; undefined when none is close. */
+export function suggest(text: string, candidates: Iterable<string>): string | undefined {
+  const limit = Math.max(1, Math.floor(text.length / 3));
+  let best: string | undefined;
+  let bestDistance = limit + 1;
+  for (const candidate of [...candidates].toSorted(compareText)) {
+    if (Math.abs(candidate.length - text.length) >= bestDistance) continue;
+    const distance = editDistance(text.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors. */
+function editDistance(left: string, right: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const line = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min((last[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (same ? 0 : 1));
+      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      line.push(cost);
+    }
+    beforeLast = last;
+    last = line;
+  }
+  return last[right.length] ?? 0;
 }

@@ -7,11 +7,10 @@ import { listCommit, readTreeAt, type TreeOptions } from '../git/read-tree-at.ts
 import { registry } from '../kinds/index.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';
-import type { Config, Target } from '../model/config.ts';
+import type { Config, Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Checked, type Diagnostic, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
 import type { Policy } from '../model/protection/policy.ts';
-import { isManifestFolder, type SourceFile } from '../model/source.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
 /** The default names of a config file. */

@@ -4,13 +4,11 @@ import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
-import type { Target } from '../model/config.ts';
+import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Checked, type Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import type { SourceFile } from '../model/source.ts';
-import type { ProjectContext, ProjectSelection } from './project-selection.ts';
-import { absolutePath, type ResolvedConfig } from './resolved-config.ts';
+import { type ProjectContext, type ProjectSelection, absolutePath, type ResolvedConfig } from './resolved-config.ts';
 
 export type LoadOptions = {
   readonly selection: ProjectSelection;

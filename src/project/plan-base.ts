@@ -5,7 +5,7 @@ import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
-import type { Target } from '../model/config.ts';
+import type { Target } from '../model/gateway.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -17,8 +17,7 @@ import {
   type CommittedTarget,
   type CommittedTree,
 } from './committed-manifests.ts';
-import type { ProjectContext } from './project-selection.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
 
 /** Which commits a plan compares with. */
 export type PlanBaseOptions = {

@@ -1,14 +1,35 @@
 import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/walk.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { defaultLimits, type Config, type Target } from '../model/config.ts';
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { defaultLimits, type Config, type Target } from '../model/gateway.ts';
+import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
-import { suggest } from '../model/suggest.ts';
-import type { ProjectContext, ProjectSelection } from './project-selection.ts';
 import { registry } from '../kinds/index.ts';
 import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
 import { policyKind, policySchema } from '../manifest/read-policies.ts';
+
+/** What reading a project needs from outside the program. */
+export type ProjectContext = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The absolute working directory; relative paths count from it. */
+  readonly cwd: string;
+  /** Receives every secret that is read, before a text that contains it can be printed. */
+  readonly onEvent?: (event: { readonly secret: string | Uint8Array }) => void;
+};
+
+/** Which config file, target and manifests the caller asks for; `url`, `dialect` and `auth` override those of the target. */
+export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth'>> & {
+  /** The path of the config file; the nearest one upward if undefined. */
+  readonly config?: string;
+  /** The commit whose config decides targets, URLs, names of tokens and secrets, and limits. */
+  readonly configRef?: string;
+  /** The name of the target. */
+  readonly target?: string;
+  /** The resources to load, as `KIND/NAME`; all if empty. */
+  readonly only: readonly string[];
+  /** The files and folders to load; all if empty. */
+  readonly paths: readonly string[];
+};
 
 /** The content of the config file; without one, a config made of command-line options and environment variables. */
 export type ResolvedConfig = Config & {

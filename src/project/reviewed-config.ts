@@ -1,10 +1,9 @@
 import { openRepository, resolveCommit } from '../git/repository.ts';
-import type { Config, Target } from '../model/config.ts';
+import type { Config, Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig } from './committed-manifests.ts';
-import type { ProjectContext, ProjectSelection } from './project-selection.ts';
-import { resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import { type ProjectContext, type ProjectSelection, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
 
 /**
  * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, and limits are those of that

@@ -1,5 +1,5 @@
 import { openRepository, resolveCommit } from '../git/repository.ts';
-import type { Target } from '../model/config.ts';
+import type { Target } from '../model/gateway.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { Policy } from '../model/protection/policy.ts';

@@ -1,6 +1,5 @@
 import { UsageError } from '../model/errors.ts';
-import type { ProjectContext, ProjectSelection } from './project-selection.ts';
-import { chooseTarget, resolveConfig } from './resolved-config.ts';
+import { type ProjectContext, type ProjectSelection, chooseTarget, resolveConfig } from './resolved-config.ts';
 
 /** The options that select one target or several, and those that need a single target. */
 export type TargetSelector = Pick<ProjectSelection, 'config' | 'target' | 'url'> & {

@@ -3,6 +3,19 @@ import type { ResourceId } from '../model/resource.ts';
 import { approvalCount } from './posture/compare-postures.ts';
 import { controlsOf, type Control, type Posture } from './posture/posture.ts';
 
+const longest = 60;
+
+/** Cuts a text to 60 characters. */
+export function cutText(text: string): string {
+  const characters = Array.from(text.slice(0, 4 * longest));
+  return characters.length > longest ? `${characters.slice(0, longest - 3).join('')}...` : text;
+}
+
+/** Cuts a text to 60 characters and puts it in quotes, without escaping. */
+export function shortText(text: string): string {
+  return `"${cutText(text)}"`;
+}
+
 /** The wording for one connection and for several. A smaller weight is printed first. */
 export type Wording = { readonly weight: number; readonly one: string; readonly many: string };
 

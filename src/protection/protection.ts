@@ -1,15 +1,33 @@
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Protection, ControlType, Cause, Headline, ProtectionVerdict, Impact, TagCount } from '../model/protection/protection.ts';
-import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
-import { diffPostures, snapshotPlan, type PlannedWrites, type PlanSnapshots, type AffectedConnection } from './posture/diff-postures.ts';
+import {
+  createCauseFinder,
+  type CauseFinder,
+  type Contribution,
+  diffPostures,
+  snapshotPlan,
+  type PlannedWrites,
+  type PlanSnapshots,
+  type AffectedConnection,
+  reverseSnapshots,
+  type AttachmentSources,
+} from './posture/diff-postures.ts';
 import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
 import { wordingFor, type WordedVerdict, type Wording } from './headline-wording.ts';
 import { controlsOf, type Control } from './posture/posture.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { type AssessedChange, type Diff, renamesOf, withNames } from '../model/plan/plan.ts';
-import type { UnwrittenRisks } from '../model/plan/risk.ts';
+import {
+  type AssessedChange,
+  type Diff,
+  renamesOf,
+  withNames,
+  type UnwrittenRisks,
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+} from '../model/plan/plan.ts';
 import { findRisks } from './risk/risks.ts';
 
 /** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
@@ -227,4 +245,46 @@ export function assessProtection(
 function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
   const byKey = new Map(resources.flatMap(({ key, selector }) => (selector === undefined ? [] : [[key, selector.value] as const])));
   return (rule) => byKey.get(rule);
+}
+
+/** Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. */
+export function protectionOfDrift(
+  { target, changes, edges }: Pick<Diff, 'target' | 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+  manifests?: AttachmentSources,
+): Protection {
+  const revert = { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
+  return summarizeProtection(
+    revert,
+    reverseSnapshots(snapshotPlan(revert, live, registry, manifests)),
+    reverseCauses(createCauseFinder(revert, registry)),
+  );
+}
+
+/** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
+function reverseCauses(causes: CauseFinder): CauseFinder {
+  return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: opposites[contribution.way] }));
+}
+
+const opposites: Readonly<Record<ProtectionVerdict, ProtectionVerdict>> = {
+  weakens: 'strengthens',
+  strengthens: 'weakens',
+  both: 'both',
+  unknown: 'unknown',
+  neutral: 'neutral',
+};
+
+function withoutHeld(change: Change): Change {
+  const fields = change.fields.map(withoutHeldMark);
+  return change.action === 'held' ? { ...change, action: 'update', fields } : { ...change, fields };
+}
+
+function withoutHeldMark(field: FieldChange): FieldChange {
+  const { path, before, after, at, origin } = field;
+  return { path, before, after, ...(at === undefined ? {} : { at }), ...(origin === undefined ? {} : { origin }) };
+}
+
+function detachHeld(edge: EdgeChange): EdgeChange {
+  return edge.action === 'held' ? { ...edge, action: 'detach' } : edge;
 }

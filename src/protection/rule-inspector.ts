@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../model/desired.ts';
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
-import type { RuleSampleResults } from '../model/result/sample-result.ts';
-import { lintRule } from './lint/lint.ts';
+import type { RuleSampleResults } from '../model/protection/protection.ts';
+import { lintRule } from './lint/lint-guardrail.ts';
 import { patternCache } from './pattern/compile.ts';
 import { sampleFindings } from './samples/sample-findings.ts';
 import { trySamples } from './samples/try-samples.ts';

@@ -1,14 +1,12 @@
 import type { DesiredResource } from '../model/desired.ts';
-import type { FieldRule } from '../model/field.ts';
+import type { FieldRule, Kind } from '../model/kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
 import type { FieldChange, Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
 import { comparePostures, type ControlDifference } from './posture/compare-postures.ts';
-import { controlTypesOf } from './posture/control-types.ts';
-import { emptyPosture, readPostures } from './posture/posture.ts';
+import { controlTypesOf, emptyPosture, readPostures } from './posture/posture.ts';
 import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
 
 /** Returns whether every connection is at least as protected by the spec `stricter` of a resource as by `other`, and one is more. */

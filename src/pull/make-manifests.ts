@@ -12,19 +12,17 @@ import {
 } from '../manifest/pull/draft-manifests.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import { edgeKey, liveEdges } from '../model/edges.ts';
-import type { LiveState } from '../model/live.ts';
+import { edgeKey, liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/pull-result.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
+import type { SourceFile } from '../model/diagnostic.ts';
 import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
-import { manifestText } from '../report/manifest-text.ts';
+import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadSources, wholeTarget } from '../project/manifests.ts';
-import { schemaPath } from '../project/resolved-config.ts';
+import { schemaPath, type ProjectContext } from '../project/resolved-config.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
-import type { ProjectContext } from '../project/project-selection.ts';
 
 /** The live objects to write as manifests, and the project to write them for. */
 export type ManifestRequest = {

@@ -2,15 +2,20 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findConfig } from '../disk/walk.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
-import type { Target } from '../model/config.ts';
+import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { toYamlText } from '../report/serialize.ts';
 import { isAtOrBelow, loadSources, readSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
-import type { ProjectContext, ProjectSelection } from '../project/project-selection.ts';
-import { chooseTarget, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
+import {
+  type ProjectContext,
+  type ProjectSelection,
+  chooseTarget,
+  resolveConfig,
+  type ResolvedConfig,
+} from '../project/resolved-config.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
 export type PullProject = {

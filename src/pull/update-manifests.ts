@@ -1,19 +1,18 @@
 import { resolve } from 'node:path';
 import { acceptLive } from '../manifest/accept/accept-live.ts';
 import type { DesiredState } from '../model/desired.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
 import type { WrittenManifest } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { SourceFile } from '../model/source.ts';
 import { loadInputOf, loadSources, replaceTexts, wholeTarget } from '../project/manifests.ts';
 import { planWithoutBase, checkDrafts } from './check-drafts.ts';
 import { withDisplayPaths, type PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
-import type { ProjectContext } from '../project/project-selection.ts';
+import type { ProjectContext } from '../project/resolved-config.ts';
 
 /** A project whose manifests were edited to the live state, as far as manifests can declare it. */
 export type ProjectUpdate = {

@@ -5,12 +5,11 @@ import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts'
 import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
-import type { SourceFile } from '../model/source.ts';
-import { environmentText, removedBlocks } from '../report/manifest-text.ts';
-import { schemaFiles } from '../project/resolved-config.ts';
+import type { SourceFile } from '../model/diagnostic.ts';
+import { environmentText, removedBlocks } from '../report/serialize.ts';
+import { schemaFiles, type ProjectContext } from '../project/resolved-config.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
-import type { ProjectContext } from '../project/project-selection.ts';
 import { readStateFile } from '../disk/cache.ts';
 import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';

@@ -1,8 +1,7 @@
 import type { DesiredState } from '../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
-import type { Diff, Plan } from '../model/plan/plan.ts';
-import type { RiskClass } from '../model/plan/risk.ts';
+import type { Diff, Plan, RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { diffStates } from './diff/diff-states.ts';

@@ -1,10 +1,16 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Change, Orphan, Plan } from '../model/plan/plan.ts';
-import type { ProtectionMatrix, SampleChange, Headline, PostureChange, Impact } from '../model/protection/protection.ts';
+import type {
+  ProtectionMatrix,
+  SampleChange,
+  Headline,
+  PostureChange,
+  Impact,
+  TargetSampleResults,
+} from '../model/protection/protection.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
-import type { Explanation } from '../model/result/explanation.ts';
+import type { Explanation } from '../model/result/drift.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
-import type { TargetSampleResults } from '../model/result/sample-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
 import type { ChangeGroup, SideList } from './subjects/groups.ts';

@@ -1,4 +1,4 @@
-import type { RuleSampleResults, SampleResult } from '../model/result/sample-result.ts';
+import type { RuleSampleResults, SampleResult } from '../model/protection/protection.ts';
 import { blocksOfType, type ReportDocument } from './document.ts';
 import { escapeXml } from './escape.ts';
 import { allRules, countSamples } from './subjects/samples.ts';

@@ -11,7 +11,7 @@ import type { HashedKey } from './auth/principal.ts';
 import type { Collection } from './collections.ts';
 import { type Chaos, injectChaos, rejectChaos } from './http/chaos.ts';
 import { Rejection } from './http/rejection.ts';
-import { type AppEnv, clientAddress } from './http/request-context.ts';
+import { type AppEnv, clientAddress, type Log } from './http/request-context.ts';
 import { serveCollection } from './objects/object-routes.ts';
 import { collectionSection } from './objects/objects.openapi.ts';
 import { serveResources, resourceSection } from './resources/resources.openapi.ts';
@@ -21,7 +21,6 @@ import { serveRunbooks, runbookSection } from './runbooks/runbooks.openapi.ts';
 import { type RunbookSearch, serveSearch, searchSection } from './search/search-routes.ts';
 import type { Store } from './store/store.ts';
 import { randomUUID } from 'node:crypto';
-import type { Log } from './process/log.ts';
 
 export type AppOptions = ObserveOptions & {
   readonly store: Store;

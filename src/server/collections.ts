@@ -1,6 +1,5 @@
-import type { FieldRule } from '../model/field.ts';
+import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
 import { secretReferencePattern, secretValueSchema, type Secrets } from './store/secrets.ts';
 
 /** What a read-only field is computed from; `online`: the agent of the object is online. */

@@ -7,7 +7,7 @@ import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import type { SourceFile } from '../../src/model/source.ts';
+import type { SourceFile } from '../../src/model/diagnostic.ts';
 import { runCount } from '../support/property-runs.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 import { runReconcile } from '../support/run-pipeline.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { DesiredResource } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ResourceId } from '../../src/model/resource.ts';
-import { lintRule } from '../../src/protection/lint/lint.ts';
+import { lintRule } from '../../src/protection/lint/lint-guardrail.ts';
 import { compilePattern, patternCache } from '../../src/protection/pattern/compile.ts';
 import { findExponential } from '../../src/protection/pattern/exponential.ts';
 import { simulateGuardrail, simulateMasking } from '../../src/protection/samples/simulate.ts';

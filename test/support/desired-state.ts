@@ -1,9 +1,8 @@
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
-import type { Checked } from '../../src/model/diagnostic.ts';
+import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { SourceFile } from '../../src/model/source.ts';
 import type { Manifest } from './scenario.ts';
 
 /** Loads the desired state of manifests; every secret source resolves to its own text. */

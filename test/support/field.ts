@@ -1,4 +1,4 @@
-import type { FieldRule, Shape } from '../../src/model/field.ts';
+import type { FieldRule, Shape } from '../../src/model/kind.ts';
 import type { Json } from '../../src/model/json.ts';
 
 const empties: Readonly<Record<Shape['shape'], Json>> = { scalar: null, list: [], set: [], map: {}, object: {}, keyed: [] };

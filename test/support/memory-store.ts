@@ -1,7 +1,6 @@
 import { ApiError } from '../../src/model/errors.ts';
-import type { FieldRule } from '../../src/model/field.ts';
+import type { FieldRule, Kind, Registry } from '../../src/model/kind.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { Kind, Registry } from '../../src/model/kind.ts';
 import type { LookupEntry } from '../../src/model/live.ts';
 import { normalizeObject } from '../../src/model/spec/normalize.ts';
 import type { Pointer } from '../../src/model/pointer.ts';

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pointer, type Pointer } from '../../src/model/pointer.ts';
 import { controlTypes, type Protection, type ConnectionRule } from '../../src/model/protection/protection.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
-import { riskClasses, type Risk } from '../../src/model/plan/risk.ts';
+import { riskClasses, type Risk } from '../../src/model/plan/plan.ts';
 import { nastyText } from '../unit/report/nasty-text.ts';
 
 /** A resource with an untrusted name. */

@@ -1,8 +1,7 @@
 import type { DeclaredEdge, DesiredResource, DesiredState } from '../../src/model/desired.ts';
 import type { Position } from '../../src/model/diagnostic.ts';
-import type { FieldRule } from '../../src/model/field.ts';
+import type { FieldRule, Kind } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { Kind } from '../../src/model/kind.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../src/model/resource.ts';
 

@@ -1,8 +1,7 @@
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
-import type { FieldRule } from '../../src/model/field.ts';
+import type { FieldRule, Registry } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { Registry } from '../../src/model/kind.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';

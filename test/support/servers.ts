@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { inject } from 'vitest';
 import { makeFolder as makeFolders } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { createLog, type LogFormat } from '../../src/server/process/log.ts';
+import { createLog, type LogFormat } from '../../src/server/http/request-context.ts';
 import { startServer, type ServeOptions } from '../../src/server/process/start-server.ts';
 
 /** A gateway for tests. */

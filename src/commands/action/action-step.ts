@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { loadTarget } from '../../project/manifests.ts';
-import type { ProjectSelection } from '../../project/project-selection.ts';
+import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import { argvOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import { chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
 /** A command line, and notes for its report. */

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { openJobLog, type JobLog, maskCommands } from '../../github/job-log.ts';
-import { resolveAgreedDigest } from './agreement.ts';
+import { resolveAgreedDigest } from './pull-requests.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
 import { createStep, fallbackToValidate } from './action-step.ts';
-import { addEvent, type Findings } from './findings.ts';
+import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { runGuarded } from '../context/guard.ts';
 import { run as runCommand } from '../program.ts';
-import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../model/errors.ts';
-import { riskClasses } from '../../model/plan/risk.ts';
-import { suggest } from '../../model/suggest.ts';
+import { riskClasses } from '../../model/plan/plan.ts';
+import { suggest } from '../../model/diagnostic.ts';
 
 export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 

@@ -1,6 +1,5 @@
 import type { Json } from '../../model/json.ts';
-import { isWritten, highestPlanRisk } from '../../model/plan/plan.ts';
-import { riskClasses } from '../../model/plan/risk.ts';
+import { isWritten, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
 import { countActions } from '../../report/wording/counts.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';

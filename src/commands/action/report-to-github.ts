@@ -15,10 +15,9 @@ import {
 import { runReportMarkdown } from '../../report/markdown/comment.ts';
 import { fileLinks } from '../../report/document.ts';
 import { sarifText } from '../../report/sarif.ts';
-import type { Findings } from './findings.ts';
+import { type Findings, targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
-import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';

@@ -1,10 +1,9 @@
 import { registry } from '../../kinds/index.ts';
 import { isSecureUrl } from '../../manifest/read-config.ts';
-import type { Target } from '../../model/config.ts';
+import type { Target, Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
-import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Allowance, Plan } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { cacheFolder } from '../../disk/cache.ts';
 import { registry } from '../../kinds/index.ts';
-import type { Target } from '../../model/config.ts';
+import type { Target, Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import type { Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import { absolutePath, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';

@@ -9,7 +9,7 @@ import { isWritten, type Refusal, type SavedPlan } from '../../model/plan/plan.t
 import type { ResourceId } from '../../model/resource.ts';
 import { longestPlan, openPlan } from '../../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
-import { riskRefusals } from '../../protection/risk/risk-refusals.ts';
+import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import { rescheduleSteps } from '../../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from '../flags.ts';
 import { loadTarget } from '../../project/manifests.ts';

@@ -1,9 +1,8 @@
 import { registry } from '../../kinds/index.ts';
-import type { Target } from '../../model/config.ts';
+import { type Target, assumedDialect } from '../../model/gateway.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
-import { assumedDialect } from '../../model/gateway.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';

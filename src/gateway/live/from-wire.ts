@@ -1,6 +1,5 @@
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule, Kind } from '../../model/kind.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';

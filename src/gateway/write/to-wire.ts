@@ -1,8 +1,7 @@
 import { ApiError, AppError } from '../../model/errors.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule, Kind } from '../../model/kind.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, resourceId, type ResourceId, type Spec } from '../../model/resource.ts';
 import type { Capabilities, WireKind } from '../dialect.ts';

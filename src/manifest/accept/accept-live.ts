@@ -1,12 +1,10 @@
 import { type DesiredState, desiredById } from '../../model/desired.ts';
-import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
+import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
-import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds, type LiveState, liveById } from '../../model/live.ts';
 import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts';
-import { type LiveState, liveById } from '../../model/live.ts';
 import type { Diff, FieldChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import type { SourceFile } from '../../model/source.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import { type Manifest, findDecidingLayer } from '../manifest.ts';
 import { findDifferences, type LiveDifference, createFieldEdits, findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
@@ -20,8 +18,7 @@ import {
   findImplied,
   findMismatches,
 } from './verify-accepted.ts';
-import type { FieldRule } from '../../model/field.ts';
-import type { Registry } from '../../model/kind.ts';
+import type { FieldRule, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';

@@ -1,13 +1,11 @@
 import type { DeclaredEdge } from '../../model/desired.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
-import type { LiveState } from '../../model/live.ts';
+import { edgeKey, type EdgeEnds, type LiveState } from '../../model/live.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { readStrings } from '../json-values.ts';
 import { collectEdges, createTagSelector } from '../collect-edges.ts';
-import type { KindView, SelectorField } from '../kind-view.ts';
-import { findDecidingLayer, type Manifest } from '../manifest.ts';
+import { type KindView, type SelectorField, findDecidingLayer, type Manifest } from '../manifest.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** The ends of edges by edge key. */

@@ -1,5 +1,5 @@
 import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/edit.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { FieldChange, Value, Change, Diff } from '../../model/plan/plan.ts';
@@ -10,7 +10,7 @@ import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
 import { findDecidingLayer, type Manifest } from '../manifest.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import type { EdgeEnds } from '../../model/edges.ts';
+import type { EdgeEnds } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** A live field or edge that differs from the manifests. */

@@ -1,8 +1,7 @@
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { normalizeValue } from '../../model/spec/normalize.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
@@ -10,7 +9,7 @@ import { isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { LiveDifference, LayerEdit } from './field-edits.ts';
-import type { SourceFile } from '../../model/source.ts';
+import type { SourceFile } from '../../model/diagnostic.ts';
 import { editFile } from '../edit/edit-file.ts';
 import type { LoadInput } from '../load-manifests.ts';
 

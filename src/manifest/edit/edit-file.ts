@@ -1,7 +1,6 @@
 import type { Document } from 'yaml';
-import type { Checked, Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
+import type { Checked, Diagnostic, DocumentDiagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { equal, type Json } from '../../model/json.ts';
-import type { SourceFile } from '../../model/source.ts';
 import { type ManifestDocument, parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import { applyEdit, type DocumentEdit, unsafeEdit } from './apply-edit.ts';

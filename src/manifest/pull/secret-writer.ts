@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sortedKeys, type Json } from '../../model/json.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { PulledSecrets } from '../../model/result/pull-result.ts';

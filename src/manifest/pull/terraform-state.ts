@@ -1,8 +1,7 @@
-import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
+import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
-import type { SourceFile } from '../../model/source.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
 import { readEntries } from '../json-values.ts';

@@ -1,8 +1,7 @@
-import type { Checked, Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { looksLikeCredential, seal, type DesiredSecret } from '../../model/secret.ts';
-import { suggest } from '../../model/suggest.ts';
 import { suggestWord, formatPlace } from '../json-values.ts';
 import { parseSecretNotation, type SecretNotation } from './secret-notation.ts';
 

@@ -1,7 +1,6 @@
-import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { suggest } from '../../model/suggest.ts';
 import { suggestWord, nullKeyHint, formatPlace, describeType } from '../json-values.ts';
 
 /** The notations for one secret in a manifest. */

@@ -1,8 +1,7 @@
-import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
-import type { FieldRule } from '../../model/field.ts';
+import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { suggest } from '../../model/suggest.ts';
 import { readStrings, suggestWord, formatPlace, quoteValue } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-diagnostics.ts';

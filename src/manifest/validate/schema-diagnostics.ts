@@ -1,7 +1,6 @@
-import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { suggest } from '../../model/suggest.ts';
 import {
   toText,
   readValueAt,

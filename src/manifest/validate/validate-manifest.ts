@@ -1,10 +1,9 @@
-import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
+import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { suggest } from '../../model/suggest.ts';
 import { readValueAt, suggestWord, quoteValue, describeType } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
-import type { KindView } from '../kind-view.ts';
+import type { KindView } from '../manifest.ts';
 import { describeSchemaErrors, readAnnotation, isOpenMap, findNode } from './schema-diagnostics.ts';
 import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation.ts';
 import { policyKind } from '../read-policies.ts';

@@ -1,5 +1,4 @@
-import type { Checked, Diagnostic, Position } from '../../model/diagnostic.ts';
-import type { SourceFile } from '../../model/source.ts';
+import type { Checked, Diagnostic, Position, SourceFile } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { createLocator } from './locate.ts';

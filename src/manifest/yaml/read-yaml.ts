@@ -15,9 +15,8 @@ import {
   type Range,
   type ErrorCode,
 } from 'yaml';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
-import type { SourceFile } from '../../model/source.ts';
 import type { ParsedDocument } from './strict-reader.ts';
 import { maxDepth } from './strict-scalar.ts';
 import { cutCodeFrame, createLineFinder } from './code-frame.ts';

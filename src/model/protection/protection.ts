@@ -2,7 +2,38 @@ import type { Position } from '../diagnostic.ts';
 import type { JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
-import type { SampleSide } from '../result/sample-result.ts';
+
+/** The side of a sample: text that a user sends, text that comes back, or text for masking. */
+export type SampleSide = 'input' | 'output' | 'text';
+
+/** A sample and the result of simulating the rule on it. */
+export type SampleResult = {
+  readonly at: Position;
+  readonly name?: string;
+  readonly side: SampleSide;
+  readonly text: string;
+  readonly outcome: 'passed' | 'failed' | 'not-simulated';
+  /** The expected and the actual result: `blocked by ddl`, `allowed`, `EMP_ID`, `nothing`. */
+  readonly expected: string;
+  readonly found: string;
+  /** The reason why it failed or could not be simulated. */
+  readonly why?: string;
+  readonly hint?: string;
+};
+
+/** One rule and the results of its samples. */
+export type RuleSampleResults = {
+  readonly rule: ResourceId;
+  readonly at: Position;
+  readonly trials: readonly SampleResult[];
+  /** Entries that no sample triggers. */
+  readonly untried: readonly string[];
+  /** Entity types that only the gateway can find, so they are not simulated. */
+  readonly notSimulated: readonly string[];
+};
+
+/** The sample results of all rules of one target. */
+export type TargetSampleResults = { readonly target: string; readonly rules: readonly RuleSampleResults[] };
 
 /** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
 export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';

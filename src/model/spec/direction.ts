@@ -1,5 +1,5 @@
 import { entriesByToken, elementToken, type KeyedRule } from './edit.ts';
-import type { FieldRule } from '../field.ts';
+import type { FieldRule } from '../kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import type { FieldChange, Value } from '../plan/plan.ts';
 import { tokensOf } from '../pointer.ts';

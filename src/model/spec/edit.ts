@@ -1,8 +1,7 @@
-import type { FieldRule } from '../field.ts';
+import type { FieldRule, Kind } from '../kind.ts';
 import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 import { tokensOf, type Pointer } from '../pointer.ts';
-import type { Kind } from '../kind.ts';
 import type { Change } from '../plan/plan.ts';
 
 /** The rule of a field that is a keyed list. */

@@ -1,5 +1,5 @@
 import { elementToken } from './edit.ts';
-import type { FieldRule } from '../field.ts';
+import type { FieldRule } from '../kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldRule } from '../field.ts';
+import type { FieldRule } from '../kind.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../json.ts';
 
 /**

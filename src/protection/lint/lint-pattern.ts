@@ -1,9 +1,9 @@
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { SampleSide } from '../../model/result/sample-result.ts';
+import type { SampleSide } from '../../model/protection/protection.ts';
 import type { CompiledPattern, Pattern, PatternCompiler } from '../pattern/compile.ts';
-import type { PatternError } from '../pattern/syntax.ts';
-import { shortText } from '../short-text.ts';
+import type { PatternError } from '../pattern/char-set.ts';
+import { shortText } from '../headline-wording.ts';
 
 /** Harmless texts by side; a rule that matches one of them is probably too broad. */
 export const harmlessTexts: Readonly<Record<SampleSide, readonly string[]>> = {

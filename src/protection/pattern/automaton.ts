@@ -1,5 +1,4 @@
-import { contains, type CharSet } from './char-set.ts';
-import type { Assertion, PatternNode } from './syntax.ts';
+import { contains, type CharSet, type Assertion, type PatternNode } from './char-set.ts';
 
 /** A transition from one character of the pattern to another; all `guards` must hold between them. */
 export type Transition = { readonly to: number; readonly guards: readonly Assertion[] };

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
 import { findSlowness, type Slowness } from './slowness.ts';
 import { hasFewStates } from './few-states.ts';
-import type { PatternNode, PatternError } from './syntax.ts';
+import type { PatternNode, PatternError } from './char-set.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
 export type Pattern = {

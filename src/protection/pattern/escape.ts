@@ -1,5 +1,4 @@
-import { complement, unionOf, type CharSet } from './char-set.ts';
-import { nextRune, PatternSyntaxError, type PatternCursor } from './syntax.ts';
+import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor } from './char-set.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };

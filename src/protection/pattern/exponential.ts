@@ -1,6 +1,5 @@
 import { buildAutomaton, runAutomaton, type Automaton } from './automaton.ts';
-import { someCommon } from './char-set.ts';
-import type { PatternNode } from './syntax.ts';
+import { someCommon, type PatternNode } from './char-set.ts';
 
 /** The maximum number of characters of a pattern that is searched. */
 export const maxCharacters = 120;

@@ -1,6 +1,5 @@
 import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
-import { contains } from './char-set.ts';
-import type { PatternNode } from './syntax.ts';
+import { contains, type PatternNode } from './char-set.ts';
 
 const maxCharacters = 1_000;
 const maxStates = 300;

@@ -1,7 +1,20 @@
-import { anyButNewline, anyChar, complement, oneChar, unionOf, withBothCases, type CharSet } from './char-set.ts';
+import {
+  anyButNewline,
+  anyChar,
+  complement,
+  oneChar,
+  unionOf,
+  withBothCases,
+  type CharSet,
+  nextRune,
+  PatternSyntaxError,
+  consumeText,
+  type PatternCursor,
+  type PatternNode,
+  type PatternError,
+} from './char-set.ts';
 import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
 import { isRepeat, takeRepeat } from './repeat.ts';
-import { nextRune, PatternSyntaxError, consumeText, type PatternCursor, type PatternNode, type PatternError } from './syntax.ts';
 
 /** `fold`: ignore case; `lines`: ^ and $ match at each line; `dots`: a dot matches a line feed. */
 export type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };

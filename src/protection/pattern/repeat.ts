@@ -1,4 +1,4 @@
-import { PatternSyntaxError, type PatternCursor, type PatternNode } from './syntax.ts';
+import { PatternSyntaxError, type PatternCursor, type PatternNode } from './char-set.ts';
 
 type Count = { readonly min: number; readonly max: number | undefined; readonly text: string };
 

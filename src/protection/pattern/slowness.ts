@@ -1,7 +1,6 @@
 import { cyclesOf, failingEndings, findExponential, failsAfterLoop, maxCharacters, pathTo } from './exponential.ts';
 import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
-import { contains, someCommon } from './char-set.ts';
-import type { PatternNode } from './syntax.ts';
+import { contains, someCommon, type PatternNode } from './char-set.ts';
 
 /**
  * The slowness of a backtracking engine on longer texts like `sample`, which the pattern does not match. The time grows with

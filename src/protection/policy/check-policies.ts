@@ -1,5 +1,5 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
@@ -10,7 +10,6 @@ import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts'
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
 import { connectionFieldTypes, UnavailableError } from './variables.ts';
 import { dayNumber } from '../../model/day.ts';
-import { suggest } from '../../model/suggest.ts';
 import { isObject } from '../../model/json.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 

@@ -1,8 +1,7 @@
 import { Environment, ParseError, type ParseResult } from '@marcbachmann/cel-js';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
-import { suggest } from '../../model/suggest.ts';
 import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
 import { connectionFieldTypes, defineFields, fieldTypes, celClasses, type PolicyVariables } from './variables.ts';

@@ -1,14 +1,31 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
-import type { ControlType, ControlChange, PostureChange, ConnectionRule, ProtectionVerdict } from '../../model/protection/protection.ts';
+import {
+  isWritten,
+  liveKeyOf,
+  type Change,
+  type Diff,
+  renamesOf,
+  withNames,
+  type EdgeChange,
+  type FieldChange,
+} from '../../model/plan/plan.ts';
+import type {
+  ControlType,
+  ControlChange,
+  PostureChange,
+  ConnectionRule,
+  ProtectionVerdict,
+  Cause,
+} from '../../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { readDeclaredAttachments } from './edge-declarations.ts';
-import { resourceCause, type Contribution, type CauseFinder } from './causes.ts';
+import { readDeclaredAttachments, liveSnapshot, plannedSnapshot, rulesOn, type ProtectionSnapshot } from './protection-snapshot.ts';
 import { comparePostures, differenceVerdict, type ComparisonCache, type ControlDifference } from './compare-postures.ts';
-import { emptyPosture, readPostures, type Posture, type PostureReader } from './posture.ts';
-import { liveSnapshot, plannedSnapshot, rulesOn, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { emptyPosture, readPostures, type Posture, type PostureReader, controlTypesOf, fieldVerdict, ruleControlTypes } from './posture.ts';
+import { formatPosition, type Position } from '../../model/diagnostic.ts';
+import { isObject, type JsonObject } from '../../model/json.ts';
+import { pointer, tokensOf } from '../../model/pointer.ts';
 
 /** The part of a plan that affects protection. */
 export type PlannedWrites = Pick<Diff, 'target' | 'changes' | 'edges'>;
@@ -158,4 +175,114 @@ function combineVerdicts(changes: readonly ControlChange[]): ProtectionVerdict {
   const ways = new Set(changes.map(({ way }) => way));
   if (ways.has('both') || (ways.has('weakens') && ways.has('strengthens'))) return 'both';
   return verdictOrder.find((way) => ways.has(way)) ?? 'neutral';
+}
+
+/** Returns the causes of a changed control type of a connection; `rules` are attached before or after. */
+export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[], aspect: ControlType) => readonly Contribution[];
+
+/** A cause, the control types that it affects, and its verdict there. */
+export type Contribution = { readonly aspects: readonly ControlType[]; readonly way: ProtectionVerdict; readonly cause: Cause };
+
+/** Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. */
+export function createCauseFinder(
+  { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
+  registry: Registry,
+  selectorOf: SelectorLookup = noSelector,
+): CauseFinder {
+  const byResource = new Map(changes.filter(isWritten).map((change) => [liveKeyOf(change), contributionsOf(change, registry)]));
+  const causesOfEdge = edgeCauses(changes, selectorOf);
+  const byConnection = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of edges) {
+    if (edge.action !== 'attach' && edge.action !== 'detach') continue;
+    const group = byConnection.get(edge.connection);
+    if (group === undefined) byConnection.set(edge.connection, [edge]);
+    else group.push(edge);
+  }
+  return (connection, rules, aspect) => {
+    const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>
+      causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause)),
+    );
+    const all = [...(byResource.get(connection) ?? []), ...attachments, ...rules.flatMap((rule) => byResource.get(rule) ?? [])];
+    return all.filter(({ aspects }) => aspects.includes(aspect));
+  };
+}
+
+/** Lists the contributions of a change; a created or deleted rule is one cause as a whole. */
+function contributionsOf(change: Change, registry: Registry): readonly Contribution[] {
+  const key = liveKeyOf(change);
+  const kind = registry.get(kindOf(key));
+  if (kind === undefined) return [];
+  if (change.action === 'create' || change.action === 'delete')
+    return [
+      { aspects: ruleControlTypes(kind.name), way: change.action === 'create' ? 'strengthens' : 'weakens', cause: resourceCause(change) },
+    ];
+  const contributions = new Map<string, Contribution>();
+  for (const field of change.fields) {
+    const way = fieldVerdict(kind, field);
+    if (field.held === true || way === 'neutral') continue;
+    const cause = fieldCause(change, field);
+    const existing = contributions.get(cause.path ?? '');
+    if (existing === undefined) contributions.set(cause.path ?? '', { aspects: controlTypesOf(kind.name, field.path), way, cause });
+    else if (existing.way !== way) contributions.set(cause.path ?? '', { ...existing, way: 'both' });
+  }
+  return [...contributions.values()];
+}
+
+/** Returns the cause for a created or deleted resource; one that a drift deleted is marked `byHand`. */
+export function resourceCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fields'>): Cause {
+  return { by: id, ...placeOf(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
+}
+
+/** Returns the cause for a field; deeper paths are cut to the entry of a list. */
+function fieldCause({ id, at }: Change, field: FieldChange): Cause {
+  return {
+    by: id,
+    path: pointer(...tokensOf(field.path).slice(0, 3)),
+    ...placeOf(field.at ?? at),
+    ...(field.origin === 'drift' ? { byHand: true } : {}),
+  };
+}
+
+function attachmentContribution({ rule, action }: EdgeChange, cause: Cause): Contribution {
+  return { aspects: ruleControlTypes(kindOf(rule)), way: action === 'attach' ? 'strengthens' : 'weakens', cause };
+}
+
+/** Returns the selector of a rule; undefined when no manifest declares one. */
+export type SelectorLookup = (rule: ResourceId) => JsonObject | undefined;
+
+function noSelector(): undefined {}
+
+/** Returns a finder of causes for attached and detached edges: the declaration, the lost tag, or the change that writes it. */
+export function edgeCauses(changes: readonly Change[], selectorOf: SelectorLookup): (edge: EdgeChange) => readonly Cause[] {
+  const byKey = new Map(changes.map((change) => [liveKeyOf(change), change]));
+  return (edge) => {
+    const tags = edge.action === 'detach' && edge.declared.length === 0 ? tagCauses(edge, byKey.get(edge.connection), selectorOf) : [];
+    return tags.length > 0 ? tags : [attachmentCause(edge, byKey)];
+  };
+}
+
+/** Lists the tags that the rule still requires and that this plan removes from the connection. */
+function tagCauses({ rule, connection }: EdgeChange, change: Change | undefined, selectorOf: SelectorLookup): readonly Cause[] {
+  const required = selectorOf(rule)?.['match_tags'];
+  if (change === undefined || !isObject(required)) return [];
+  return change.fields.flatMap((field): readonly Cause[] => {
+    const [name, key = ''] = tokensOf(field.path);
+    const isLost = name === 'connection_tags' && 'value' in field.before && field.before.value === required[key] && field.held !== true;
+    return isLost ? [{ ...fieldCause(change, field), by: connection, edge: rule }] : [];
+  });
+}
+
+function attachmentCause({ rule, connection, declared, by, origin }: EdgeChange, byKey: ReadonlyMap<ResourceId, Change>): Cause {
+  const [first] = declared;
+  const writer = by ?? rule;
+  return {
+    by: writer,
+    edge: writer === rule ? connection : rule,
+    ...(first === undefined ? placeOf(byKey.get(writer)?.at) : { place: first }),
+    ...(origin === 'drift' ? { byHand: true } : {}),
+  };
+}
+
+function placeOf(at: Position | undefined): { readonly place?: string } {
+  return at === undefined ? {} : { place: formatPosition(at) };
 }

@@ -1,10 +1,67 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../../model/json.ts';
 import type { AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
-import { controlTypes, type Attachment, type ControlType, type RuleEffect } from '../../model/protection/protection.ts';
+import {
+  controlTypes,
+  type Attachment,
+  type ControlType,
+  type RuleEffect,
+  type ProtectionVerdict,
+} from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { controlTypesOf, ruleControlTypes } from './control-types.ts';
 import { objectsIn, rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { directionOf, verdictOf } from '../../model/spec/direction.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
+
+/** Returns the verdict of one changed field of a kind. */
+export function fieldVerdict(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): ProtectionVerdict {
+  return verdictOf(directionOf(kind.fields, field));
+}
+
+const ruleFields: readonly ControlType[] = ['input', 'output', 'masking'];
+const connectionFields: Readonly<Record<string, readonly ControlType[]>> = {
+  access_mode_connect: ['access'],
+  access_mode_exec: ['access'],
+  access_mode_runbooks: ['access'],
+  reviewers: ['review'],
+  min_review_approvals: ['review'],
+  redact_enabled: ['redaction'],
+  redact_types: ['redaction'],
+  force_approve_groups: ['force'],
+  access_max_duration: ['duration'],
+  access_schema: ['schema'],
+  mandatory_metadata_fields: ['metadata'],
+  attributes: ['attributes', 'requests', ...ruleFields],
+};
+const guardrail: Readonly<Record<string, readonly ControlType[]>> = {
+  input: ['input'],
+  output: ['output'],
+  attributes: ['input', 'output'],
+};
+const masking: Readonly<Record<string, readonly ControlType[]>> = {
+  score_threshold: ['masking'],
+  supported_entity_types: ['masking'],
+  custom_entity_types: ['masking'],
+  attributes: ['masking'],
+};
+const controlTypesByKind: Readonly<Record<string, Readonly<Record<string, readonly ControlType[]>>>> = {
+  Connection: connectionFields,
+  GuardrailRule: guardrail,
+  DataMaskingRule: masking,
+};
+
+/** Lists the control types that a field of a kind affects; empty when it protects nothing. */
+export function controlTypesOf(kind: string, path: Pointer): readonly ControlType[] {
+  const [name = ''] = tokensOf(path);
+  return controlTypesByKind[kind]?.[name] ?? [];
+}
+
+/** Lists all control types that a rule of the kind affects. */
+export function ruleControlTypes(kind: string): readonly ControlType[] {
+  if (kind === 'GuardrailRule') return ['input', 'output'];
+  return kind === 'DataMaskingRule' ? ['masking'] : [];
+}
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
 export type Control = {

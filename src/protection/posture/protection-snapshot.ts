@@ -1,16 +1,69 @@
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import type { DesiredState } from '../../model/desired.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { type DesiredState, desiredById } from '../../model/desired.ts';
+import { isObject, type Json, type JsonObject, compareText } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges } from '../../model/edges.ts';
-import type { AccessRule, LiveState } from '../../model/live.ts';
+import { liveEdges, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames, type Renames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
-import type { ControlType } from '../../model/protection/protection.ts';
+import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
-import { readDeclaredAttachments, type DeclaredAttachments } from './edge-declarations.ts';
+import { formatPosition } from '../../model/diagnostic.ts';
+
+/** Returns how manifests declare an edge; an empty list if they do not. */
+export type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
+
+const nothing: readonly Attachment[] = [];
+
+/** The input for resolving the ends that manifests name. */
+export type NameResolution = {
+  readonly live: LiveState;
+  /** New names by previous names. */
+  readonly renames?: Renames;
+  /** Whether the manifests are the current ones, so that positions are known. */
+  readonly placed: boolean;
+};
+
+/** Returns a lookup of declared attachments; the index is built on first use. */
+export function readDeclaredAttachments(manifests: DesiredState, naming: NameResolution): DeclaredAttachments {
+  let known: ReadonlyMap<string, readonly Attachment[]> | undefined;
+  return (ends) => (known ??= attachmentsByEdge(manifests, naming)).get(edgeKey(ends)) ?? nothing;
+}
+
+function attachmentsByEdge(
+  { edges, resources }: DesiredState,
+  { live, renames, placed }: NameResolution,
+): ReadonlyMap<string, readonly Attachment[]> {
+  const names = new Set([...resources.map(({ key }) => key), ...live.resources.map(({ id }) => id)]);
+  const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid), id]));
+  const manifests = desiredById(resources);
+  const idOf = ({ kind, text }: { readonly kind: string; readonly text: string }): ResourceId => {
+    const named = resourceId(kind, text);
+    const id = renames?.get(named) ?? named;
+    return names.has(id) ? id : (uids.get(resourceId(kind, text.toLowerCase())) ?? id);
+  };
+  const all = new Map<string, readonly Attachment[]>();
+  for (const { rule, connection, declarations } of edges) {
+    const key = edgeKey({ rule: idOf(rule), connection: idOf(connection) });
+    const found = declarations.map(({ by, path, how }): Attachment => {
+      const at = placed ? manifests.get(by)?.locate(path) : undefined;
+      return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: formatPosition(at) }) };
+    });
+    all.set(key, distinct([...(all.get(key) ?? []), ...found]));
+  }
+  return all;
+}
+
+function distinct(attachments: readonly Attachment[]): readonly Attachment[] {
+  return [...new Map(attachments.map((one) => [keyOf(one), one])).values()].toSorted((left, right) =>
+    compareText(keyOf(left), keyOf(right)),
+  );
+}
+
+function keyOf({ how, place = '' }: Attachment): string {
+  return `${how} ${place}`;
+}
 
 /** One resource: its spec, and the paths that cannot be read. */
 export type ResourceSnapshot = { readonly spec: JsonObject; readonly unknown: readonly Pointer[] };

@@ -1,9 +1,51 @@
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { RiskClass } from '../../model/plan/risk.ts';
+import type { RiskClass } from '../../model/plan/plan.ts';
 import { compareControls, reviewVerdict } from '../posture/compare-postures.ts';
 import { guardrailControls, type Posture } from '../posture/posture.ts';
 import { riskCodes, type RiskName } from './risk-codes.ts';
-import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
+import { objectsIn, textsIn, rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+
+/**
+ * Subtypes (and types without a subtype) whose proxy forwards content that it cannot read. The interface calls the first three
+ * "forwarding"; the others are the subtypes of the public gateway's runtime that are not databases. The gateway does not
+ * report which proxy can evaluate rules. A proxy that cannot refuses every session once a guardrail is attached.
+ */
+const opaque: ReadonlySet<string> = new Set([
+  // The interface: "TCP forwarding", "SSH forwarding", "HTTP forwarding".
+  'tcp',
+  'ssh',
+  'httpproxy',
+  // Types of the public gateway: application; git and github are spoken over ssh, kibana and grafana over http.
+  'ssh-local',
+  'git',
+  'github',
+  'kibana',
+  'grafana',
+  'mcpproxy',
+  // Types of the public gateway: custom. dynamodb and cloudwatch stand there too, and are commands without a proxy.
+  'rdp',
+  'aws-ssm',
+  'kubernetes',
+  'kubernetes-eks',
+  'kubernetes-token',
+]);
+
+/** Returns whether the gateway refuses sessions through a connection's port because the proxy cannot enforce an attached guardrail. */
+export function refusesSessions(snapshot: ProtectionSnapshot, connection: ResourceId, blocks: (spec: JsonObject) => boolean): boolean {
+  const spec = snapshot.resources.get(connection)?.spec;
+  if (spec === undefined || spec['access_mode_connect'] !== 'enabled' || !isOpaque(spec)) return false;
+  return [...rulesOn(snapshot, connection)].some(
+    (rule) => kindOf(rule) === 'GuardrailRule' && blocks(snapshot.resources.get(rule)?.spec ?? {}),
+  );
+}
+
+/** Returns whether the proxy cannot read the content; the type httpproxy forwards with every subtype. */
+function isOpaque({ type, subtype }: JsonObject): boolean {
+  if (type === 'httpproxy') return true;
+  const name = typeof subtype === 'string' && subtype !== '' ? subtype : type;
+  return typeof name === 'string' && opaque.has(name);
+}
 
 /** A risk before it has a position: its name, the path of its field, and its class if that is not the usual one of the code. */
 export type RiskDraft = { readonly name: RiskName; readonly fields: readonly string[]; readonly class?: RiskClass };

@@ -1,4 +1,14 @@
-import type { Risk } from '../../model/plan/risk.ts';
+import {
+  type Risk,
+  type Plan,
+  type Refusal,
+  planRisks,
+  type ResourceRisk,
+  highestRisk,
+  isRiskierThan,
+  type RiskClass,
+} from '../../model/plan/plan.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 
 /** All risk codes with their usual class and their meaning; docs/protections.md repeats this table and a test compares both. */
 export const riskCodes = {
@@ -58,4 +68,45 @@ export type RiskName = keyof typeof riskCodes;
 /** Returns the code that reports print and `--allow` takes. */
 export function riskCode(name: RiskName): Risk['code'] {
   return `risk/${name}`;
+}
+
+const shown = 3;
+
+/** Returns one refusal per risk code whose class is above `most` (`--max-risk`). */
+export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: RiskClass | undefined): readonly Refusal[] {
+  if (most === undefined) return [];
+  const places = new Map(plan.changes.map(({ id, at }) => [id, at]));
+  const groups = new Map<Risk['code'], ResourceRisk[]>();
+  for (const one of planRisks(plan)) {
+    if (!isRiskierThan(one.risk.class, most)) continue;
+    const group = groups.get(one.risk.code);
+    if (group === undefined) groups.set(one.risk.code, [one]);
+    else group.push(one);
+  }
+  return [...groups].map(([code, group]): Refusal => {
+    const at = group
+      .map(({ id, risk }) => (risk.place === undefined ? undefined : parsePosition(risk.place)) ?? places.get(id))
+      .find((place) => place !== undefined);
+    const highest = highestRisk(group.map(({ risk }) => risk)) ?? most;
+    return {
+      code,
+      message: `${classText(highest)} (at most ${most} is allowed): ${subjects(group)}`,
+      hint: 'take the change back, or say why it is right',
+      allowable: true,
+      ...(at === undefined ? {} : { at }),
+    };
+  });
+}
+
+/** Describes a risk class in the words of the refusal. */
+function classText(one: RiskClass): string {
+  if (one === 'unknown') return 'nobody can tell what it does';
+  if (one === 'availability') return 'it may keep people out';
+  return one === 'neutral' ? 'it changes something' : `it ${one}`;
+}
+
+function subjects(group: readonly ResourceRisk[]): string {
+  const names = [...new Set(group.map(({ id, risk: { path = '' } }) => `${id}${path === '' ? '' : ` ${path}`}`))];
+  const more = names.length - shown;
+  return `${names.slice(0, shown).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -2,20 +2,25 @@ import { type DesiredResource, type DesiredState, desiredById } from '../../mode
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Change, type EdgeChange, type FieldChange, type Diff } from '../../model/plan/plan.ts';
+import {
+  isWritten,
+  liveKeyOf,
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+  type Diff,
+  riskClasses,
+  type Risk,
+  type UnwrittenRisks,
+} from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { riskClasses, type Risk, type UnwrittenRisks } from '../../model/plan/risk.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
-import { controlTypesOf } from '../posture/control-types.ts';
-import type { PlanSnapshots } from '../posture/diff-postures.ts';
-import { emptyPosture } from '../posture/posture.ts';
+import { edgeCauses, type SelectorLookup, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { controlTypesOf, emptyPosture } from '../posture/posture.ts';
 import { riskCode, riskCodes, type RiskName } from './risk-codes.ts';
-import { blocksAnything, connectionRisks, guardrailRisks, maskingRisks, type RiskDraft } from './field-risks.ts';
-import { manifestRisks } from './manifest-risks.ts';
-import { rerouteRisks, sourceRisks } from './secret-risks.ts';
-import { refusesSessions } from './enforcement.ts';
+import { blocksAnything, connectionRisks, guardrailRisks, maskingRisks, type RiskDraft, refusesSessions } from './field-risks.ts';
+import { manifestRisks, rerouteRisks, sourceRisks } from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */

@@ -1,8 +1,8 @@
 import type { DesiredResource, Sample } from '../../model/desired.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { kindOf } from '../../model/resource.ts';
-import { suggest } from '../../model/suggest.ts';
-import type { RuleSampleResults, SampleResult } from '../../model/result/sample-result.ts';
+import { suggest } from '../../model/diagnostic.ts';
+import type { RuleSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { AssessedChange, Diff, Refusal } from '../../model/plan/plan.ts';
-import type { UnwrittenRisks } from '../../model/plan/risk.ts';
+import type { AssessedChange, Diff, Refusal, UnwrittenRisks } from '../../model/plan/plan.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Protection } from '../../model/protection/protection.ts';
 import { assessProtection } from '../../protection/protection.ts';

@@ -1,5 +1,5 @@
 import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/edit.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';

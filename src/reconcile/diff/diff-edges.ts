@@ -1,10 +1,9 @@
 import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
-import type { Diagnostic, Position } from '../../model/diagnostic.ts';
+import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { suggest } from '../../model/suggest.ts';
-import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex } from './edge-index.ts';
 import { decideAttach, decideDetach } from './edge-outcome.ts';
 import { isUuid } from './resolve-references.ts';

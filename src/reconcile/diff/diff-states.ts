@@ -1,8 +1,7 @@
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
-import { edgeKey } from '../../model/edges.ts';
+import { edgeKey, type LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
-import type { LiveResource } from '../../model/live.ts';
 import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';

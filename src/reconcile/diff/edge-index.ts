@@ -1,7 +1,6 @@
 import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/desired.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { edgeKey, liveEdges, type EdgeEnds } from '../../model/edges.ts';
-import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { edgeKey, liveEdges, type EdgeEnds, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 

@@ -1,7 +1,7 @@
 import type { EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { edgeField, type EdgeIndex } from './edge-index.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */

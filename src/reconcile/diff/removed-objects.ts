@@ -2,12 +2,11 @@ import type { BaseState, DesiredResource, DesiredState } from '../../model/desir
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/live.ts';
+import type { LiveResource, EdgeEnds } from '../../model/live.ts';
 import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ChangeDraft } from './draft-change.ts';
-import type { EdgeEnds } from '../../model/edges.ts';
 import { closableFields } from '../prepare/replacements.ts';
 import { comparedFields } from './resolve-defaults.ts';
 

@@ -1,8 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule, Kind } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';

@@ -1,10 +1,9 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { suggest } from '../../model/suggest.ts';
 
 /** A desired spec with references in the form of the live state. */
 export type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };

@@ -1,7 +1,6 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule, Kind } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { comparedFields } from './resolve-defaults.ts';

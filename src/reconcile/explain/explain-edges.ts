@@ -1,8 +1,8 @@
 import { desiredById } from '../../model/desired.ts';
-import type { EdgeOwner, ExplanationRow } from '../../model/result/explanation.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { EdgeOwner, ExplanationRow } from '../../model/result/drift.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { compareText } from '../../model/json.ts';
-import { edgeKey, type EdgeEnds } from '../../model/edges.ts';
+import { edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { otherEnd, type EdgeChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';

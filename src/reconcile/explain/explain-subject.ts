@@ -4,7 +4,7 @@ import type { LiveResource, LiveState } from '../../model/live.ts';
 import { type Change, type Plan, renamesOf, withNames, type FieldChange } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { lastAppliedLookup } from '../diff/origin.ts';
-import type { ExplainedOrigin, ExplainedPart } from '../../model/result/explanation.ts';
+import type { ExplainedOrigin, ExplainedPart } from '../../model/result/drift.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 
 /** The input of an explanation. */

@@ -1,6 +1,6 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { compareText, equal, type Json } from '../../model/json.ts';
 import type { Change, Plan, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';

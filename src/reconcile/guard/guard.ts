@@ -1,9 +1,8 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
-import type { Allowance, Diff, Plan, OutsideReference, Refusal } from '../../model/plan/plan.ts';
-import type { RiskClass } from '../../model/plan/risk.ts';
+import type { Allowance, Diff, Plan, OutsideReference, Refusal, RiskClass } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
-import { riskRefusals } from '../../protection/risk/risk-refusals.ts';
+import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import type { Assessment } from '../assess/assess.ts';
 import { sortRefusals, windowRefusals, type SortedRefusals } from './refusals.ts';
 import { canonical, compareText } from '../../model/json.ts';

@@ -1,4 +1,4 @@
-import type { Limits } from '../../model/config.ts';
+import type { Limits } from '../../model/gateway.ts';
 import {
   type Allowance,
   type Change,
@@ -14,9 +14,8 @@ import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { specDirection } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
-import { type LiveState, liveById } from '../../model/live.ts';
+import { type LiveState, liveById, liveEdges } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { liveEdges } from '../../model/edges.ts';
 
 /** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
 export type LimitMeasure = {

@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { suggest } from '../../model/suggest.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 
 /** A flag, and the name in its argument. */
 export type NamedByOption = readonly [flag: string, name: string];

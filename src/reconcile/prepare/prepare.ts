@@ -1,4 +1,4 @@
-import type { Limits } from '../../model/config.ts';
+import type { Limits } from '../../model/gateway.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';

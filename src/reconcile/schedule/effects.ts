@@ -1,8 +1,7 @@
 import { specAfter } from '../../model/spec/edit.ts';
 import { combineDirections, noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges } from '../../model/edges.ts';
-import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { blocksOfType, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
-import { type Plan, highestPlanRisk } from '../../model/plan/plan.ts';
+import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
 import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { highestRisk } from '../../model/plan/risk.ts';
 import { nameOf } from '../../model/resource.ts';
 import { shortList, planSummaryText } from '../wording/counts.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';

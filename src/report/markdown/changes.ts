@@ -5,8 +5,7 @@ import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type Ch
 import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
 import { plural, shortList } from '../wording/counts.ts';
-import { sampleChangeLine } from '../wording/sample-changes.ts';
-import { distinctParts, pathText } from '../wording/value.ts';
+import { sampleChangeLine, distinctParts, pathText } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 
 /** The order in which changes are omitted for length; the first ones stay longest. */

@@ -20,7 +20,7 @@ import { blank, commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-li
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { SampleChange, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { sampleSign, sampleText, sampleTurn } from '../wording/sample-changes.ts';
+import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const longestText = 1000;

@@ -1,6 +1,15 @@
 import { elementToken } from '../../model/spec/edit.ts';
-import type { Action, Change, EdgeChange, FieldChange, Orphan, Plan, Value } from '../../model/plan/plan.ts';
-import { riskClasses, type Risk } from '../../model/plan/risk.ts';
+import {
+  type Action,
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+  type Orphan,
+  type Plan,
+  type Value,
+  riskClasses,
+  type Risk,
+} from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { withUnits, isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';

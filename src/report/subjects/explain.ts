@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import type { ReportDocument } from '../document.ts';
 import { positionObject, ruleOnObject, valueObject } from './plan.ts';
 

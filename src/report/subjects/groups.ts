@@ -7,18 +7,17 @@ import {
   type EdgeAction,
   type Orphan,
   type OutsideReference,
+  type Risk,
 } from '../../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
-import type { Risk } from '../../model/plan/risk.ts';
 import { groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
 import { plural } from '../wording/counts.ts';
-import { sampleChangesOf } from '../wording/sample-changes.ts';
+import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
-import { pathText } from '../wording/value.ts';
 
 /** The groups of a plan, in reading order. */
 export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';

@@ -8,6 +8,7 @@ import {
   type Value,
   type SingleWrite,
   highestPlanRisk,
+  type Risk,
 } from '../../model/plan/plan.ts';
 import type {
   ProtectionMatrix,
@@ -23,7 +24,6 @@ import type {
 import type { ReportBlock, ReportDocument } from '../document.ts';
 import { groupPlan, sideLists } from './groups.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import type { Risk } from '../../model/plan/risk.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
 import { positionObject } from './plan.ts';

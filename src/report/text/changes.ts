@@ -1,4 +1,4 @@
-import { isWritten, type AssessedChange } from '../../model/plan/plan.ts';
+import { isWritten, type AssessedChange, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
 import type { SampleChange, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
@@ -14,8 +14,7 @@ import {
 import type { DriftedObject, Orphans } from '../document.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
 import { shortList, plural } from '../wording/counts.ts';
-import { sampleChangeLine, sampleSign } from '../wording/sample-changes.ts';
-import { pathText, distinctParts } from '../wording/value.ts';
+import { sampleChangeLine, sampleSign, pathText, distinctParts } from '../wording/value.ts';
 import {
   widthFor,
   type Paint,
@@ -31,7 +30,6 @@ import {
   visibleWidth,
 } from './wrap.ts';
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
-import { highestRisk, type Risk, type RiskClass } from '../../model/plan/risk.ts';
 import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const indent = 6;

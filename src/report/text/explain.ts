@@ -1,5 +1,5 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/explanation.ts';
+import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { ControlType, ConnectionRule } from '../../model/protection/protection.ts';

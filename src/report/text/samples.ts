@@ -1,4 +1,4 @@
-import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/result/sample-result.ts';
+import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span, clip, widthFor, type Paint, type Terminal } from './wrap.ts';
 import { untested } from '../subjects/samples.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';

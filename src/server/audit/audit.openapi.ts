@@ -13,8 +13,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { InvalidBody } from '../http/rejection.ts';
 import type { AppEnv } from '../http/request-context.ts';
-import { defaultPage, readPageRequest, selectPage } from '../store/paging.ts';
-import { listEncryptionKeys, type Store } from '../store/store.ts';
+import { defaultPage, readPageRequest, selectPage, listEncryptionKeys, type Store } from '../store/store.ts';
 
 /** The filters of an audit query; null or an omitted text matches everything. */
 type AuditFilter = {

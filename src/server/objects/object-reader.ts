@@ -3,9 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
 import type { Collection } from '../collections.ts';
-import { type PageRequest, selectPage } from '../store/paging.ts';
+import { type PageRequest, selectPage, type Store } from '../store/store.ts';
 import { openSecrets, type Secrets } from '../store/secrets.ts';
-import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
 /** A stored object with its secrets opened. */

@@ -7,9 +7,8 @@ import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import { compileObjectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
 import { findObject, listObjects, mapYielding, pageObjects, type StoredObject } from './object-reader.ts';
-import { readPageRequest } from '../store/paging.ts';
+import { readPageRequest, type Store } from '../store/store.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';
-import type { Store } from '../store/store.ts';
 
 type CollectionOptions = { readonly store: Store; readonly now: () => Date };
 

@@ -1,5 +1,5 @@
 import { wireSchema } from '../../kinds/fields.ts';
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import {
   type ApiResponse,

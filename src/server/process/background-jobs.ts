@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { recordResult, type WriteAttempt } from '../audit/audit-log.ts';
 import { environmentPrincipal } from '../auth/principal.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../http/request-context.ts';
 import { type Store, inWriteLock } from '../store/store.ts';
 import { type SealedColumn, sealedColumns } from '../store/migrations.ts';
 

@@ -11,7 +11,7 @@ import type { Chaos } from '../http/chaos.ts';
 import { startBackgroundJobs } from './background-jobs.ts';
 import { collectionsOf, type Collection } from '../collections.ts';
 import type { DatabaseOptions } from '../store/database.ts';
-import type { Log } from './log.ts';
+import type { Log } from '../http/request-context.ts';
 import { openStore, type OpenStore, type StoreOptions } from '../store/store.ts';
 import { createRunbookLibrary, type RunbookSource } from '../runbooks/runbook-library.ts';
 import type { RunbookSearch } from '../search/search-routes.ts';

@@ -30,8 +30,7 @@ import {
   type ResourceFilter,
   type StoredResource,
 } from './resources.ts';
-import { defaultPage, readPageRequest } from '../store/paging.ts';
-import type { Store } from '../store/store.ts';
+import { defaultPage, readPageRequest, type Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
 /** Serves the resources that connections belong to: list with filters, read, create, replace and delete, by name. */

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts';
 import { InvalidBody, Rejection } from '../http/rejection.ts';
 import type { ReviewRequest } from './review-bodies.ts';
 import { type ReviewStatus, type ReviewType, type StoredReview, pendingGroup } from './transitions.ts';
-import { type PageRequest, selectPage } from '../store/paging.ts';
+import { type PageRequest, selectPage } from '../store/store.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** The filters of a review list; undefined matches everything. */

@@ -26,8 +26,7 @@ import { Rejection, requireNoProblems } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
 import { findReview, listReviews, lockReview, openReview, pageReviews, type ReviewFilter, saveReview } from './review-store.ts';
-import { readPageRequest } from '../store/paging.ts';
-import type { Store } from '../store/store.ts';
+import { readPageRequest, type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;
 const statusSchema = { enum: reviewStatuses } as const;

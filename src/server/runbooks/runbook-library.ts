@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type StoredObject } from '../objects/object-reader.ts';
-import type { Log } from '../process/log.ts';
+import type { Log } from '../http/request-context.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
 

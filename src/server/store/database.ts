@@ -4,7 +4,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, type PostgresCursor, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
 import { Pool, type PoolClient } from 'pg';
 import { AppError } from '../../model/errors.ts';
-import type { Log } from '../process/log.ts';
+import type { Log } from '../http/request-context.ts';
 import { parseEncryptionKey, readOrCreateKeyFile } from './secrets.ts';
 import type { Tables } from './migrations.ts';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';

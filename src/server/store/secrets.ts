@@ -1,4 +1,4 @@
-import type { FieldRule } from '../../model/field.ts';
+import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { InvalidBody, type FieldProblem } from '../http/rejection.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { suggest } from '../../../src/model/suggest.ts';
+import { suggest } from '../../../src/model/diagnostic.ts';
 
 describe('suggest', () => {
   it.each<[string, string, readonly string[], string | undefined]>([

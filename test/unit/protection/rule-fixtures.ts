@@ -2,7 +2,7 @@ import { registry } from '../../../src/kinds/index.ts';
 import { loadManifests } from '../../../src/manifest/load-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import type { RuleSampleResults } from '../../../src/model/result/sample-result.ts';
+import type { RuleSampleResults } from '../../../src/model/protection/protection.ts';
 import { ruleInspector } from '../../../src/protection/rule-inspector.ts';
 import { patternCache } from '../../../src/protection/pattern/compile.ts';
 import { trySamples } from '../../../src/protection/samples/try-samples.ts';

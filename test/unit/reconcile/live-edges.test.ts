@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
-import { liveEdges } from '../../../src/model/edges.ts';
+import { liveEdges } from '../../../src/model/live.ts';
 import { liveOf, stateOf } from '../../support/resources.ts';
 
 const [db, rule] = ['Connection/db', 'GuardrailRule/rule'] as const;

@@ -3,8 +3,13 @@ import type { JsonObject } from '../../../model/json.ts';
 import type { WireKind } from '../../dialect.ts';
 import { type ProposedWrite, asArray, objectPath, readUid, restList } from '../shared/rest.ts';
 import { checkConnection, type CheckContext, type LicenseLimit } from './checks/connection.ts';
-import { checkMaskingRule, limitMaskingRule, checkGuardrailRule, limitGuardrailRule } from './checks/data-masking-rule.ts';
-import { checkRunbookConfiguration } from './checks/runbook-configuration.ts';
+import {
+  checkMaskingRule,
+  limitMaskingRule,
+  checkGuardrailRule,
+  limitGuardrailRule,
+  checkRunbookConfiguration,
+} from './checks/data-masking-rule.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
 import { connections, connectionSupplement, repositoryId, runbooks, runbookUid, secretsVersion, stripUntrusted } from './read.ts';
 

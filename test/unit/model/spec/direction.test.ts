@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { combineDirections, specDirection, type Direction } from '../../../../src/model/spec/direction.ts';
-import type { Protects } from '../../../../src/model/field.ts';
+import type { Protects } from '../../../../src/model/kind.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { fieldOf, someFields } from '../../../support/field.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { directionOf, combineDirections, specDirection, verdictOf, type Direction } from '../../../../src/model/spec/direction.ts';
-import type { FieldRule } from '../../../../src/model/field.ts';
+import type { FieldRule } from '../../../../src/model/kind.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';

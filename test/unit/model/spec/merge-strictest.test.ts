@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { specDirection } from '../../../../src/model/spec/direction.ts';
-import type { FieldRule, Protects } from '../../../../src/model/field.ts';
+import type { FieldRule, Protects } from '../../../../src/model/kind.ts';
 import type { Json } from '../../../../src/model/json.ts';
 import { mergeStrictest } from '../../../../src/model/spec/merge-strictest.ts';
 import { fieldOf } from '../../../support/field.ts';

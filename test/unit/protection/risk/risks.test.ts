@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
-import { riskCodes } from '../../../../src/protection/risk/risk-codes.ts';
-import { riskRefusals } from '../../../../src/protection/risk/risk-refusals.ts';
+import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-codes.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
 import { planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';

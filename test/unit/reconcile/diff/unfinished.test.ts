@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { defaultLimits } from '../../../../src/model/config.ts';
+import { defaultLimits } from '../../../../src/model/gateway.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';

@@ -1,6 +1,6 @@
 import { registry } from '../../../../src/kinds/index.ts';
 import type { BaseState, DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
-import type { Explanation, ExplanationRow } from '../../../../src/model/result/explanation.ts';
+import type { Explanation, ExplanationRow } from '../../../../src/model/result/drift.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import { explain } from '../../../../src/reconcile/explain/explain.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../../../src/model/config.ts';
+import { defaultLimits } from '../../../../src/model/gateway.ts';
 import type { Action, Change } from '../../../../src/model/plan/plan.ts';
 import { limitRefusals, type LimitMeasure } from '../../../../src/reconcile/guard/refusals.ts';
 
