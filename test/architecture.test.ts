@@ -114,7 +114,7 @@ const namesKinds = [
   ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
   'src/server/collections.ts',
   // Connections are replaced, listed, and reached by people.
-  'src/gateway/dialects/shared/rest.ts',
+  'src/gateway/dialects/rest.ts',
   'src/commands/get.ts',
   ...[
     'protection.ts',

@@ -13,7 +13,7 @@ import { chooseObjects } from '../pull/choose-objects.ts';
 import type { UpdateContext } from '../pull/update-manifests.ts';
 import { makeManifests } from '../pull/make-manifests.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
-import { warnUnknownNames } from '../reconcile/guard/unknown-names.ts';
+import { warnUnknownNames } from '../reconcile/guard/refusals.ts';
 
 /** Manifests of live objects that had none. */
 export type NewManifests = {

@@ -5,9 +5,10 @@ import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
-import type { ApplyInput, ApplyState } from './apply-state.ts';
-import { readBack } from './read-back.ts';
+import { type ApplyInput, type ApplyState, kindsToRead } from './apply-state.ts';
 import { executeStep } from './execute-step.ts';
+import { type LiveState, liveById } from '../model/live.ts';
+import { findUnkept, type WrittenStep } from './request.ts';
 
 /** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
@@ -78,4 +79,47 @@ async function executeSafely(step: Step, state: ApplyState): Promise<StepResult>
 function codeOf({ code }: AppError): `${string}/${string}` {
   const slash = code.indexOf('/');
   return `${code.slice(0, slash)}/${code.slice(slash + 1)}`;
+}
+
+/** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */
+export async function readBack(state: ApplyState): Promise<void> {
+  const { input, results, written } = state;
+  const verify = createVerifier(await readWritten(state));
+  for (const one of written) {
+    const { change, key, part } = one.step;
+    const wrong = verify(one);
+    if (wrong !== undefined) results.set(stepKeyText(key), { change: change.id, result: wrong });
+    const event = wrong === undefined ? { event: 'verified' as const } : { event: 'failed' as const, detail: wrong.message };
+    input.observe({ ...event, id: change.id, step: part });
+  }
+}
+
+/** Reads the live state, or returns the reason why that is not possible. */
+async function readWritten(state: ApplyState): Promise<LiveState | string> {
+  const { input, written } = state;
+  try {
+    const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
+    return value ?? 'the list could not be proven whole';
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    state.stopped = error;
+    return error.message;
+  }
+}
+
+type FailedStep = StepResult & { readonly message: string };
+
+function createVerifier(read: LiveState | string): (written: WrittenStep) => FailedStep | undefined {
+  if (typeof read === 'string') return () => failedStep('apply/unverified', `written, but it could not be read back: ${read}`);
+  const found = liveById(read.resources);
+  return (written) => {
+    const wrong = findUnkept(written, found.get(written.id));
+    return wrong.length === 0
+      ? undefined
+      : failedStep('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);
+  };
+}
+
+function failedStep(code: NonNullable<StepResult['code']>, message: string): FailedStep {
+  return { status: 'failed', code, message, hint: 'run plan again to see what is live' };
 }

@@ -9,19 +9,60 @@ import type { Allowance, Plan } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
-import type { PlanFlags } from '../flags.ts';
+import type { PlanFlags, TargetFlags } from '../flags.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite } from '../connect.ts';
+import { connect, mayWrite, readLive } from '../connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import { chooseTarget, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { warnUnknownNames, type NamedByOption } from '../../reconcile/guard/unknown-names.ts';
+import { chooseTarget, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
+import { warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { gatherLive } from './gather-live.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { draftPlan, reviewPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
+import { join } from 'node:path';
+import { cacheFolder } from '../../disk/cache.ts';
+import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
+import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
+import { verificationKey } from '../../reconcile/prepare/verified-secrets.ts';
+import { withPredecessors, withSecrets } from './read-secrets.ts';
+
+type GatherInput = {
+  readonly config: ResolvedConfig;
+  readonly target: Target;
+  readonly desired: DesiredState;
+  readonly gateway: Gateway;
+  readonly identity: GatewayIdentity;
+  readonly flags: TargetFlags & Pick<PlanFlags, 'cache'>;
+  readonly context: CliContext;
+};
+
+/** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
+export type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
+
+/**
+ * Reads everything that a plan compares with: all resources in bulk, the ids that lists hide, and the secrets that manifests
+ * set and bulk reads omit, including those of replaced objects.
+ */
+export async function gatherLive({
+  config,
+  target,
+  desired: loaded,
+  gateway,
+  identity,
+  flags,
+  context,
+}: GatherInput): Promise<GatheredLive> {
+  const { desired } = adaptToDialect(loaded, identity, registry);
+  const listed = await readLive(gateway, [...registry.keys()], { flags, context });
+  const ids = unresolvedIds({ desired, live: listed, registry });
+  const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
+  const key = verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation);
+  const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolutePath(flags.cache, context);
+  const { live, unwritten } = await withSecrets(bulk, desired, { gateway, key, folder });
+  return { live: await withPredecessors(live, desired, gateway), unwritten };
+}
 
 /** A plan with everything that it follows from; the caller closes the gateway. */
 export type PlanResult = {

@@ -8,7 +8,7 @@ import type { Plan } from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ResolvedConfig } from '../../project/resolved-config.ts';
-import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-policies.ts';
+import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../flags.ts';

@@ -16,6 +16,7 @@ import { specDirection } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById, liveEdges } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 
 /** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
 export type LimitMeasure = {
@@ -162,4 +163,21 @@ function guardedKinds(registry: Registry): ReadonlySet<string> {
   return new Set(
     [...registry.values()].flatMap(({ fields }) => fields.flatMap(({ edge, refers }) => (edge === 'rule' ? (refers ?? []) : []))),
   );
+}
+
+/** A flag, and the name in its argument. */
+export type NamedByOption = readonly [flag: string, name: string];
+
+/** Warns about names in flags that neither a manifest nor the gateway has: the flag has no effect. */
+export function warnUnknownNames(named: readonly NamedByOption[], among: readonly { readonly id: string }[]): readonly Diagnostic[] {
+  if (named.length === 0) return [];
+  const known = new Set(among.map(({ id }) => id));
+  return named
+    .filter(([, name]) => !known.has(name))
+    .map(([flag, name]): Diagnostic => {
+      const near = suggest(name, known);
+      const hint = near === undefined ? 'write KIND/NAME, as plan prints it' : `did you mean "${near}"?`;
+      const message = `${flag} ${name} does nothing: neither a manifest nor the gateway has it`;
+      return { code: 'plan/unknown-name', severity: 'warning', message, hint };
+    });
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
-import { nonEmptyText, readRole } from '../shared/rest.ts';
+import { nonEmptyText, readRole } from '../rest.ts';
 
 /** Reads who the gateway is and what the caller may do; roles other than admin and auditor see only a part of each list. */
 export function readCapabilities({ serverInfo, caller }: Handshake): Capabilities {

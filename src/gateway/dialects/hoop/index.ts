@@ -1,5 +1,5 @@
 import type { Dialect, ErrorHint } from '../../dialect.ts';
-import { groupsList, restList } from '../shared/rest.ts';
+import { groupsList, restList } from '../rest.ts';
 import { referencePrefixes } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
 import { kinds, terraformKinds } from './kinds.ts';

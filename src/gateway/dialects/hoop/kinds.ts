@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { WireKind } from '../../dialect.ts';
-import { type ProposedWrite, asArray, objectPath, readUid, restList } from '../shared/rest.ts';
+import { type ProposedWrite, asArray, objectPath, readUid, restList } from '../rest.ts';
 import { checkConnection, type CheckContext, type LicenseLimit } from './checks/connection.ts';
 import {
   checkMaskingRule,

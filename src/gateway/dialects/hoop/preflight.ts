@@ -3,7 +3,7 @@ import type { PreflightResult, PreflightRequest } from '../../../model/gateway.t
 import type { Refusal } from '../../../model/plan/plan.ts';
 import { pointer } from '../../../model/pointer.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
-import { checkTexts, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, asArray } from '../shared/rest.ts';
+import { checkTexts, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, asArray } from '../rest.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { findReferences, referenceReads } from './checks/references.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';

@@ -3,7 +3,7 @@ import { durationText } from '../../../model/day.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { AccessRule } from '../../../model/live.ts';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireList } from '../../dialect.ts';
-import { asArray, readUid, restList } from '../shared/rest.ts';
+import { asArray, readUid, restList } from '../rest.ts';
 
 /** Contains every field of a connection except the secrets and what `connectionSupplement` adds; the array form is complete. */
 export const connections: WireList = restList('/connections');

@@ -1,6 +1,6 @@
 import type { Decision, Review } from '../../../model/service.ts';
 import type { WireService } from '../../dialect.ts';
-import { restList } from '../shared/rest.ts';
+import { restList } from '../rest.ts';
 import { valueNames } from './fields.ts';
 import { runbooks, connectionSupplement } from './read.ts';
 

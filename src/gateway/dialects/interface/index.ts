@@ -1,5 +1,5 @@
 import type { Dialect } from '../../dialect.ts';
-import { groupsList, restList } from '../shared/rest.ts';
+import { groupsList, restList } from '../rest.ts';
 import { readCapabilities } from './handshake.ts';
 import { kinds } from './kinds.ts';
 import { preflight, preflightReads } from './preflight.ts';

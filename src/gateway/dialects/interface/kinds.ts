@@ -1,5 +1,5 @@
 import type { WireKind } from '../../dialect.ts';
-import { objectPath, readUid, restList } from '../shared/rest.ts';
+import { objectPath, readUid, restList } from '../rest.ts';
 
 /** Fields that the gateway sets: read, and never sent. */
 const readOnly: ReadonlySet<string> = new Set([

@@ -13,7 +13,7 @@ import {
   checkGroups,
   asArray,
   asText,
-} from '../shared/rest.ts';
+} from '../rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { service } from './service.ts';
 

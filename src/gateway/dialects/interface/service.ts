@@ -1,5 +1,5 @@
 import type { WireService } from '../../dialect.ts';
-import { restList } from '../shared/rest.ts';
+import { restList } from '../rest.ts';
 
 /** What people look up and decide, as the interface has it. */
 export const service: WireService = {

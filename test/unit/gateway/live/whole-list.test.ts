@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { restList } from '../../../../src/gateway/dialects/shared/rest.ts';
+import { restList } from '../../../../src/gateway/dialects/rest.ts';
 import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 

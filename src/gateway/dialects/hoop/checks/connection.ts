@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
-import { diagnosticAt, type ProposedWrite, checkGroups, asArray, proposedWrites } from '../../shared/rest.ts';
+import { diagnosticAt, type ProposedWrite, checkGroups, asArray, proposedWrites } from '../../rest.ts';
 import { types, valueNames } from '../fields.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import type { LiveState } from '../../../../model/live.ts';

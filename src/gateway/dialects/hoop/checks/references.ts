@@ -11,7 +11,7 @@ import {
   restList,
   asArray,
   asText,
-} from '../../shared/rest.ts';
+} from '../../rest.ts';
 import { accessRules } from '../read.ts';
 
 /** A list of the gateway whose rows name connections and that manifests do not contain. */

@@ -1,12 +1,12 @@
-import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
-import type { ObjectAddress, ListRows, WireList } from '../../dialect.ts';
-import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { pointer, isPointerWithin, type Pointer } from '../../../model/pointer.ts';
-import { type DesiredResource, desiredById } from '../../../model/desired.ts';
-import { liveById, type LiveResource } from '../../../model/live.ts';
-import type { PreflightRequest } from '../../../model/gateway.ts';
-import { isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../../model/plan/plan.ts';
-import { kindOf, nameOf, type Spec, resourceId, type ResourceId } from '../../../model/resource.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { pointer, isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import { type DesiredResource, desiredById } from '../../model/desired.ts';
+import { liveById, type LiveResource } from '../../model/live.ts';
+import type { PreflightRequest } from '../../model/gateway.ts';
+import { isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../model/plan/plan.ts';
+import { kindOf, nameOf, type Spec, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** Returns the list at a path: a whole array, or `{ data, pages }` where the gateway sends pages. */
 export function restList(path: string): WireList {
