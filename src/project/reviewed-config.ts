@@ -32,8 +32,8 @@ export async function resolveReviewedConfig(selection: ProjectSelection, context
   throw new InputError(diagnostics);
 }
 
-/** Returns the reviewed targets with the manifest folders of the working tree; adds a warning for each difference. */
-function withReviewedTargets(reviewed: Config, config: ResolvedConfig): ResolvedConfig {
+/** Returns the config with the reviewed targets and the manifest folders of the working tree; adds a warning for each difference. */
+export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): ResolvedConfig {
   const now = new Map(config.targets.map((target) => [target.name, target]));
   const then = new Map(reviewed.targets.map((target) => [target.name, target]));
   const targets = reviewed.targets.flatMap((target) => {

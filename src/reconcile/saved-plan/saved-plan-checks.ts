@@ -1,5 +1,5 @@
 import type { DesiredState } from '../../model/desired.ts';
-import { isWritten, type Plan, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
+import { isWritten, type Diff, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
 import { kindOf } from '../../model/resource.ts';
 
 /** Refuses a saved plan of another format version. */
@@ -29,7 +29,7 @@ function minorOf(version: string): string {
 export const noDigest = 'none';
 
 /** Refuses a plan other than the reviewed one; without a reviewed plan, a plan that writes. */
-export function differentPlan(wanted: string, { digest, changes }: Plan): Refusal | undefined {
+export function differentPlan(wanted: string, { digest, changes }: Pick<Diff, 'digest' | 'changes'>): Refusal | undefined {
   if (wanted === noDigest) return changes.some(isWritten) ? unreviewedPlan(digest) : undefined;
   if (wanted === digest) return undefined;
   return savedPlanRefusal(
@@ -83,7 +83,7 @@ export function otherRepository(then: readonly string[], now: readonly string[])
 }
 
 /** Refuses changes that do not follow from the manifests: writes of undeclared objects, and deletions of declared ones. */
-export function undeclaredChanges({ changes }: Plan, { resources }: DesiredState): readonly Refusal[] {
+export function undeclaredChanges({ changes }: Pick<Diff, 'changes'>, { resources }: DesiredState): readonly Refusal[] {
   const declared = new Set<string>(resources.map(({ id }) => id));
   const keys = new Set<string>(resources.map(({ key }) => key));
   const replaced = new Set<string>(resources.flatMap(({ id, replaces }) => (replaces === undefined ? [] : [`${kindOf(id)}/${replaces}`])));
