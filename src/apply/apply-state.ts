@@ -35,6 +35,8 @@ export type ApplyState = {
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
   /** The steps of the stage that wrote. */
   readonly written: WrittenStep[];
+  /** What deletions of the stage read in bulk, by the kinds. */
+  readonly stageReads: Map<string, ReturnType<Gateway['readAll']>>;
   /** The error after which no step starts: the gateway cannot be reached. */
   stopped: AppError | undefined;
 };

@@ -18,6 +18,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
     written: [],
+    stageReads: new Map(),
     stopped: undefined,
   };
   const { target, digest, allowed } = input.plan;
@@ -45,6 +46,7 @@ function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): rea
 async function runStage(steps: readonly Step[], state: ApplyState): Promise<void> {
   const { input, results, written } = state;
   written.length = 0;
+  state.stageReads.clear();
   await runPool(steps, input.concurrency, async (step) => {
     const result = skipReason(step, state) ?? (await executeSafely(step, state));
     const id = step.change.id;

@@ -4,6 +4,7 @@ import { ApiError } from '../model/errors.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { StepResult } from './outcomes.ts';
 import { kindsToRead, type ApplyState } from './apply-state.ts';
+import { findDeletionObstacles } from './check-deletion.ts';
 import { changesSincePlan, changedFieldText, type ChangedField } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup } from './request.ts';
 
@@ -48,12 +49,12 @@ async function create(step: Step, state: ApplyState): Promise<StepResult> {
   return { status: 'done' };
 }
 
-/** Deletes an object that is still as planned. */
-async function remove(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
+/** Deletes an object that is still as planned, with the attachments that the plan names. */
+async function remove(step: Step, fresh: LiveResource, state: ApplyState): Promise<StepResult> {
+  const { input, written } = state;
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
-  const changed = changesSincePlan(step.change, step.kind, fresh, input.seen?.get(liveKeyOf(step.change)));
-  if (changed.length > 0)
-    return failStep('apply/moved', `it was changed since it was planned, so it is not deleted: ${changedFieldsText(changed)}`);
+  const obstacles = await findDeletionObstacles(step, fresh, state);
+  if (obstacles.length > 0) return failStep('apply/moved', `it changed since the plan, so it is not deleted: ${obstacles.join('; ')}`);
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'delete' });
   await input.gateway.remove(fresh);
   written.push({ step, id: fresh.id });

@@ -154,7 +154,7 @@ function hashesOf(kind: Kind, spec: JsonObject, without: readonly Pointer[]): Re
 }
 
 /** Returns whether a field is in the fingerprint: no secret, no edge, and not only in manifests. */
-function isCompared(field: FieldRule): boolean {
+export function isCompared(field: FieldRule): boolean {
   return field.secret === undefined && field.edge === undefined && field.manifestOnly !== true;
 }
 

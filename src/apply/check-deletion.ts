@@ -1,0 +1,80 @@
+import { compareText, equal } from '../model/json.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
+import { liveKeyOf, otherEnd, type EdgeChange } from '../model/plan/plan.ts';
+import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import { kindsToRead, type ApplyState } from './apply-state.ts';
+import { changedFieldText, isCompared, type ChangedField } from './fingerprint.ts';
+
+/**
+ * Returns why an object must not be deleted: a field or a secret differs from the plan, also one that was empty, or an
+ * attachment exists that the plan does not detach. Attachments that are gone since the plan do not count: the deletion does less.
+ */
+export async function findDeletionObstacles(step: Step, fresh: LiveResource, state: ApplyState): Promise<readonly string[]> {
+  const fields = [...changedFields(step, fresh).map(changedFieldText), ...changedSecrets(step, fresh, state)];
+  const others = await endsOnOtherSide(step, fresh, state);
+  if (others === undefined) return [...fields, 'its attachments could not be read completely'];
+  const ends = [...Object.values(fresh.edges).flat(), ...others];
+  const planned = new Set(plannedEnds(state.input.plan.edges, liveKeyOf(step.change)));
+  const added = [...new Set(ends)].filter((id) => !planned.has(id)).toSorted(compareText);
+  return [...fields, ...added.map((id) => `it has an attachment to ${id}, which the plan does not name`)];
+}
+
+/** Compares all fields: a deletion names every field that is not empty, so each field that it does not name was empty. */
+function changedFields({ change, kind }: Step, fresh: LiveResource): readonly ChangedField[] {
+  const planned = new Map(change.fields.map(({ path, before }) => [path, 'value' in before ? before.value : undefined]));
+  return kind.fields.filter(isCompared).flatMap(({ name, empty }): readonly ChangedField[] => {
+    const path = pointer(name);
+    const from = planned.get(path) ?? empty;
+    const now = fresh.spec[name] ?? empty;
+    return equal(from, now) ? [] : [{ path, from, now, desired: undefined }];
+  });
+}
+
+/** Compares the keys of secrets with the plan, and values and versions with those that were read when the run began. */
+function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input }: ApplyState): readonly string[] {
+  const key = liveKeyOf(change);
+  const read = liveById(input.live.resources).get(key);
+  const unread = [...(input.seen?.get(key)?.without ?? []), ...(read?.unknown ?? []), ...(read?.leftOut ?? []), ...fresh.unknown];
+  const planned = new Set(change.fields.flatMap(({ path, before }) => ('secret' in before ? [path] : [])));
+  const differs = (path: Pointer): boolean => {
+    if (unread.some((hidden) => isPointerWithin(path, hidden))) return false;
+    const [before, now] = [read?.secrets[path], fresh.secrets[path]];
+    if (planned.has(path) !== (now !== undefined)) return true;
+    return before?.state === 'value' && now?.state === 'value' && !before.equals(now);
+  };
+  const paths = [...new Set([...planned, ...Object.keys(fresh.secrets)])].filter(differs).toSorted(compareText);
+  if (paths.length > 0) return paths.map((path) => `${path}: another value than when it was planned`);
+  const versions = [read?.secretsVersion, fresh.secretsVersion];
+  const isRewritten = versions.every((version) => version !== undefined) && versions[0] !== versions[1];
+  return isRewritten
+    ? kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [`/${name}: written since it was planned`]))
+    : [];
+}
+
+function plannedEnds(edges: readonly EdgeChange[], key: ResourceId): readonly ResourceId[] {
+  return edges.flatMap((edge) => {
+    const isOurs = edge.action === 'detach' && (edge.rule === key || edge.connection === key);
+    return isOurs ? [otherEnd(edge, key)] : [];
+  });
+}
+
+/** Reads the attachments that only their other end lists, such as those of masking rules to a connection; undefined if the list is not complete. */
+async function endsOnOtherSide({ kind }: Step, { id }: LiveResource, state: ApplyState): Promise<readonly ResourceId[] | undefined> {
+  const listed = new Set(kind.fields.flatMap(({ edge, refers }) => (edge === undefined ? [] : [refers])));
+  const others = [...state.input.registry.values()].filter(
+    ({ name, fields }) => !listed.has(name) && fields.some(({ edge, refers }) => edge !== undefined && refers === kind.name),
+  );
+  if (others.length === 0) return [];
+  const live = await readOncePerStage(kindsToRead(others), state);
+  return live?.resources.flatMap((other) => (Object.values(other.edges).flat().includes(id) ? [other.id] : []));
+}
+
+/** Reads the kinds once for all deletions of a stage. */
+async function readOncePerStage(kinds: readonly string[], { input, stageReads }: ApplyState): Promise<LiveState | undefined> {
+  const key = kinds.join(' ');
+  const reading = stageReads.get(key) ?? input.gateway.readAll(kinds);
+  stageReads.set(key, reading);
+  return (await reading).value;
+}
