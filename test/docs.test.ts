@@ -153,7 +153,7 @@ test('every environment variable that the pages name is read, and every one that
   const named = pages.flatMap(({ path, text }) =>
     [
       ...text.matchAll(
-        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|TERM)\b/g,
+        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|TERM|HOME|USERPROFILE|SUDO_UID)\b/g,
       ),
     ].map(([name]) => ({
       path,

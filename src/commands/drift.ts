@@ -108,7 +108,11 @@ export async function runDrift(flags: DriftFlags, context: CliContext): Promise<
   const livePolicies = await checkLivePolicies(plan, { ...planned, flags, context });
   const warnings = [...planned.warnings.filter(({ code }) => !code.startsWith('policy/')), ...livePolicies.diagnostics];
   const report = (one: Drift): Promise<void> =>
-    emitDrift(one, [...warnings, ...(one.adoption?.left ?? [])], { flags, context, printer: printerFor(context, flags) });
+    emitDrift(
+      one,
+      { warnings: [...warnings, ...(one.adoption?.left ?? [])], config: planned.config },
+      { flags, context, printer: printerFor(context, flags) },
+    );
   if (!flags.adopt) {
     await report(drifted);
     return isDrifted(plan) || livePolicies.fails ? 2 : 0;

@@ -48,9 +48,9 @@ export function targetOptions(on: Command, several = false): Command {
   on.optionsGroup(groups.from);
   if (several) on.option('--all-targets', 'every target of the config file, one after another', false);
   return on
-    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward)')
+    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward, at most to the top of the repository)')
     .option('--target <name>', several ? 'which target of the config file, or several: a,b' : 'which target of the config file')
-    .option('--url <url>', 'the gateway; overrides the target (OSTIARY_URL where there is no config file)')
+    .option('--url <url>', 'the gateway; overrides the target, as OSTIARY_URL does')
     .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', ...dialectNames]))
     .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
 }

@@ -2,6 +2,7 @@ import ignore from 'ignore';
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, existsSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep, dirname, join } from 'node:path';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { isRepositoryTop } from './find-config.ts';
 import { codeOf, reasonOf, maxBytes, textReader } from './text-file.ts';
 
 /** Returns true if git ignores the file, by the `.gitignore` files from the top of the repository down to it. */
@@ -45,7 +46,7 @@ function readRules(folder: string): ReturnType<typeof ignore> {
 /** Returns the nearest folder upward that contains `.git`; the root itself if there is none. */
 function topOf(root: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder;
+    if (isRepositoryTop(folder)) return folder;
     if (folder === dirname(folder)) return root;
   }
 }

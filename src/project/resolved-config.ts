@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { findConfig } from '../disk/walk.ts';
+import { findConfig } from '../disk/find-config.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
@@ -34,26 +34,47 @@ export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth'>>
 /** The content of the config file; without one, a config made of command-line options and environment variables. */
 export type ResolvedConfig = Config & {
   readonly notices: readonly Diagnostic[];
+  /** The URL that overrides that of the target, and the option or variable that it comes from. */
+  readonly override?: { readonly url: string; readonly from: '--url' | 'OSTIARY_URL' };
   /** Names of targets that the working tree declares and the reviewed config does not. */
   readonly pending?: readonly string[];
 };
 
 /**
- * Reads the config file of the selection, or the nearest one upward. Without a config file, the URL (`--url` or OSTIARY_URL)
- * and the paths make up a config. Throws InputError for an invalid config file.
+ * Reads the config file of the selection, or the nearest one upward. OSTIARY_URL overrides the URL of its target, as `--url` does. Without a config
+ * file, the URL (`--url` or OSTIARY_URL) and the paths make up a config. Throws InputError for an invalid config file, and for one of
+ * another user where nothing else names the gateway.
  */
 export function resolveConfig(selection: ProjectSelection, context: ProjectContext): ResolvedConfig {
-  const found = findConfig(context.cwd, selection.config);
+  const override = urlOverride(selection, context);
+  const found = findConfig(context, selection.config);
   if (hasErrors(found.diagnostics)) throw new InputError(found.diagnostics);
-  if (found.value === undefined) return configFromSelection(selection, context);
+  if (found.value === undefined) {
+    if (found.diagnostics.length > 0 && override === undefined)
+      throw new InputError(found.diagnostics.map((ignored) => ({ ...ignored, severity: 'error' })));
+    return { ...configFromSelection({ ...selection, url: override?.url ?? '' }, context), notices: found.diagnostics };
+  }
   const { value, diagnostics } = readConfig(found.value.file, found.value.folder);
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
-  return { ...value, notices: diagnostics };
+  return { ...value, ...(override === undefined ? {} : { override }), notices: [...found.diagnostics, ...diagnostics] };
+}
+
+/** Returns the URL of `--url`, otherwise of OSTIARY_URL unless that is empty. */
+export function urlOverride({ url }: Pick<ProjectSelection, 'url'>, { env }: Pick<ProjectContext, 'env'>): ResolvedConfig['override'] {
+  if (url !== undefined) return { url, from: '--url' };
+  const variable = env['OSTIARY_URL'] ?? '';
+  return variable === '' ? undefined : { url: variable, from: 'OSTIARY_URL' };
+}
+
+/** Describes the config file that is in force, and what overrides its URL; undefined without a config file. */
+export function configInForce({ file, override }: ResolvedConfig): string | undefined {
+  if (file === undefined) return undefined;
+  return `config ${file}${override === undefined ? '' : `, url from ${override.from}`}`;
 }
 
 /** Returns the name of the environment variable with the target's token; the default name if no readable config names one. */
 export function tokenVariable({ config, target: name }: Pick<ProjectSelection, 'config' | 'target'>, context: ProjectContext): string {
-  const { value: found } = findConfig(context.cwd, config);
+  const { value: found } = findConfig(context, config);
   const targets = found === undefined ? [] : (readConfig(found.file, found.folder).value?.targets ?? []);
   const target = name === undefined ? targets[0] : targets.find((one) => one.name === name);
   return (target?.token ?? defaultToken).env;
@@ -64,7 +85,7 @@ const defaultToken = { env: 'OSTIARY_TOKEN' } as const;
 function configFromSelection(selection: ProjectSelection, context: ProjectContext): ResolvedConfig {
   const target: Target = {
     name: selection.target ?? 'default',
-    url: selection.url ?? context.env['OSTIARY_URL'] ?? '',
+    url: selection.url ?? '',
     dialect: 'auto',
     auth: 'auto',
     token: defaultToken,
@@ -98,7 +119,12 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
       near === undefined ? `it has ${names.join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  return { ...target, url: selection.url ?? target.url, dialect: selection.dialect ?? target.dialect, auth: selection.auth ?? target.auth };
+  return {
+    ...target,
+    url: selection.url ?? config.override?.url ?? target.url,
+    dialect: selection.dialect ?? target.dialect,
+    auth: selection.auth ?? target.auth,
+  };
 }
 
 /** Returns true if the selected target is not part of the reviewed config yet. */

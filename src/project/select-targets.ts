@@ -1,5 +1,5 @@
 import { UsageError } from '../model/errors.ts';
-import { type ProjectContext, type ProjectSelection, chooseTarget, resolveConfig } from './resolved-config.ts';
+import { type ProjectContext, type ProjectSelection, chooseTarget, resolveConfig, urlOverride } from './resolved-config.ts';
 
 /** The options that select one target or several, and those that need a single target. */
 export type TargetSelector = Pick<ProjectSelection, 'config' | 'target' | 'url'> & {
@@ -20,7 +20,8 @@ export function selectTargets(selector: TargetSelector, context: ProjectContext)
   if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
   if (selector.plan !== undefined || selector.digest !== undefined)
     throw new UsageError('a saved plan or a digest is of one target', 'name one target');
-  if (selector.url !== undefined) throw new UsageError('--url goes with one target', 'leave it out, or name one target');
+  const override = urlOverride(selector, context);
+  if (override !== undefined) throw new UsageError(`${override.from} goes with one target`, 'leave it out, or name one target');
   const names = target === undefined ? undefined : namesIn(target);
   const config = resolveConfig({ ...selector, ...everything }, context);
   for (const name of names ?? []) chooseTarget(config, { ...everything, target: name });

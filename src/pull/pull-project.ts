@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findConfig } from '../disk/walk.ts';
+import { findConfig } from '../disk/find-config.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
 import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -40,7 +40,7 @@ export function resolvePullProject(selection: PullSelection, context: ProjectCon
   const given = selection.directory === undefined ? undefined : resolve(context.cwd, selection.directory);
   const home = given ?? context.cwd;
   requireFolder(home);
-  const isThere = selection.config !== undefined || findConfig(home).value !== undefined;
+  const isThere = selection.config !== undefined || findConfig({ ...context, cwd: home }).value !== undefined;
   const config = resolveConfig(selection, isThere && selection.config === undefined ? { ...context, cwd: home } : context);
   const target = chooseTarget(config, selection);
   const found = { ...config, notices: [] };

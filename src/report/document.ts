@@ -71,6 +71,8 @@ export type SectionHeading = {
   readonly title: 'Plan for' | 'Apply to' | 'Drift on' | 'Pull from';
   readonly name: string;
   readonly url: string;
+  /** The config file that is in force; only text prints it. */
+  readonly config?: string | undefined;
 };
 
 /** The result of a subject in a sentence or two. Text prints it last, Markdown and pages first. */

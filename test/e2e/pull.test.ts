@@ -183,7 +183,7 @@ test('never follows a link out of the folder and leaves no partial files', async
 test('reports impossible options before it reads the gateway', async () => {
   const cwd = makeProject({ file: '', 'other/x.yaml': 'a: 1\n', 'broken/access/a.yaml': 'kind: Connection\nspec: {}\n' });
   writeFileSync(join(cwd, 'broken/access/b.yaml'), connection('b', { reviewer: [] }));
-  writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '' });
+  writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '', '.git/HEAD': '' });
   const unreachable = 'http://127.0.0.1:9';
   for (const [line, expected] of [
     ['pull', 'which gateway?'],

@@ -7,7 +7,7 @@ import { UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import { absolutePath } from '../../project/resolved-config.ts';
+import { absolutePath, configInForce, type ResolvedConfig } from '../../project/resolved-config.ts';
 import type { ReportDocument } from '../../report/document.ts';
 import { renderReport, type FormatName } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
@@ -30,7 +30,7 @@ export type OutputOptions = {
 };
 
 /** A plan with the states that it compares, as far as they are known. */
-type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base'>>;
+type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base' | 'config'>>;
 
 const plain: Terminal = { color: plainPalette };
 
@@ -47,14 +47,19 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
   options.context.onEvent?.({ plan: planned.plan });
   emitWarnings(warnings, options);
-  await emit(planDocument([planned.plan], await matrixFor(planned, options)), options);
+  const config = planned.config === undefined ? undefined : configInForce(planned.config);
+  await emit(planDocument([planned.plan], await matrixFor(planned, options), config), options);
 }
 
 /** Emits a drift; warnings go to stderr. */
-export async function emitDrift(drift: Drift, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
+export async function emitDrift(
+  drift: Drift,
+  { warnings, config }: { readonly warnings: readonly Diagnostic[]; readonly config: ResolvedConfig },
+  options: OutputOptions,
+): Promise<void> {
   options.context.onEvent?.({ drift });
   emitWarnings(warnings, options);
-  await emit(driftDocument([drift]), options);
+  await emit(driftDocument([drift], configInForce(config)), options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */

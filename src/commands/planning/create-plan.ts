@@ -102,7 +102,7 @@ export async function createPlan(
     if (reviewed.value === undefined) throw new InputError(reviewed.diagnostics);
     const warnings = [
       ...policies.diagnostics,
-      ...insecureOverride(flags.url),
+      ...insecureOverride(config, target),
       ...planBase.diagnostics,
       ...reviewed.diagnostics,
       ...unusedAllowances(flags.allow, reviewed.value.plan),
@@ -172,9 +172,10 @@ function secretsToRead({ secrets, resource }: CreatePlanFlags): LoadOptions['sec
 const wholeHint = 'leave out --only and the paths: with a selection nothing counts as removed';
 const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
 
-/** Warns about a URL of the command line like about one of the config file. */
-function insecureOverride(text: string | undefined): readonly Diagnostic[] {
-  const url = text === undefined || !URL.canParse(text) ? undefined : new URL(text);
+/** Warns about a URL of the command line or the environment like about one of the config file. */
+function insecureOverride({ file, override }: ResolvedConfig, target: Target): readonly Diagnostic[] {
+  const isOverridden = file === undefined || override !== undefined;
+  const url = isOverridden && URL.canParse(target.url) ? new URL(target.url) : undefined;
   if (url === undefined || isSecureUrl(url)) return [];
   return [
     { code: 'config/insecure-url', severity: 'warning', message: `the token travels unencrypted to ${url.host}`, hint: 'use https://' },

@@ -11,20 +11,20 @@ import { nameOf } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
 
 /** Returns the document of drifts. */
-export function driftDocument(drifts: readonly Drift[]): ReportDocument {
+export function driftDocument(drifts: readonly Drift[], config?: string): ReportDocument {
   return {
     json: () => ({ version: 1, drifts: drifts.map(driftObject) }),
-    sections: () => drifts.map(driftSection),
+    sections: () => drifts.map((drift) => driftSection(drift, config)),
     completeIn: 'The text and the JSON of the drift have everything.',
   };
 }
 
-function driftSection(drift: Drift): ReportSection {
+function driftSection(drift: Drift, config: string | undefined): ReportSection {
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
   const unwatched = unwatchedList(drift);
   return {
-    heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url },
+    heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url, config },
     summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
     blocks: [
       { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], orphans: new Map() },

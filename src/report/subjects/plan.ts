@@ -27,13 +27,13 @@ import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 
-/** Returns the document of plans. The matrix of the gateway's protection is shown on pages alone. */
-export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = []): ReportDocument {
+/** Returns the document of plans. The matrix of the gateway's protection is shown on pages alone; `config` names the config in force. */
+export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = [], config?: string): ReportDocument {
   return {
     json: () => ({ version: 1, plans: plans.map(planObject) }),
     sections: () =>
       plans.map((plan) => ({
-        heading: { title: 'Plan for', name: plan.target.name, url: plan.target.url },
+        heading: { title: 'Plan for', name: plan.target.name, url: plan.target.url, config },
         summary: { type: 'plan', plan },
         blocks: planBlocks(plan),
         pageBlocks: () => pageBlocks(plan, matrix),

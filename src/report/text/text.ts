@@ -32,10 +32,11 @@ function sectionLines({ heading, summary, blocks }: ReportSection, terminal: Ter
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function headingLines({ name, url }: SectionHeading, terminal: Terminal): readonly string[] {
+function headingLines({ name, url, config }: SectionHeading, terminal: Terminal): readonly string[] {
   const { bold, dim } = terminal.color;
   const title: Span[] = [{ text: escapeTerminal(name), paint: bold }, ...gap, { text: escapeTerminal(url), paint: dim, noBreak: true }];
-  return wrap(title, { columns: widthFor(terminal), indent: 2 });
+  const source = config === undefined ? [] : [{ text: ' ', noBreak: true }, ...words(escapeTerminal(config), dim)];
+  return wrap([...title, ...source], { columns: widthFor(terminal), indent: 2 });
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {

@@ -13,7 +13,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findConfig } from '../../../src/disk/walk.ts';
 import { openJournal } from '../../../src/disk/journal.ts';
 import { readSecretFile } from '../../../src/disk/secret-file.ts';
 import { writeReport } from '../../../src/disk/write.ts';
@@ -39,46 +38,6 @@ function failureOf(action: () => void): { readonly code: string; readonly exitCo
   }
   return undefined;
 }
-
-describe('findConfig', () => {
-  it('finds the nearest one upward', () => {
-    put('ostiary.yaml', 'outer');
-    put('a/ostiary.yml', 'inner');
-    mkdirSync(join(root, 'a/b'));
-    expect(findConfig(join(root, 'a/b'))).toStrictEqual({
-      value: { file: { path: join(root, 'a/ostiary.yml'), text: 'inner' }, folder: join(root, 'a') },
-      diagnostics: [],
-    });
-    expect(findConfig(root).value).toStrictEqual({ file: { path: 'ostiary.yaml', text: 'outer' }, folder: root });
-  });
-
-  it('uses the explicit one', () => {
-    put('ostiary.yaml');
-    put('conf/other.yaml', 'other');
-    expect(findConfig(root, 'conf/other.yaml').value).toStrictEqual({
-      file: { path: 'conf/other.yaml', text: 'other' },
-      folder: join(root, 'conf'),
-    });
-  });
-
-  it('returns neither value nor diagnostic if there is none', () => {
-    mkdirSync(join(root, 'ostiary.yaml'));
-    expect(findConfig(root)).toStrictEqual({ diagnostics: [] });
-  });
-
-  it.each([
-    ['missing.yaml', 'config/not-found'],
-    ['.', 'config/not-found'],
-    ['file/below', 'config/not-found'],
-    ['large', 'config/too-large'],
-    ['latin', 'config/not-utf8'],
-  ])('refuses %s', (path, code) => {
-    put('file');
-    put('large', 'x'.repeat(1_048_577));
-    put('latin', Uint8Array.of(0xe9));
-    expect(findConfig(root, path).diagnostics.map((found) => found.code)).toStrictEqual([code]);
-  });
-});
 
 describe('readSecretFile', () => {
   it('reads bytes as they are', () => {
