@@ -2,6 +2,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
+import { isJsonFormat } from '../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
 import { pad, visibleWidth } from '../report/text/wrap.ts';
 import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
@@ -61,7 +62,7 @@ export async function runForTargets<F extends MultiTargetFlags>(
   if (names === undefined) return runAlone(flags, context, command);
   requirePathPerTarget(pathsOf(flags));
   const runs: TargetRun[] = [];
-  const isText = flags.format !== 'json' && flags.format !== 'sarif';
+  const isText = !isJsonFormat(flags.format ?? 'text');
   const run = { flags, context, command };
   for (const name of names) runs.push(isText ? await printSection(name, runs.length === 0, run) : await runForTarget(name, run));
   const { printDocument } = printerFor(context, flags);

@@ -2,8 +2,9 @@ import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
-import { diagnosticCounts, diagnosticsDocument, diagnosticsText } from '../report/text/diagnostics.ts';
-import { sarifDocument } from '../report/sarif.ts';
+import { formatsFor, renderJsonDocument, renderReport } from '../report/formats.ts';
+import { findingsDocument } from '../report/subjects/findings.ts';
+import { diagnosticCounts } from '../report/text/diagnostics.ts';
 import { loadTarget } from '../project/manifests.ts';
 import type { Format, TargetFlags } from './flags.ts';
 import { checkManifestPolicies } from './planning/target-policies.ts';
@@ -14,13 +15,13 @@ import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import { formatOption, pathsArgument, selectionOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
 
-export type ValidateFlags = TargetFlags & { readonly format: Format | 'sarif'; readonly today?: string };
+export type ValidateFlags = TargetFlags & { readonly format: Format; readonly today?: string };
 
 /** Defines `ostiary validate`. */
 export const defineValidate: DefineCommand = (command, run) => {
   selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(todayOption())
-    .addOption(formatOption(['text', 'json', 'sarif']))
+    .addOption(formatOption(formatsFor('validate', 'print')))
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: runValidate })));
 };
 
@@ -49,11 +50,13 @@ export async function runValidate(flags: ValidateFlags, context: CliContext): Pr
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);
   context.onEvent?.({ diagnostics: all });
   const { print, printDocument, note, hint, results, errors } = printerFor(context, flags);
-  if (flags.format === 'json') printDocument(diagnosticsDocument(all));
-  else if (flags.format === 'sarif') printDocument(sarifDocument(all, { version, fallback: config.file ?? 'ostiary.yaml' }));
-  else if (all.length > 0) (hasErrors(all) ? note : hint)(diagnosticsText(all, errors));
+  const fallback = config.file ?? 'ostiary.yaml';
+  const document = findingsDocument({ targets: [{ diagnostics: all }], version, pathOf: (file) => file, fallback });
+  const json = await renderJsonDocument(document, flags.format);
+  if (json !== undefined) printDocument(json);
+  else if (all.length > 0) (hasErrors(all) ? note : hint)(await renderReport(document, 'text', errors));
   if (hasErrors(all)) return 3;
-  if (flags.format === 'text' || flags.format === 'markdown')
+  if (json === undefined)
     print(
       `${results.color.green('Valid.')} ${resources} ${resources === 1 ? 'resource' : 'resources'}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}\n`,
     );

@@ -3,6 +3,8 @@ import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
+import { blocksOfType, type ReportDocument, type TargetFindings } from './document.ts';
+import { refusalDiagnostics } from './subjects/findings.ts';
 import { changeNote, changeRows } from './subjects/change-rows.ts';
 import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
@@ -15,6 +17,22 @@ export type Annotation = { readonly severity: Severity; readonly title: string; 
 /** The annotations of each severity that GitHub shows for one step. */
 const most = 10;
 const longestMessage = 1000;
+
+/** Renders what a run found as workflow commands that annotate the files of a pull request. */
+export function renderAnnotations(document: ReportDocument): string {
+  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+  return runs.map(({ targets, pathOf }) => annotationCommands(runAnnotations(targets), pathOf)).join('');
+}
+
+function runAnnotations(targets: readonly TargetFindings[]): readonly Annotation[] {
+  const sorts: readonly ((findings: TargetFindings) => readonly Annotation[])[] = [
+    ({ plan, result }) => (plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
+    ({ diagnostics }) => diagnosticAnnotations(diagnostics),
+    ({ plan, result }) => (plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
+    ({ drift, result }) => (drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
+  ];
+  return sorts.flatMap((sort) => annotationsByTarget(targets.map((findings) => [findings.target ?? '', sort(findings)])));
+}
 
 /** Returns the first annotations of each severity as workflow commands; the last one counts those that are omitted. */
 export function annotationCommands(annotations: readonly Annotation[], pathOf: (file: string) => string | undefined): string {
@@ -40,9 +58,7 @@ function commandOf({ severity, title, message, at }: Annotation, pathOf: (file: 
 }
 
 /** Merges equal annotations of several targets. An annotation that not all targets have names those that have it. */
-export function annotationsByTarget(
-  found: readonly (readonly [target: string, annotations: readonly Annotation[]])[],
-): readonly Annotation[] {
+function annotationsByTarget(found: readonly (readonly [target: string, annotations: readonly Annotation[]])[]): readonly Annotation[] {
   const known = new Map<string, { readonly annotation: Annotation; readonly targets: Set<string> }>();
   for (const [target, annotations] of found) {
     for (const annotation of annotations) {
@@ -71,35 +87,13 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
 
 /** Returns a plan's refusals and changes as annotations, each at its manifest; the pull request's own changes come first. */
-export function planAnnotations(plan: Plan): readonly Annotation[] {
+function planAnnotations(plan: Plan): readonly Annotation[] {
   const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
   return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...changes.map(changeAnnotation)];
 }
 
 function weight({ action, own }: Change): number {
   return importance[action] + (own === false && action !== 'held' ? most : 0);
-}
-
-/** Returns a plan's refusals as diagnostics, each at the manifest of its object. */
-export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
-  const refused = plan.refusals.map(({ code, message, hint, resource, at }) => ({
-    code,
-    severity: 'error' as const,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(resource === undefined ? {} : { resource }),
-    ...(at === undefined ? {} : { at }),
-  }));
-  return withManifestPositions(refused, plan);
-}
-
-/** Gives diagnostics without a position that of the manifest of their object. */
-export function withManifestPositions(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
-  const places = new Map(changes.map(({ id, at }) => [id, at]));
-  return diagnostics.map((one) => {
-    const at = one.at ?? (one.resource === undefined ? undefined : places.get(one.resource));
-    return at === undefined ? one : { ...one, at };
-  });
 }
 
 function changeAnnotation(change: Change): Annotation {
@@ -116,7 +110,7 @@ function changeAnnotation(change: Change): Annotation {
 }
 
 /** Returns the unfinished outcomes as annotations, each at its manifest. */
-export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotation[] {
+function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotation[] {
   const places = new Map(plan.changes.map((change) => [change.id, change.at]));
   return result.outcomes.filter(isUnfinished).map((outcome) => {
     const at = places.get(outcome.id);
@@ -131,7 +125,7 @@ export function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly An
 }
 
 /** Returns drifted objects as annotations, each at its manifest. */
-export function driftAnnotations(drift: Drift): readonly Annotation[] {
+function driftAnnotations(drift: Drift): readonly Annotation[] {
   return driftedObjects(drift).map(({ change, note, rows, edges, writers }) => {
     const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
     const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');

@@ -9,12 +9,12 @@ import type {
   TargetSampleResults,
 } from '../model/protection/protection.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
-import type { Explanation } from '../model/result/drift.ts';
+import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
 import type { ChangeGroup, SideList } from './subjects/groups.ts';
-import type { Position } from '../model/diagnostic.ts';
+import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
 import { clip } from './text/wrap.ts';
 
@@ -100,9 +100,30 @@ export type ReportBlock =
   | { readonly type: 'pulled'; readonly pulled: PullResult }
   | { readonly type: 'samples'; readonly targets: readonly TargetSampleResults[] }
   | { readonly type: 'explanation'; readonly explanation: Explanation }
+  | { readonly type: 'findings'; readonly run: RunFindings }
   | { readonly type: 'overview'; readonly plan: Plan }
   | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
   | { readonly type: 'postures'; readonly connections: readonly PostureChange[] };
+
+/** What a run found on each target, for formats that list findings at lines of files. */
+export type RunFindings = {
+  readonly targets: readonly TargetFindings[];
+  /** Ostiary's version. */
+  readonly version: string;
+  /** Returns the repository path of a file that diagnostics name; undefined for a file outside the repository. */
+  readonly pathOf: (file: string) => string | undefined;
+  /** The file of findings without a position: code scanning requires one. */
+  readonly fallback: string;
+};
+
+/** What a run found on one target; `target` is absent if the run selects none by name. */
+export type TargetFindings = {
+  readonly target?: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly plan?: Plan;
+  readonly result?: ApplyResult;
+  readonly drift?: Drift;
+};
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {

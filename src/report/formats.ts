@@ -1,35 +1,62 @@
+import type { JsonObject } from '../model/json.ts';
 import type { ReportDocument } from './document.ts';
-import type { Terminal } from './text/wrap.ts';
+import { toJsonText } from './serialize.ts';
+import { plainPalette, type Terminal } from './text/wrap.ts';
 
-/** What a command can report. */
-export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain';
+/** What a command can report; a workflow reports a `run`. */
+export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain' | 'validate' | 'run';
 
-export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit';
+export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit' | 'sarif' | 'annotations';
 
 type ReportFormat = {
   readonly name: FormatName;
   readonly subjects: readonly ReportSubject[];
   /** The format is written to files with `--report`, and never printed. */
   readonly fileOnly?: true;
-  readonly load: () => Promise<(document: ReportDocument, terminal: Terminal) => string>;
-};
+} & (
+  | { readonly load: () => Promise<(document: ReportDocument, terminal: Terminal) => string> }
+  /** The format is a JSON document; those of several targets are merged. */
+  | { readonly loadJson: () => Promise<(document: ReportDocument) => JsonObject> }
+);
 
-const allSubjects: readonly ReportSubject[] = ['plan', 'apply', 'drift', 'pull', 'test', 'explain'];
+const allSubjects: readonly ReportSubject[] = ['plan', 'apply', 'drift', 'pull', 'test', 'explain', 'validate'];
 
 /** Every format. A renderer is loaded when a run asks for it. To add a format, write its renderer, and add its name and a line here. */
 const formats: readonly ReportFormat[] = [
   { name: 'text', subjects: allSubjects, load: async () => (await import('./text/text.ts')).renderReportText },
-  { name: 'json', subjects: allSubjects, load: async () => (await import('./serialize.ts')).renderJson },
+  { name: 'json', subjects: allSubjects, loadJson: () => Promise.resolve(({ json }) => json()) },
   { name: 'markdown', subjects: ['plan', 'apply', 'drift'], load: async () => (await import('./markdown/markdown.ts')).renderFullMarkdown },
   { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtmlPage },
   { name: 'junit', subjects: ['test'], load: async () => (await import('./junit.ts')).renderJunit },
+  { name: 'sarif', subjects: ['validate', 'run'], loadJson: async () => (await import('./sarif.ts')).sarifDocument },
+  { name: 'annotations', subjects: ['run'], load: async () => (await import('./annotations.ts')).renderAnnotations },
 ];
 
-/** Renders a document; `terminal` has the colors and the width of text. */
-export async function renderReport(document: ReportDocument, format: FormatName, terminal: Terminal): Promise<string> {
-  const render = await formats.find(({ name }) => name === format)?.load();
-  if (render === undefined) throw new Error(`unknown format ${format}`);
-  return render(document, terminal);
+/** Renders a document; `terminal` has the colors and the width of text, by default none. Throws for an unknown format. */
+export async function renderReport(
+  document: ReportDocument,
+  format: FormatName,
+  terminal: Terminal = { color: plainPalette },
+): Promise<string> {
+  const found = formatNamed(format);
+  return 'loadJson' in found ? toJsonText((await found.loadJson())(document)) : (await found.load())(document, terminal);
+}
+
+/** Renders a document as a JSON document; undefined if the format is another text. */
+export async function renderJsonDocument(document: ReportDocument, format: FormatName): Promise<JsonObject | undefined> {
+  const found = formatNamed(format);
+  return 'loadJson' in found ? (await found.loadJson())(document) : undefined;
+}
+
+/** Returns whether a format is a JSON document. */
+export function isJsonFormat(format: string): boolean {
+  return formats.some((one) => one.name === format && 'loadJson' in one);
+}
+
+function formatNamed(format: FormatName): ReportFormat {
+  const found = formats.find(({ name }) => name === format);
+  if (found === undefined) throw new Error(`unknown format ${format}`);
+  return found;
 }
 
 /** Returns the formats of a subject: those that can be printed, or all that can be written to a file. */

@@ -1,47 +1,38 @@
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
 import { escapeTerminal } from './escape.ts';
-import { toJsonText } from './serialize.ts';
-
-export type SarifOptions = {
-  readonly version: string;
-  /** Returns the repository path of a file that diagnostics name; by default the name itself. */
-  readonly pathOf?: (file: string) => string | undefined;
-  /** The file of findings without a position: code scanning requires one. */
-  readonly fallback: string;
-};
+import { findingDiagnostics } from './subjects/findings.ts';
 
 const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { error: 'error', warning: 'warning', notice: 'note' };
 
 /** The results of one run that code scanning accepts. */
 const most = 25_000;
 
-/** Renders diagnostics as SARIF 2.1.0 for code scanning; the same diagnostics give the same bytes. */
-export function sarifText(diagnostics: readonly Diagnostic[], options: SarifOptions): string {
-  return toJsonText(sarifDocument(diagnostics, options));
+/** Renders what a run found as a SARIF 2.1.0 document for code scanning; the same findings give the same bytes. */
+export function sarifDocument(document: ReportDocument): JsonObject {
+  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => sarifRun(run)));
+  return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs };
 }
 
-/** Returns diagnostics as a SARIF 2.1.0 document. */
-export function sarifDocument(diagnostics: readonly Diagnostic[], options: SarifOptions): JsonObject {
-  const sorted = sortDiagnostics(diagnostics).slice(0, most);
+function sarifRun(run: RunFindings): Json {
+  const sorted = sortDiagnostics(findingDiagnostics(run)).slice(0, most);
   const codes = [...new Set(sorted.map(({ code }) => code))].toSorted();
   const rules = new Map(codes.map((code, index) => [code, index]));
-  const run: Json = {
+  return {
     tool: {
       driver: {
         name: 'ostiary',
-        version: options.version,
+        version: run.version,
         rules: codes.map((code) => ({ id: code, shortDescription: { text: code } })),
       },
     },
     columnKind: 'utf16CodeUnits',
-    results: sorted.map((diagnostic) => resultOf(diagnostic, rules.get(diagnostic.code) ?? 0, options)),
+    results: sorted.map((diagnostic) => resultOf(diagnostic, rules.get(diagnostic.code) ?? 0, run)),
   };
-  return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
 }
 
-function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, options: SarifOptions): Json {
-  const { pathOf = (file) => file, fallback } = options;
+function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, { pathOf, fallback }: RunFindings): Json {
   const path = at === undefined ? undefined : pathOf(at.file);
   const region = at === undefined || path === undefined ? { startLine: 1 } : { startLine: at.line, startColumn: at.column };
   const said = [...(resource === undefined || at !== undefined ? [] : [resource]), message, ...(hint === undefined ? [] : [hint])];

@@ -1,21 +1,11 @@
 import { appendRunnerFile, writeReport } from '../../disk/write.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { outputLines } from '../../github/job-log.ts';
-import {
-  annotationCommands,
-  annotationsByTarget,
-  diagnosticAnnotations,
-  outcomeAnnotations,
-  withManifestPositions,
-  planAnnotations,
-  refusalDiagnostics,
-  type Annotation,
-  driftAnnotations,
-} from '../../report/annotations.ts';
+import { renderReport } from '../../report/formats.ts';
+import { findingsDocument, withManifestPositions } from '../../report/subjects/findings.ts';
 import { runReportMarkdown } from '../../report/markdown/comment.ts';
-import { fileLinks } from '../../report/document.ts';
-import { sarifText } from '../../report/sarif.ts';
-import { type Findings, targetNameOf, type ActionTask, type TaskResult } from './task.ts';
+import { fileLinks, type RunFindings } from '../../report/document.ts';
+import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
@@ -32,7 +22,7 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
   if (first === undefined) return 0;
   const { task, log, context } = first;
   if (task !== undefined) {
-    writeSarif(task, results, context);
+    await writeSarif(task, findingsOf(results, task), context);
     append(context.env['GITHUB_OUTPUT'], outputLines(outputsOf(results.map(targetResultOf), task.inputs)));
   }
   const reported: ReportedTarget[] = [];
@@ -47,7 +37,7 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
         ),
       ),
     );
-  log.command(annotationCommands(annotationsOf(reported), task?.checkout.pathOf ?? none));
+  log.command(await renderReport(findingsDocument(findingsOf(reported, task)), 'annotations'));
   append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(reported));
   return 0;
 }
@@ -80,17 +70,6 @@ async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
   });
 }
 
-/** Returns the annotations of all targets. */
-function annotationsOf(reported: readonly ReportedTarget[]): readonly Annotation[] {
-  const sorts: readonly ((findings: Findings) => readonly Annotation[])[] = [
-    ({ plan, result }) => (plan === undefined || result === undefined ? [] : outcomeAnnotations(plan, result)),
-    ({ diagnostics }) => diagnosticAnnotations(diagnostics),
-    ({ plan, result }) => (plan === undefined || result !== undefined ? [] : planAnnotations(plan)),
-    ({ drift, result }) => (drift === undefined || result !== undefined ? [] : driftAnnotations(drift)),
-  ];
-  return sorts.flatMap((sort) => annotationsByTarget(reported.map(({ task, findings }) => [targetNameOf(task) ?? '', sort(findings)])));
-}
-
 /** Returns the sections of all targets; short sections leave their room to the others. */
 function summaryOf(reported: readonly ReportedTarget[]): string {
   let room = summaryLimit;
@@ -109,16 +88,15 @@ function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
 
-function writeSarif({ inputs, checkout }: ActionTask, results: readonly TaskResult[], context: TaskResult['context']): void {
+async function writeSarif({ inputs }: ActionTask, found: RunFindings, context: TaskResult['context']): Promise<void> {
   if (inputs.sarif === undefined) return;
-  const { pathOf } = checkout;
-  const all = new Map<string, Diagnostic>();
-  for (const {
-    findings: { diagnostics, plan },
-  } of results)
-    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalDiagnostics(plan))]) all.set(JSON.stringify(one), one);
-  const fallback = pathOf(inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
-  writeReport(absolutePath(inputs.sarif, context), sarifText([...all.values()], { version, pathOf, fallback }));
+  writeReport(absolutePath(inputs.sarif, context), await renderReport(findingsDocument(found), 'sarif'));
+}
+
+function findingsOf(results: readonly TaskResult[], task: ActionTask | undefined): RunFindings {
+  const pathOf = task?.checkout.pathOf ?? none;
+  const fallback = pathOf(task?.inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
+  return { targets: results.map((one) => ({ ...one.findings, target: targetNameOf(one.task) })), version, pathOf, fallback };
 }
 
 function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {

@@ -5,16 +5,11 @@ import type { Checkout } from './checkout.ts';
 import type { ActionStep } from './action-step.ts';
 import type { ActionInputs } from './inputs.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Drift } from '../../model/result/drift.ts';
-import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import type { TargetFindings } from '../../report/document.ts';
 
 /** The events of a command, merged. */
-export type Findings = {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly plan?: Plan;
-  readonly result?: ApplyResult;
-  readonly drift?: Drift;
+export type Findings = Omit<TargetFindings, 'target'> & {
   /** The file that the plan was saved in. */
   readonly saved?: string;
 };

@@ -9,12 +9,11 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { absolutePath, configInForce, type ResolvedConfig } from '../../project/resolved-config.ts';
 import type { ReportDocument } from '../../report/document.ts';
-import { renderReport, type FormatName } from '../../report/formats.ts';
+import { renderJsonDocument, renderReport, type FormatName } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
-import { plainPalette, type Terminal } from '../../report/text/wrap.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag } from '../flags.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
@@ -32,15 +31,14 @@ export type OutputOptions = {
 /** A plan with the states that it compares, as far as they are known. */
 type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base' | 'config'>>;
 
-const plain: Terminal = { color: plainPalette };
-
 /** Prints a document and writes its report files. */
 export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {
   if (printed !== true) {
-    if (flags.format === 'json') printer.printDocument(document.json());
+    const json = await renderJsonDocument(document, flags.format);
+    if (json !== undefined) printer.printDocument(json);
     else printer.print(await renderReport(document, flags.format, printer.results));
   }
-  for (const { format, path } of flags.report ?? []) writeReport(absolutePath(path, context), await renderReport(document, format, plain));
+  for (const { format, path } of flags.report ?? []) writeReport(absolutePath(path, context), await renderReport(document, format));
 }
 
 /** Emits a plan; warnings go to stderr. */

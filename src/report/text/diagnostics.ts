@@ -18,9 +18,15 @@ import {
 
 /** Returns diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Terminal): string {
-  if (diagnostics.length === 0) return '';
-  const blocks = sortDiagnostics(diagnostics).map((diagnostic) => diagnosticLines(diagnostic, terminal).join('\n'));
-  return `${blocks.join('\n')}\n${diagnosticCounts(diagnostics)}\n`;
+  return diagnosticsLines(diagnostics, terminal)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Returns the lines of `diagnosticsText`. */
+export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
+  if (diagnostics.length === 0) return [];
+  return [...sortDiagnostics(diagnostics).flatMap((diagnostic) => diagnosticLines(diagnostic, terminal)), diagnosticCounts(diagnostics)];
 }
 
 /** Returns the counts of diagnostics: `2 errors, 1 warning`. */

@@ -3,9 +3,11 @@ import type { Outcome } from '../../model/result/outcome.ts';
 import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SectionHeading } from '../document.ts';
 import { escapeTerminal } from '../escape.ts';
 import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
+import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { planSummaryText, policiesText, shortList } from '../wording/counts.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
+import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
@@ -63,6 +65,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return sampleLines(block.targets, terminal);
     case 'explanation':
       return explanationLines(block.explanation, terminal);
+    case 'findings':
+      return diagnosticsLines(findingDiagnostics(block.run), terminal);
     case 'overview':
     case 'matrix':
     case 'postures':

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { Diagnostic, Severity } from '../../../src/model/diagnostic.ts';
 import { annotationCommands, diagnosticAnnotations, type Annotation } from '../../../src/report/annotations.ts';
 import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
-import { sarifText } from '../../../src/report/sarif.ts';
+import { sarifDocument } from '../../../src/report/sarif.ts';
+import { toJsonText } from '../../../src/report/serialize.ts';
+import { findingsDocument } from '../../../src/report/subjects/findings.ts';
 import { plainPalette } from '../../../src/report/text/wrap.ts';
 import { hasControls, nastyText } from './nasty-text.ts';
 
@@ -57,10 +59,11 @@ describe('SARIF', () => {
   test('has a rule for every result, and a path in the repository', () => {
     fc.assert(
       fc.property(fc.array(diagnostic, { maxLength: 10 }), (all) => {
-        const text = sarifText(all, { version: '1.2.3', fallback: 'ostiary.yaml' });
+        const run = { targets: [{ diagnostics: all }], version: '1.2.3', pathOf: (file: string) => file, fallback: 'ostiary.yaml' };
+        const text = toJsonText(sarifDocument(findingsDocument(run)));
         const { version, runs } = JSON.parse(text);
         expect(version).toBe('2.1.0');
-        expect(runs[0].results).toHaveLength(all.length);
+        expect(runs[0].results).toHaveLength(new Set(all.map((one) => JSON.stringify(one))).size);
         for (const { ruleId, ruleIndex, level, message, locations } of runs[0].results) {
           expect(runs[0].tool.driver.rules[ruleIndex].id).toBe(ruleId);
           expect(['error', 'warning', 'note']).toContain(level);
