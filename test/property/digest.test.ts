@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
 import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
 import { runCount } from '../support/property-runs.ts';
-import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
+import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 
 type Parts = {
   readonly target: TargetIdentity;
@@ -18,7 +18,7 @@ function digest({ target, changes, edges, sources }: Parts): string {
 
 /** The parts of any plan that a digest is made of. */
 async function partsOf(past: History): Promise<{ readonly plan: Plan; readonly parts: Parts }> {
-  const { plan, desired } = await planAgainst(gatewayOf(past), past);
+  const { plan, desired } = await planHistory(gatewayOf(past), past);
   const sources = [...sourcesOf(desired.resources.toSorted((left, right) => (left.id < right.id ? -1 : 1)))];
   const parts = { target: plan.target, changes: plan.changes, edges: plan.edges, sources };
   expect(digest(parts)).toBe(plan.digest);

@@ -10,7 +10,7 @@ import { readPostures } from '../../src/protection/posture/posture.ts';
 import { plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';
 import { filterDrift } from '../../src/reconcile/drift/filter-drift.ts';
 import { runCount } from '../support/property-runs.ts';
-import { gatewayOf, history, planAgainst, type History } from '../support/history.ts';
+import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 import type { MemoryFault, MemoryGateway } from '../support/memory-gateway.ts';
 import { exposedConnections } from '../support/posture.ts';
 import { applyPlan, checkedPlan } from '../support/run-pipeline.ts';
@@ -35,7 +35,7 @@ test('held, managed and unmanaged values stay; the rest is in sync with the mani
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const gateway = gatewayOf(past);
-      const { plan, live, desired } = await planAgainst(gateway, past);
+      const { plan, live, desired } = await planHistory(gateway, past);
       const result = await applyPlan({ gateway, plan, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
       const ours = new Set<string>(
@@ -52,9 +52,9 @@ test('held, managed and unmanaged values stay; the rest is in sync with the mani
         expect(specValueAt(fields, spec, field.path)).toEqual('value' in field.before ? field.before.value : undefined);
       }
       // A rule that protected what is replaced is free to go only once its edge has moved.
-      const freed = past.consent.prune ? await planAgainst(gateway, past) : undefined;
+      const freed = past.consent.prune ? await planHistory(gateway, past) : undefined;
       if (freed !== undefined) await applyPlan({ gateway, ...freed, concurrency: 8 });
-      const again = await planAgainst(gateway, past);
+      const again = await planHistory(gateway, past);
       expect(again.plan.changes.filter(({ action }) => action !== 'blocked' && action !== 'held')).toEqual([]);
       expect(again.plan.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
       expect(heldEdges(again.plan)).toEqual(expect.arrayContaining([...heldEdges(plan)]));
@@ -73,7 +73,7 @@ test('held drift only adds protection: what --revert would leave is weaker, and 
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
       const whole: History = { ...past, consent: { ...past.consent, revert: [] } };
-      const { plan, live } = await planAgainst(gatewayOf(whole), whole);
+      const { plan, live } = await planHistory(gatewayOf(whole), whole);
       fc.pre(heldOf(plan).some(({ change }) => change.action !== 'blocked'));
       const snapshots = [plan, { ...plan, changes: plan.changes.map(revertAll) }].map((one) => plannedSnapshot(one, live, registry));
       const [kept, reverted] = snapshots.map(readPostures);
@@ -95,7 +95,7 @@ test('held drift only adds protection: what --revert would leave is weaker, and 
 test('origins agree with a plan of the base itself against the same gateway', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
-      const { plan, live } = await planAgainst(gatewayOf(past), past);
+      const { plan, live } = await planHistory(gatewayOf(past), past);
       const { value: undone } = checkedPlan(past.base.desired, live);
       fc.pre(undone !== undefined);
       const [found, expectedAll]: [string[], string[]] = [[], []];
@@ -128,7 +128,7 @@ test('origins agree with a plan of the base itself against the same gateway', as
 test('nothing is deleted without --prune, and with it only unprotected resources of the base', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (past) => {
-      const { plan } = await planAgainst(gatewayOf(past), past);
+      const { plan } = await planHistory(gatewayOf(past), past);
       const deletes = plan.changes.filter(({ action }) => action === 'delete');
       expect(past.consent.prune || deletes.length === 0).toBe(true);
       const declared = new Set(past.desired.resources.map(({ id }) => id));
@@ -151,7 +151,7 @@ test('no intermediate state is less protected than both ends, deletions and new 
         return Promise.resolve();
       });
       const before = gateway.state();
-      const { plan, live, desired } = await planAgainst(gateway, past);
+      const { plan, live, desired } = await planHistory(gateway, past);
       await applyPlan({ gateway, plan, live, desired, concurrency });
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
@@ -166,17 +166,17 @@ test('a revert writes only drifted values, leaves no drift, and neither applies 
       const ids = whole.desired.resources.map(({ id }) => id);
       const past: History = { ...whole, consent: { adopt: [], revert: ids, prune: false } };
       const gateway = gatewayOf(past);
-      const { plan } = await planAgainst(gateway, past);
+      const { plan } = await planHistory(gateway, past);
       const {
         plan: undoing,
         live,
         desired,
-      } = await planAgainst(gateway, past, (differences, base) => filterDrift(differences, { base, registry }, 'only').diff);
+      } = await planHistory(gateway, past, (differences, base) => filterDrift(differences, { base, registry }, 'only').diff);
       const result = await applyPlan({ gateway, plan: undoing, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
       const written = new Set(undoing.changes.map(liveKeyOf));
       for (const { id } of gateway.writes) expect(written.has(id)).toBe(true);
-      const again = await planAgainst(gateway, past);
+      const again = await planHistory(gateway, past);
       const left = filterDrift(again.plan, { base: past.base, registry }, 'only').diff;
       expect(left.changes.flatMap(({ action, fields }) => (action === 'blocked' ? [] : fields))).toEqual([]);
       expect(left.edges.filter(({ action }) => action === 'attach' || action === 'detach')).toEqual([]);
@@ -229,5 +229,5 @@ async function appliedBefore(past: History): Promise<MemoryGateway> {
 /** Plans and applies, and once more where a rule was free to go only after that. */
 async function converge(gateway: MemoryGateway, past: History): Promise<void> {
   const times = past.consent.prune ? 2 : 1;
-  for (let time = 0; time < times; time += 1) await applyPlan({ gateway, ...(await planAgainst(gateway, past)) });
+  for (let time = 0; time < times; time += 1) await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
 }

@@ -7,7 +7,7 @@ import { kindOf } from '../../src/model/resource.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
-import { gatewayOf as historyGateway, history, planAgainst as planHistory } from '../support/history.ts';
+import { gatewayOf as historyGateway, history, planHistory } from '../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../support/memory-gateway.ts';
 import { exposedConnections } from '../support/posture.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';

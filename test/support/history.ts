@@ -70,7 +70,7 @@ function isPossible(diagnostics: readonly Diagnostic[]): boolean {
 }
 
 /** Plans a history against its gateway, and skips a case that cannot be planned. */
-export async function planAgainst(
+export async function planHistory(
   gateway: MemoryGateway,
   { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
   filter?: PlanFilter,

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../../../src/model/json.ts';
 import { databases, idOf } from '../client.ts';
 import {
   requestReview,
-  createReviewPeople,
+  prepareReviews,
   sendDecision,
   groupsOf,
   timeWindow,
@@ -23,9 +23,7 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
   const admin = gateway.call;
 
   beforeAll(async () => {
-    await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
-    await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
-    people = await createReviewPeople(gateway.server);
+    people = await prepareReviews(gateway.server);
   });
 
   test.each([

@@ -16,8 +16,15 @@ export async function createPerson(server: Pick<TestServer, 'url' | 'key'>, name
 /** The callers in the tests of reviews. */
 export type ReviewPeople = Readonly<Record<'owner' | 'dba' | 'sec' | 'sre' | 'auditor' | 'other', Person>>;
 
-/** Creates an owner, a reviewer of each group, a member of a forcing group, an auditor, and a caller without any part. */
-export async function createReviewPeople(server: Pick<TestServer, 'url' | 'key'>): Promise<ReviewPeople> {
+/**
+ * Creates the connections `orders-db`, `short` and `free`, and the people: an owner, a reviewer of each group, a member of a
+ * forcing group, an auditor, and a caller without any part.
+ */
+export async function prepareReviews(server: Pick<TestServer, 'url' | 'key'>): Promise<ReviewPeople> {
+  const admin = callerOf(server);
+  await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+  await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
+  await reviewedConnection(admin, 'free', {});
   return {
     owner: await createPerson(server, 'owner', ['devs']),
     dba: await createPerson(server, 'ada', ['dba']),

@@ -1,34 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
-import type { TestServer } from '../../support/servers.ts';
-import { callerOf, databases, idOf, type CallServer } from '../client.ts';
+import { databases, idOf } from '../client.ts';
 import {
   requestReview,
-  createReviewPeople,
+  prepareReviews,
   sendDecision,
   groupsOf,
   timeWindow,
   reviewedConnection,
   type ReviewPeople,
 } from './review-people.ts';
+import { useServer } from '../use-server.ts';
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const minute = 60_000_000_000;
 
 describe.each(databases)('reviews on %s', (_name, start) => {
-  let server: TestServer;
-  let admin: CallServer;
   let people: ReviewPeople;
+  const gateway = useServer(start, { now: () => new Date('2026-11-20T12:00:00.000Z') });
+  const admin = gateway.call;
 
   beforeAll(async () => {
-    server = await start({ now: () => new Date('2026-11-20T12:00:00.000Z') });
-    admin = callerOf(server);
-    await reviewedConnection(admin, 'orders-db', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
-    await reviewedConnection(admin, 'short', { reviewers: ['dba'], access_max_duration: 60 });
-    await reviewedConnection(admin, 'free', {});
-    people = await createReviewPeople(server);
+    people = await prepareReviews(gateway.server);
   });
-  afterAll(() => server.close());
 
   describe('request', () => {
     test('opens a review for every group of the connection, and returns all its fields', async () => {

@@ -69,31 +69,7 @@ export function change(
   };
 }
 
-/** A connection with comments, quotes of both sorts, and lists in both layouts. */
-export const orders = `# Orders.
-apiVersion: ostiary/v1
-kind: Connection
-metadata: { name: orders }
-
-spec:
-  type: database        # what it is
-  subtype: "postgres"
-  agent_id: default
-  access_mode_connect: enabled
-  access_mode_exec: enabled
-  access_mode_runbooks: disabled
-  access_schema: enabled
-  access_max_duration: 3600 # an hour
-  # Who looks at it.
-  reviewers:
-  - 'dba'   # always
-  - 'sre'
-
-  connection_tags: {env: prod, team: orders}
-  secret:
-    envvar:HOST: { value: 10.0.0.5 }
-    envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_ORDERS } }
-`;
+export { commentedConnection as orders } from '../../../support/manifests.ts';
 
 /** A rule with a selector, and entries in both layouts. */
 export const rule = `apiVersion: ostiary/v1

@@ -4,7 +4,7 @@ import { defaultLimits } from '../../../../src/model/gateway.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { planAgainst as planHistory, type History } from '../../../support/history.ts';
+import { planHistory, type History } from '../../../support/history.ts';
 import { memoryGateway } from '../../../support/memory-gateway.ts';
 import { applyPlan, planAgainst, runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
