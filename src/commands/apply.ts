@@ -16,6 +16,7 @@ import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
+import { isPartialSelection } from '../project/resolved-config.ts';
 import { recordApplied } from '../project/record-applied.ts';
 import { secretLookup } from './planning/read-saved-secrets.ts';
 import type { ResumedPlan } from './planning/resume-saved-plan.ts';
@@ -94,7 +95,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   if (flags.format === 'text') printer.print('\n');
   await emitApply(result, planned, { flags, context, printer });
   if (result.interrupted || result.outcomes.some(isUnfinished)) return 5;
-  if (!planned.isWhole || flags.paths.length > 0 || flags.only.length > 0) return 0;
+  if (!planned.isWhole || isPartialSelection(flags)) return 0;
   const recorded = await recordApplied({ ...planned, options: flags, context, removalWarnings: removalWarnings(plan) });
   context.onEvent?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));

@@ -56,7 +56,11 @@ export function targetOptions(on: Command, several = false): Command {
 }
 
 export function selectionOption(on: Command): Command {
-  return on.optionsGroup(groups.from).option('--only <kind/name>', 'only this resource (repeatable)', collect, []);
+  return on
+    .optionsGroup(groups.from)
+    .option('--only <kind/name>', "only this resource, or a pattern: '*/orders-*' (repeatable)", collect, [])
+    .option('--tag <key=value>', 'only connections with this tag, and all of them if repeated', collectTag, [])
+    .option('--exclude <kind/name>', 'without this resource, or a pattern (repeatable)', collect, []);
 }
 
 export function configRefOption(on: Command): Command {
@@ -130,6 +134,12 @@ export function secretsOption(): Option {
 
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
+}
+
+function collectTag(text: string, earlier: readonly string[]): readonly string[] {
+  const [key, value] = split(text);
+  if (key === '' || value === '') throw new InvalidArgumentError('write KEY=VALUE, such as env=prod');
+  return [...earlier, text];
 }
 
 /** Makes a parser for `--report` that accepts the formats. */

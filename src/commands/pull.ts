@@ -3,8 +3,9 @@ import { registry } from '../kinds/index.ts';
 import { matchState } from '../manifest/pull/terraform-state.ts';
 import { UsageError } from '../model/errors.ts';
 import type { PullResult, PulledSecrets } from '../model/result/pull-result.ts';
-import { chooseObjects, objectsWithDeclaredSecrets, readDetails, readOnlyOption } from '../pull/choose-objects.ts';
+import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../pull/choose-objects.ts';
 import type { PullManifests } from '../pull/make-manifests.ts';
+import { isPartialSelection } from '../project/resolved-config.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { handOver, readOwnedObjects } from '../pull/write-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
@@ -55,8 +56,8 @@ Values of secrets are never written.
 
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
 export async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
-  if (flags.fromState !== undefined && flags.only.length > 0)
-    throw new UsageError('--from-state says what is pulled, and so does --only', 'leave out one of them');
+  if (flags.fromState !== undefined && isPartialSelection(flags))
+    throw new UsageError('--from-state selects what is pulled, and so do --only, --tag and --exclude', 'leave out one of them');
   const project = resolvePullProject(flags, context);
   const owned = flags.fromState === undefined ? undefined : readOwnedObjects(flags.fromState, context);
   const taken = takenNames(project.folder);
@@ -69,7 +70,7 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
       import('../pull/write-project.ts'),
     ]);
     const matched = owned && matchState(owned, listed.resources);
-    const asked = matched === undefined ? readOnlyOption(flags.only, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
+    const asked = matched === undefined ? selectLive(flags, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
     const chosen = chooseObjects(listed, new Set(project.declared.resources.map(({ key }) => key)), asked);
     const detailed = flags.secrets === 'omit' ? [] : [...chosen.live, ...objectsWithDeclaredSecrets(listed, project, asked)];
     const live = await readDetails(listed, detailed, gateway, trackSecretReads({ flags, context }));

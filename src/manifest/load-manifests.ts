@@ -14,6 +14,13 @@ import type { Registry } from '../model/kind.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
+import {
+  findUnmatchedTerms,
+  selectionMatcher,
+  tagTextsOf,
+  type ResourceSelection,
+  type UnmatchedTerm,
+} from '../model/resource-selection.ts';
 import { readStrings, suggestWord } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
@@ -75,6 +82,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
     ...(policies.length === 0 ? {} : { policies }),
     tree: hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
+    ...(ids === undefined ? {} : { partial: true as const }),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
     diagnose: createDiagnose(sources, manifests),
@@ -150,6 +158,7 @@ function toResources(
   input: LoadInput,
 ): { readonly resources: readonly DesiredResource[]; readonly diagnostics: readonly Diagnostic[] } {
   const rules = createSecretRules(input);
+  const isChosen = manifestMatcher(input.selection);
   const diagnostics: Diagnostic[] = [];
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
@@ -157,8 +166,7 @@ function toResources(
     if (!hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)) {
       diagnostics.push(...locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
     }
-    if (input.inspect !== undefined && (input.selection === undefined || isSelected(manifest, input.selection)))
-      diagnostics.push(...locateAll(sources, manifest, input.inspect(resource)));
+    if (input.inspect !== undefined && isChosen(manifest)) diagnostics.push(...locateAll(sources, manifest, input.inspect(resource)));
     return resource;
   });
   return { resources, diagnostics };
@@ -176,10 +184,8 @@ function createSecretRules({
   if (resolve === undefined) return () => unresolved;
   const resolved: SecretRules = { ...unresolved, resolve };
   if (selection === undefined && resolveOnly === undefined) return () => resolved;
-  return (manifest) => {
-    const isMeant = resolveOnly?.has(manifest.id) ?? true;
-    return isMeant && (selection === undefined || isSelected(manifest, selection)) ? resolved : unresolved;
-  };
+  const isChosen = manifestMatcher(selection);
+  return (manifest) => ((resolveOnly?.has(manifest.id) ?? true) && isChosen(manifest) ? resolved : unresolved);
 }
 
 /** Finds further errors in an invalid manifest, outside the places that its schema rejects. */
@@ -230,16 +236,20 @@ export function hashTree(files: readonly SourceFile[], pathInTree: (path: string
   return hash.update(waiting).digest('hex');
 }
 
-/** The resources of a run: those named, and those whose files are at one of the paths. */
-export type Selection = { readonly only: readonly string[]; readonly paths?: readonly SelectedPath[] };
+/** The resources of a run: those selected by name and tag whose files are at one of the paths. */
+export type Selection = ResourceSelection & { readonly paths?: readonly SelectedPath[] };
 
 /** A path as the user gave it, and a test for files at or below it. */
 export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
 
-/** Returns whether a selection includes the manifest. */
-export function isSelected({ id, layers }: Manifest, { only, paths }: Selection): boolean {
-  if (only.length > 0 && !only.includes(id)) return false;
-  return paths === undefined || paths.some(({ holds }) => isAnyAt(layers, holds));
+type ManifestMatcher = (manifest: Manifest) => boolean;
+
+/** Creates the test for selected manifests; without a selection, all are selected. */
+function manifestMatcher(selection: Selection | undefined): ManifestMatcher {
+  if (selection === undefined) return () => true;
+  const { paths } = selection;
+  const matches = selectionMatcher(selection);
+  return (manifest) => matches(manifest) && (paths === undefined || paths.some(({ holds }) => isAnyAt(manifest.layers, holds)));
 }
 
 /** Returns the ids of the selected manifests; no set if everything is selected. */
@@ -248,21 +258,26 @@ export function selectManifests(
   selection: Selection | undefined,
 ): { readonly ids?: ReadonlySet<ResourceId>; readonly diagnostics: readonly Diagnostic[] } {
   if (selection === undefined) return { diagnostics: [] };
-  const { only, paths = [] } = selection;
-  const known = new Set<string>(manifests.map(({ id }) => id));
-  const unknown = only.filter((text) => !known.has(text));
+  const { paths = [] } = selection;
+  const unmatched = manifests.length === 0 ? [] : findUnmatchedTerms(selection, manifests);
   const barren = manifests.length === 0 ? [] : paths.filter(({ holds }) => !manifests.some(({ layers }) => isAnyAt(layers, holds)));
-  const diagnostics = [...unknown.map((text) => unknownName(text, known)), ...barren.map(({ path }) => nothingAt(path))];
-  const chosen = manifests.filter((manifest) => isSelected(manifest, selection));
+  const diagnostics = [...unmatched.map((term) => unmatchedDiagnostic(term, manifests)), ...barren.map(({ path }) => nothingAt(path))];
+  const chosen = manifests.filter(manifestMatcher(selection));
   if (chosen.length === 0 && diagnostics.length === 0 && manifests.length > 0) return { diagnostics: [nothingSelected] };
   return { ids: new Set(chosen.map(({ id }) => id)), diagnostics };
 }
 
-function unknownName(text: string, known: ReadonlySet<string>): Diagnostic {
-  const hint = text.includes('*')
-    ? 'patterns are not supported: repeat --only KIND/NAME, or give folders'
-    : (suggestWord(suggest(text, known)) ?? 'write KIND/NAME, as plan prints it');
-  return { code: 'manifest/unknown-selection', severity: 'error', message: `no manifest of this target is "${text}"`, hint };
+function unmatchedDiagnostic({ option, text }: UnmatchedTerm, manifests: readonly Manifest[]): Diagnostic {
+  const isTag = option === '--tag';
+  const known = isTag ? tagTextsOf(manifests) : manifests.map(({ id }) => id);
+  const form = isTag ? 'write KEY=VALUE, as in connection_tags of a manifest' : "write KIND/NAME, or a pattern: '*/orders-*'";
+  const message = isTag ? `no manifest of this target has the tag "${text}"` : `no manifest of this target is "${text}"`;
+  return {
+    code: 'manifest/unknown-selection',
+    severity: 'error',
+    message: `${option}: ${message}`,
+    hint: suggestWord(suggest(text, known)) ?? form,
+  };
 }
 
 function isAnyAt(layers: Manifest['layers'], holds: SelectedPath['holds']): boolean {
@@ -281,6 +296,6 @@ function nothingAt(path: string): Diagnostic {
 const nothingSelected: Diagnostic = {
   code: 'manifest/nothing-selected',
   severity: 'error',
-  message: 'none of the manifests that --only names lies at the given paths',
-  hint: 'leave out --only or the paths',
+  message: 'no manifest of this target matches --only, --tag, --exclude and the paths together',
+  hint: 'leave out some of them',
 };

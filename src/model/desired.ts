@@ -73,6 +73,8 @@ export type DesiredState = {
   readonly edges: readonly DeclaredEdge[];
   /** SHA-256 (hex) over the paths and bytes of the manifests, independent of the order in which they were read. */
   readonly tree: string;
+  /** A selection was given, even if it includes everything: nothing is an orphan. */
+  readonly partial?: true;
   /** Resources that the selection excluded: they are never orphans, and their names still resolve. */
   readonly unselected: readonly Pick<DesiredResource, 'id' | 'key' | 'ignore'>[];
   readonly notices: readonly Diagnostic[];

@@ -8,7 +8,7 @@ import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { type ProjectContext, type ProjectSelection, absolutePath, type ResolvedConfig } from './resolved-config.ts';
+import { type ProjectContext, type ProjectSelection, absolutePath, isPartialSelection, type ResolvedConfig } from './resolved-config.ts';
 
 export type LoadOptions = {
   readonly selection: ProjectSelection;
@@ -115,12 +115,12 @@ function pathBelow(root: string, context: ProjectContext): (path: string) => str
   return (path) => (isBelowHome(path) ? path.slice(home.length) : relative(root, absolutePath(path, context)).split(sep).join('/'));
 }
 
-/** Returns the filter for `only` and `paths`; each path must contain a manifest. */
+/** Returns the filter for names, tags and paths; each path must contain a manifest. */
 function selectionOf(selection: ProjectSelection, context: ProjectContext): Pick<LoadInput, 'selection'> {
-  const { only } = selection;
-  if (selection.paths.length === 0 && only.length === 0) return {};
+  const { only, tag = [], exclude = [] } = selection;
+  if (!isPartialSelection(selection)) return {};
   const paths = selection.paths.map((path) => ({ path, holds: pathMatcher(resolve(context.cwd, path), context.cwd) }));
-  return { selection: { only, ...(paths.length === 0 ? {} : { paths }) } };
+  return { selection: { only, tag, exclude, ...(paths.length === 0 ? {} : { paths }) } };
 }
 
 /** Returns a function that tests whether a displayed path (absolute, or relative to the working directory) is at or below `top`. */

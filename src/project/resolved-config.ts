@@ -4,6 +4,7 @@ import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
+import { isPartial } from '../model/resource-selection.ts';
 import { registry } from '../kinds/index.ts';
 import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
 import { policyKind, policySchema } from '../manifest/read-policies.ts';
@@ -25,8 +26,12 @@ export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth'>>
   readonly configRef?: string;
   /** The name of the target. */
   readonly target?: string;
-  /** The resources to load, as `KIND/NAME`; all if empty. */
+  /** The resources to load, as `KIND/NAME` or patterns; all if empty. */
   readonly only: readonly string[];
+  /** The tags that the resources must have, as `KEY=VALUE`. */
+  readonly tag?: readonly string[];
+  /** The resources to leave out, as `KIND/NAME` or patterns. */
+  readonly exclude?: readonly string[];
   /** The files and folders to load; all if empty. */
   readonly paths: readonly string[];
 };
@@ -130,6 +135,11 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
 /** Returns true if the selected target is not part of the reviewed config yet. */
 export function isPendingTarget({ targets, pending = [] }: ResolvedConfig, { target }: Pick<ProjectSelection, 'target'>): boolean {
   return target === undefined ? targets.length === 0 && pending.length > 0 : pending.includes(target);
+}
+
+/** Returns whether the selection may leave out manifests: nothing is an orphan then, and no commit counts as applied. */
+export function isPartialSelection(selection: Pick<ProjectSelection, 'only' | 'tag' | 'exclude' | 'paths'>): boolean {
+  return selection.paths.length > 0 || isPartial(selection);
 }
 
 /** Returns the absolute form of a path of the command line. */

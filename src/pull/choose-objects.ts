@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ResourceId } from '../model/resource.ts';
+import { findUnmatchedTerms, isPartial, selectionMatcher, tagTextsOf, type ResourceSelection } from '../model/resource-selection.ts';
 import type { SkippedObject } from '../model/result/pull-result.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
@@ -10,15 +11,21 @@ import type { PullProject } from './pull-project.ts';
 
 const concurrency = 16;
 
-/** Returns the live ids that `--only` names; undefined if it names none. Throws UsageError for a name that is not live. */
-export function readOnlyOption(only: readonly string[], { resources }: LiveState): ReadonlySet<string> | undefined {
-  const known = new Set<string>(resources.map(({ id }) => id));
-  const unknown = only.find((text) => !known.has(text));
-  if (unknown === undefined) return only.length === 0 ? undefined : new Set(only);
-  const near = suggest(unknown, known);
+/** Returns the selected live ids; undefined without a selection. Throws UsageError for a term that matches no live object. */
+export function selectLive(selection: ResourceSelection, { resources }: LiveState): ReadonlySet<string> | undefined {
+  if (!isPartial(selection)) return undefined;
+  const [unmatched] = findUnmatchedTerms(selection, resources);
+  if (unmatched === undefined) {
+    const matches = selectionMatcher(selection);
+    return new Set(resources.filter(matches).map(({ id }) => id));
+  }
+  const { option, text } = unmatched;
+  const isTag = option === '--tag';
+  const near = suggest(text, isTag ? tagTextsOf(resources) : resources.map(({ id }) => id));
+  const form = isTag ? 'write KEY=VALUE' : 'write KIND/NAME, or a pattern; ostiary get lists what there is';
   throw new UsageError(
-    `the gateway has no "${unknown}"`,
-    near === undefined ? 'write KIND/NAME; ostiary get lists what there is' : `did you mean "${near}"?`,
+    `${option}: the gateway has no ${isTag ? 'connection with the tag ' : ''}"${text}"`,
+    near === undefined ? form : `did you mean "${near}"?`,
   );
 }
 

@@ -86,6 +86,9 @@ test('a process prints a usage error and its hint to stderr', async () => {
 test.concurrent.each([
   ['--only GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
   ['--only no-drop', 'manifest/unknown-selection', 'KIND/NAME'],
+  ['--only GuardrailRule/x*', 'manifest/unknown-selection', 'KIND/NAME'],
+  ['--exclude GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
+  ['--tag env=prodd', 'manifest/unknown-selection', 'KEY=VALUE'],
   ['access/none.yaml', 'manifest/no-such-path', 'check the path'],
   ['GuardrailRule/no-drop', 'manifest/no-such-path', 'a resource is chosen by --only GuardrailRule/no-drop'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
@@ -161,19 +164,19 @@ test('--version prints the version of package.json', async () => {
 
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
-    validate: '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --today --format',
-    test: '--no-color --quiet --help --config --target --url --dialect --auth --only --format --report',
+    validate: '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
+    test: '--no-color --quiet --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--no-color --quiet --help --config --target --url --dialect --auth --format',
     search: '--no-color --quiet --help --config --target --url --dialect --auth --format',
     review: '--no-color --quiet --force --window --help --config --target --url --dialect --auth --format',
     explain:
       '--no-color --quiet --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
-    plan: '--no-color --quiet --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --secrets',
+    plan: '--no-color --quiet --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --secrets',
     apply:
-      '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest',
+      '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --yes --concurrency --journal --on-managed --plan --digest',
     drift:
-      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --journal',
-    pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --format',
+      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --journal',
+    pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
     init: '--no-color --quiet --help',
     serve:
       '--no-color --quiet --port --host --database --agent --init --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',

@@ -8,6 +8,7 @@ import type { RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks } from '../../report/document.ts';
+import { selectionKeyOf } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';
@@ -98,8 +99,7 @@ function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<RunRep
 }
 
 function keyOf({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {
-  const { paths = '', config = '', only = '' } = inputs.flags;
-  return ['drift', config, target.name, paths, only];
+  return ['drift', inputs.flags['config'] ?? '', target.name, ...selectionKeyOf(inputs.flags)];
 }
 
 function goodbye({ run }: ActionTask, isUndone: boolean): string {

@@ -33,6 +33,8 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   dialect: { becomes: 'flag', of: all },
   auth: { becomes: 'flag', of: all },
   only: { becomes: 'flags', of: all },
+  tag: { becomes: 'flags', of: all },
+  exclude: { becomes: 'flags', of: all },
   today: { becomes: 'flag', of: all },
   cache: { becomes: 'flag', of: comparing },
   report: { becomes: 'flags', of: comparing },
@@ -78,6 +80,11 @@ export type ActionInputs = {
   /** The given inputs that become options, by name. */
   readonly flags: Readonly<Record<string, string>>;
 };
+
+/** Returns the part of a post's key that names the selected manifests; `tag` and `exclude` count only if given, so earlier posts keep their keys. */
+export function selectionKeyOf({ paths = '', only = '', tag = '', exclude = '' }: ActionInputs['flags']): readonly string[] {
+  return [paths, only, ...(tag === '' && exclude === '' ? [] : [tag, exclude])];
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,7 +4,7 @@ import { keepComment, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
-import type { ActionInputs, ActionMode } from './inputs.ts';
+import { selectionKeyOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { version } from '../context/version.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
@@ -66,8 +66,8 @@ export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]
 
 /** Returns the key of a mode's comment: steps with the same inputs share one. */
 export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: ActionMode): readonly string[] {
-  const { paths = '', config = '', target = '', only = '' } = flags;
-  return [mode, config, target, paths, only];
+  const { config = '', target = '' } = flags;
+  return [mode, config, target, ...selectionKeyOf(flags)];
 }
 
 async function comment(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {

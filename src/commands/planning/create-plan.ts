@@ -14,7 +14,7 @@ import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive } from '../connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import { chooseTarget, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
+import { chooseTarget, isPartialSelection, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
 import { warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
@@ -128,7 +128,7 @@ type PlanProject = {
 
 /** Reads everything that a plan needs from files and from git. */
 async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Promise<PlanProject> {
-  if (flags.prune && (flags.paths.length > 0 || flags.only.length > 0)) throw new UsageError('--prune goes with all manifests', wholeHint);
+  if (flags.prune && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
   const { value: desired, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
@@ -169,7 +169,7 @@ function secretsToRead({ secrets, resource }: CreatePlanFlags): LoadOptions['sec
   return resource === undefined ? 'resolve' : new Set([resource]);
 }
 
-const wholeHint = 'leave out --only and the paths: with a selection nothing counts as removed';
+const wholeHint = 'leave out --only, --tag, --exclude and the paths: with a selection nothing counts as removed';
 const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
 
 /** Warns about a URL of the command line or the environment like about one of the config file. */

@@ -11,7 +11,7 @@ import { toJsonText } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { PlanFlags } from '../flags.ts';
 import type { PlanResult } from './create-plan.ts';
-import { type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
+import { type ResolvedConfig, absolutePath, isPartialSelection } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
@@ -19,14 +19,14 @@ import type { CliContext } from '../context/cli-context.ts';
 export async function savePlan(
   path: string,
   result: PlanResult,
-  flags: Pick<PlanFlags, 'only' | 'paths'>,
+  flags: Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>,
   context: CliContext,
 ): Promise<void> {
   const { plan, desired, live, config } = result;
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
-    whole: flags.only.length === 0 && flags.paths.length === 0,
+    whole: !isPartialSelection(flags),
     repository: await rootCommitsOf(config, context),
     live: fingerprintsOf(plan, { desired, live, registry }),
     sources: [...sourcesOf(resources)],

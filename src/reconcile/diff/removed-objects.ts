@@ -16,10 +16,10 @@ export type RemovedObject = { readonly base: DesiredResource; readonly live: Liv
 /** Finds the live objects that the base declares and no manifest does; with a selection there are none. */
 export function findRemoved(
   base: BaseState | undefined,
-  { resources, unselected }: DesiredState,
+  { resources, partial }: DesiredState,
   live: ReadonlyMap<ResourceId, LiveResource>,
 ): readonly RemovedObject[] {
-  if (base === undefined || unselected.length > 0) return [];
+  if (base === undefined || partial === true) return [];
   const declared = new Set(resources.map(({ key }) => key));
   return base.desired.resources
     .flatMap((resource) => {

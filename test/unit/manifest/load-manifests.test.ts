@@ -183,8 +183,8 @@ describe('a selection', () => {
     expect(diagnostics[0]?.hint).toBe('did you mean "Connection/a"?');
     const { diagnostics: apart } = load(files, { selection: { only: ['Connection/a'], paths: [at('y/')] } });
     expect(toLines(apart)).toEqual(['- error manifest/nothing-selected']);
-    const pattern = load(files, { selection: { only: ['Connection/*'] } });
-    expect(pattern.diagnostics[0]?.hint).toContain('patterns are not supported');
+    const pattern = load(files, { selection: { only: ['Connection/unlike-all*'] } });
+    expect(pattern.diagnostics[0]?.hint).toContain("or a pattern: '*/orders-*'");
   });
 
   test('must match a manifest at each path', () => {

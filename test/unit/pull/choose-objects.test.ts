@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseObjects, readDetails, readOnlyOption } from '../../../src/pull/choose-objects.ts';
+import { chooseObjects, readDetails, selectLive } from '../../../src/pull/choose-objects.ts';
 import { liveOf, stateOf } from '../../support/resources.ts';
 
 const a = liveOf('Connection/a');
@@ -7,14 +7,16 @@ const b = liveOf('Connection/b', { managedBy: 'platform' });
 const c = liveOf('Connection/c', { leftOut: ['secrets'] });
 const state = stateOf(a, b, c);
 
-describe('readOnlyOption', () => {
-  it('returns the named ids, or undefined without names', () => {
-    expect(readOnlyOption([], state)).toBeUndefined();
-    expect(readOnlyOption(['Connection/a'], state)).toEqual(new Set(['Connection/a']));
+describe('selectLive', () => {
+  it('returns the selected ids, or undefined without a selection', () => {
+    expect(selectLive({}, state)).toBeUndefined();
+    expect(selectLive({ only: ['Connection/a'] }, state)).toEqual(new Set(['Connection/a']));
+    expect(selectLive({ only: ['*/?'], exclude: ['Connection/b'] }, state)).toEqual(new Set(['Connection/a', 'Connection/c']));
   });
 
   it('suggests a live name for an unknown one', () => {
-    expect(() => readOnlyOption(['Connection/aa'], state)).toThrow('the gateway has no "Connection/aa"');
+    expect(() => selectLive({ only: ['Connection/aa'] }, state)).toThrow('the gateway has no "Connection/aa"');
+    expect(() => selectLive({ tag: ['env=prod'] }, state)).toThrow('the gateway has no connection with the tag "env=prod"');
   });
 });
 
