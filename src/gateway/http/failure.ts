@@ -2,7 +2,7 @@ import type { ApiFailure } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
-import { Buffer } from 'node:buffer';
+import { mayRevealSecret } from './reveal-secrets.ts';
 
 /** A failed attempt, before it is decided whether to retry. */
 export type RequestFailure = { readonly message: string; readonly failure: ApiFailure; readonly retryAfter?: string };
@@ -17,17 +17,18 @@ export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
 /** Explains a response whose status is not a success. */
 export function statusFailure(context: RequestContext, response: RawResponse): RequestFailure {
   const { status } = response;
-  const message = gatewayMessage(response, context.secrets);
+  const text = gatewayMessage(response);
+  const message = quoteText(text, context.secrets);
   const { code, words, hint: generalHint } = meaningOf(context, response);
-  const hint = context.errorHints?.find(({ matches }) => matches.test(message))?.hint ?? generalHint;
-  const requestId = response.header('x-request-id');
+  const hint = context.errorHints?.find(({ matches }) => matches.test(text))?.hint ?? generalHint;
+  const requestId = makePrintable(response.header('x-request-id') ?? '', context.secrets) ?? '';
   const retryAfter = response.header('retry-after');
   return {
     message: `${words} (${status}${message === '' ? '' : `, ${message}`})`,
     failure: {
       ...failureFields(context, code, hint),
       status,
-      ...(requestId === undefined ? {} : { requestId: makePrintable(requestId, context.secrets) }),
+      ...(requestId === '' ? {} : { requestId }),
       retryable: [429, 502, 503, 504].includes(status),
       ambiguous: context.method !== 'GET' && (status >= 500 || status === 408),
     },
@@ -37,9 +38,9 @@ export function statusFailure(context: RequestContext, response: RawResponse): R
 
 /** Explains a success whose body is empty, cut, or not JSON. */
 export function unreadableFailure(context: RequestContext, response: RawResponse): RequestFailure {
-  const type = makePrintable(response.header('content-type') ?? '', context.secrets);
-  const start = makePrintable(response.text.slice(0, 4096), context.secrets).slice(0, 80);
-  const words = start === '' ? 'an empty answer' : `an answer that is not JSON${type === '' ? '' : ` but ${type}`}: "${start}"`;
+  const type = makePrintable(response.header('content-type') ?? '', context.secrets) ?? '';
+  const start = quoteText(response.text.trim().slice(0, 80), context.secrets);
+  const words = start === '' ? 'an empty answer' : `an answer that is not JSON${type === '' ? '' : ` but ${type}`}: ${start}`;
   const hint = 'something else than the gateway answers there, such as a login page or a proxy; the url must be the root of its API';
   return {
     message: `the gateway sent ${words}`,
@@ -76,22 +77,21 @@ function meaningOf(context: RequestContext, response: RawResponse): StatusMeanin
 function redirectMeaning(context: RequestContext, response: RawResponse): StatusMeaning {
   const location = response.header('location') ?? '';
   const resolved = URL.canParse(location, context.url) ? new URL(location, context.url) : undefined;
-  const shown = resolved === undefined ? '' : makePrintable(`${resolved.origin}${resolved.pathname}`, context.secrets);
+  const shown = resolved === undefined ? 'nowhere' : makePrintable(`${resolved.origin}${resolved.pathname}`, context.secrets);
   return {
     code: 'api/redirected',
-    words: `the gateway redirects to ${shown === '' ? 'nowhere' : shown}, which is not followed`,
+    words: `the gateway redirects to ${shown ?? 'an address that may contain a secret'}, which is not followed`,
     hint: 'give the final address of the API as the url',
   };
 }
 
-function gatewayMessage(response: RawResponse, secrets: readonly string[]): string {
+/** Returns the message of an error response: that of its JSON body, or its plain text. */
+function gatewayMessage(response: RawResponse): string {
   const start = response.text.slice(0, 65_536);
   const body = parseJson(start);
   const message = isObject(body) ? (body['message'] ?? body['error']) : undefined;
-  if (typeof message === 'string') return `"${makePrintable(message, secrets)}"`;
-  const plain = (response.header('content-type') ?? '').startsWith('text/plain');
-  const text = plain ? makePrintable(start, secrets) : '';
-  return text === '' ? '' : `"${text}"`;
+  if (typeof message === 'string') return message;
+  return (response.header('content-type') ?? '').startsWith('text/plain') ? start : '';
 }
 
 /** Explains why there is no response; `error` is what the transport threw. */
@@ -151,7 +151,9 @@ function describeNetworkError(
     words,
     failure: failureFields(context, failureCode, hint),
   });
-  const detail = code === '' ? makePrintable(error instanceof Error ? error.message : String(error), context.secrets) : code;
+  const reason =
+    makePrintable(error instanceof Error ? error.message : String(error), context.secrets) ?? 'the reason may contain a secret';
+  const detail = code === '' ? reason : code;
   if (error instanceof Error && error.name === 'AbortError') return describe('the request was interrupted', 'api/aborted');
   if (timeoutCodes.has(code))
     return describe(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');
@@ -211,30 +213,28 @@ export function parseJson(text: string): unknown {
 }
 
 const longest = 300;
-const shortestSecret = 3;
 
-/** Makes text from the gateway safe to print: replaces known secrets, joins lines, escapes control characters, and cuts it to 300 characters. */
-export function makePrintable(text: string, secrets: readonly string[]): string {
-  const line = withoutSecrets(text, secrets).replaceAll(/\s+/g, ' ').trim();
+/** What is printed in place of a text that may contain a secret. */
+const hiddenText = "the gateway's message is not shown because it may contain a secret";
+
+/**
+ * Makes text from the gateway safe to print: joins lines, escapes control characters, and cuts it to 300 characters. Returns
+ * undefined if what remains may contain a part of a secret.
+ */
+export function makePrintable(text: string, secrets: readonly string[]): string | undefined {
+  // Longer than what is printed, so that the end of the text does not hide what a printed part belongs to.
+  const line = text
+    .slice(0, 65_536)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, 2 * longest);
+  if (mayRevealSecret(line, secrets)) return undefined;
   const escaped = line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return escaped.length > longest ? `${escaped.slice(0, longest)}…` : escaped;
 }
 
-/** Replaces every known secret, in each of its spellings, by `***`. */
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const spellings = [...new Set(secrets.flatMap((secret) => spellingsOf(secret)))];
-  const known = spellings.filter((spelling) => spelling.length >= shortestSecret);
-  return known.toSorted((left, right) => right.length - left.length).reduce((safe, spelling) => safe.replaceAll(spelling, '***'), text);
-}
-
-function spellingsOf(secret: string): readonly string[] {
-  const decoded = Buffer.from(secret, 'base64').toString('utf8');
-  const plain = decoded.includes('\uFFFD') ? [secret] : [secret, decoded];
-  return plain.flatMap((value) => [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(Buffer.from(value).toString('utf8')),
-    Buffer.from(value).toString('base64').replace(/=+$/, ''),
-    ...value.split('\n').filter((line) => line.length >= 8),
-  ]);
+/** Returns a text in quotation marks, or a note that it is not shown; an empty text where there is none. */
+function quoteText(text: string, secrets: readonly string[]): string {
+  const shown = makePrintable(text, secrets);
+  return shown === undefined ? hiddenText : shown === '' ? '' : `"${shown}"`;
 }

@@ -15,18 +15,28 @@ describe('failures', () => {
     [422, 'api/refused'],
     [429, 'api/rate-limited'],
     [500, 'api/server-error'],
-  ])('%d is %s and quotes the message without secrets', async (status, code) => {
-    const message = `bad \u001B[31m${secret} or ${token} or ${Buffer.from(secret).toString('base64')}`;
-    const server = await serve(json(status, { message }, { 'x-request-id': `r-1-${token}` }));
+  ])('%d is %s and quotes the message unless it contains a secret', async (status, code) => {
+    for (const part of [secret, token, Buffer.from(secret).toString('base64'), secret.slice(3, 9)]) {
+      const server = await serve(json(status, { message: `bad ${part}` }, { 'x-request-id': `r-1-${token}` }));
+      const error = await open(server.url).fail(post);
+      expect(error.code).toBe(code);
+      expect(error.exitCode).toBe(4);
+      expect(error.message).toContain(`(${status}, the gateway's message is not shown because it may contain a secret)`);
+      expect(error.failure.requestId).toBeUndefined();
+    }
+    const server = await serve(json(status, { message: `bad \u001B[31m${secret.slice(3, 8)}` }, { 'x-request-id': 'r-1' }));
     const error = await open(server.url).fail(post);
-    expect(error.code).toBe(code);
-    expect(error.exitCode).toBe(4);
-    expect(error.message).toContain('"bad \\u{1b}[31m*** or *** or ***');
-    expect(error.failure.requestId).toBe('r-1-***');
+    expect(error.message).toContain(`(${status}, "bad \\u{1b}[31m${secret.slice(3, 8)}")`);
+    expect(error.failure.requestId).toBe('r-1');
   });
 
   it.each([
-    ['a login page', text(200, `<html>Sign in ${token}</html>`), /not JSON but text\/html; charset=utf-8: "<html>Sign in \*\*\*<\/html>"/],
+    ['a login page', text(200, '<html>Sign in</html>'), /not JSON but text\/html; charset=utf-8: "<html>Sign in<\/html>"/],
+    [
+      'a page with the token',
+      text(200, `<html>Sign in ${token}</html>`),
+      /not JSON but text\/html; charset=utf-8: the gateway's message is not/,
+    ],
     ['half a JSON text', text(200, '[{"id":'), /not JSON but text\/html; charset=utf-8: "\[\{"id":"/],
     ['nothing', text(200, ''), /the gateway sent an empty answer/],
   ])('an answer that is %s is api/not-json', async (_, reply, words) => {

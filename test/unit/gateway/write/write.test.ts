@@ -73,7 +73,7 @@ describe('creating', () => {
     });
     const error = await failure(gateway.create(request));
     expect(error).toBeInstanceOf(ApiError);
-    expect(error.message).toContain('secret *** (***) of ***');
+    expect(error.message).toContain("(500, the gateway's message is not shown because it may contain a secret)");
     expect(posts(server)).toHaveLength(3);
   });
 

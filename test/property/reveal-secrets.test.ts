@@ -1,0 +1,63 @@
+import { Buffer } from 'node:buffer';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
+import { makePrintable } from '../../src/gateway/http/failure.ts';
+import { runCount } from '../support/property-runs.ts';
+import { outerSpellings, spellings } from '../support/spellings.ts';
+
+const secrets = fc.oneof(
+  fc
+    .string({ unit: fc.constantFrom(...Array.from('abcXYZ0189-_.+/=&<>"\'\\%$ :@')), minLength: 10, maxLength: 24 })
+    .filter((text) => /\w{6}/.test(text)),
+  fc.uuid(),
+  fc.constantFrom('pässwörd-zürich', 'пароль-секрет', 'postgres://u:p%40ss@host/db', 'correct horse battery staple'),
+);
+const sides = fc.constantFrom('', ' ', ': ', '"', 'invalid value ', '/', '\n', '{"error":"');
+
+test.each(Object.entries(spellings))('finds a secret in %s, also inside another encoding', (_, inner) => {
+  fc.assert(
+    fc.property(secrets, fc.constantFrom(...outerSpellings), sides, sides, (secret, outer, before, after) => {
+      expect(mayRevealSecret(`${before}${outer(inner(secret))}${after}`, [secret])).toBe(true);
+      expect(mayRevealSecret(`${before}${inner(secret)}${after}`, [Buffer.from(secret).toString('base64')])).toBe(true);
+    }),
+    { numRuns: runCount(30) },
+  );
+});
+
+test('finds any fragment of six characters', () => {
+  fc.assert(
+    fc.property(fc.uuid(), fc.nat(30), fc.constantFrom(...outerSpellings), (secret, start, encode) => {
+      expect(mayRevealSecret(`near ${secret.slice(start, start + 6)}?`, [secret])).toBe(true);
+      expect(mayRevealSecret(`near ${encode(secret.slice(start, start + 7))}?`, [secret])).toBe(true);
+    }),
+  );
+});
+
+const messages = [
+  'name: it must contain between 3 and 254 alphanumeric characters, it may include (-), (_) or (.) characters',
+  'json: cannot unmarshal string into Go struct field Connection.command of type []string',
+  "Key: 'Connection.Name' Error:Field validation for 'Name' failed on the 'required' tag",
+  'ERROR: invalid input syntax for type uuid: "foo" (SQLSTATE 22P02)',
+  'connection 11111111-1111-4111-8111-111111111111 exists; see https://docs.example.com/a%20b?x=1&y=2 &amp; [1 2 3 4 5 6 7]',
+  'SHA-256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 does not match aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQ=',
+];
+
+test.each(messages)('shows a text without a secret: %s', (message) => {
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[g-z]{3}[0-9]{3}[G-Z!]{6}$/), { maxLength: 3 }), (values) => {
+      expect(makePrintable(message, values)).toBe(message);
+    }),
+    { numRuns: runCount(30) },
+  );
+});
+
+test('any text without a secret nearby is decided at once', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (text) => {
+      const began = performance.now();
+      makePrintable(text, ['Zx9#Qw7!Rt5']);
+      expect(performance.now() - began).toBeLessThan(2000);
+    }),
+  );
+});
