@@ -1,6 +1,6 @@
 import { carryUnknown } from '../../src/gateway/write/to-wire.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
+import type { DialectFields, Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind, Registry } from '../../src/model/kind.ts';
 import type { LiveResource } from '../../src/model/live.ts';
@@ -28,6 +28,8 @@ export type MemoryOptions = {
   readonly renameable?: readonly string[];
   /** Whether reads report that an object was not written since its creation. */
   readonly tellsUntouched?: boolean;
+  /** The dialect and the borrowed fields that decide which fields the gateway has; by default those of the interface. */
+  readonly dialect?: DialectFields;
   /** Decides whether a request fails. */
   readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
   /** The gateway objects that refer to a replaced resource, as the preflight finds them. */
@@ -56,8 +58,8 @@ type Begun = MemoryRequest & { readonly fails?: MemoryFault };
 
 /** Creates a gateway in memory: an update replaces the whole object, each rule kind has one edge table, and writes to managed objects are refused. */
 export function memoryGateway(options: MemoryOptions): MemoryGateway {
-  const { registry, agents, secrets: visibility = 'shown', renameable = ['GuardrailRule'] } = options;
-  const store = memoryStore(registry, agents);
+  const { registry, agents, secrets: visibility = 'shown', renameable = ['GuardrailRule'], dialect = { dialect: 'interface' } } = options;
+  const store = memoryStore(registry, agents, dialect);
   const writes: { readonly method: MemoryRequest['method']; readonly id: ResourceId }[] = [];
   const requests: MemoryRequest[] = [];
   const untouched = new Set<string>();
@@ -94,7 +96,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     return {
       id: idOf(row),
       uid: row.uid,
-      spec: comparedFields(row.kind, row.spec),
+      spec: comparedFields(row.kind, row.spec, dialect),
       secrets: Object.fromEntries(sealed),
       edges: store.edgesOf(row),
       raw: { spec: row.spec },

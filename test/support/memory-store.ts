@@ -1,4 +1,5 @@
 import { ApiError } from '../../src/model/errors.ts';
+import { hasField, type DialectFields } from '../../src/model/gateway.ts';
 import type { FieldRule, Kind, Registry } from '../../src/model/kind.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LookupEntry } from '../../src/model/live.ts';
@@ -53,7 +54,7 @@ export type MemoryStore = {
 type Edge = { readonly table: string; readonly rule: string; readonly connection: string };
 
 /** Makes empty tables. */
-export function memoryStore(registry: Registry, agentNames: readonly string[] | undefined): MemoryStore {
+export function memoryStore(registry: Registry, agentNames: readonly string[] | undefined, dialect: DialectFields): MemoryStore {
   const rows = new Map<string, MemoryRow>();
   let edges: readonly Edge[] = [];
   let uids = 0;
@@ -182,7 +183,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     completed(kind, name, spec) {
       const filled: Record<string, Json> = { ...spec };
       for (const [field, value] of Object.entries(kind.createDefaults(name))) filled[field] ||= value;
-      const whole: Record<string, Json> = { ...filled, ...comparedFields(kind, filled) };
+      const whole: Record<string, Json> = { ...filled, ...comparedFields(kind, filled, dialect) };
       const derived = kind.derived(whole);
       for (const field of kind.fields) {
         const value = derived[field.name];
@@ -198,10 +199,10 @@ export function idOf(row: MemoryRow): ResourceId {
   return resourceId(row.kind.name, row.name);
 }
 
-/** Returns the compared fields, normalized, without secrets, edges and unknown fields. */
-export function comparedFields(kind: Kind, spec: JsonObject): JsonObject {
+/** Returns the compared fields that the gateway has, normalized, without secrets, edges and unknown fields. */
+export function comparedFields(kind: Kind, spec: JsonObject, dialect: DialectFields): JsonObject {
   const fields = kind.fields.filter(
-    (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && field.dialect === undefined,
+    (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && hasField(dialect, kind.name, field),
   );
   const known = fields.flatMap(({ name }) => (spec[name] === undefined ? [] : [[name, spec[name]] as const]));
   return normalizeObject(fields, Object.fromEntries(known));

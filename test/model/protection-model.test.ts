@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { runCount, seedOfRound } from '../support/property-runs.ts';
+import { judgePair, laws, type Finding, type Law } from './judge-pair.ts';
+import { pairs, type Pair } from './pairs.ts';
+import { judgeConnection, type Condition, type ModelState } from './protection-model.ts';
+
+const least = 2400;
+/** The laws that every plan keeps today; the counts of all laws are printed. */
+const kept: readonly Law[] = ['protection not reached'];
+
+type Kind = { readonly law: Law; readonly index: number; readonly times: number };
+
+test('plans agree with an independent model of protection', async () => {
+  const kinds = new Map<string, Kind>();
+  const counts = new Map<Law, number>(laws.map((law) => [law, 0]));
+  let judged = 0;
+  for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 100), ...seedOfRound(0) }).entries()) {
+    const findings = await judgePair(pair);
+    if (findings === undefined) continue;
+    judged += 1;
+    for (const finding of findings) {
+      const { law } = finding;
+      counts.set(law, (counts.get(law) ?? 0) + 1);
+      const { times = 0, index: first = index } = kinds.get(kindOf(finding)) ?? {};
+      kinds.set(kindOf(finding), { law, times: times + 1, index: first });
+    }
+  }
+  process.stdout.write(`${[...counts].map(([law, times]) => `${law} ${times}`).join(', ')} in ${judged} pairs\n`);
+  expect(judged).toBeGreaterThanOrEqual(least);
+  const violated = [...kinds].filter(([, { law }]) => kept.includes(law));
+  const examples = await Promise.all(violated.slice(0, 5).map(([kind, { times, index }]) => shrunk(kind, times, index)));
+  expect(examples).toEqual([]);
+});
+
+/** Returns what findings have in common that differ only in names. */
+function kindOf({ law, why }: Finding): string {
+  return `${law}: ${why.replace(/^held .* admits/, 'held … admits')}`;
+}
+
+/** Returns the smallest pair with the same kind of finding. */
+async function shrunk(kind: string, times: number, index: number): Promise<string> {
+  const isFree = async (pair: Pair): Promise<boolean> => ((await judgePair(pair)) ?? []).every((finding) => kindOf(finding) !== kind);
+  const { counterexample } = await fc.check(fc.asyncProperty(pairs, isFree), { ...seedOfRound(0), numRuns: 1, path: String(index) });
+  const [pair] = counterexample ?? [];
+  return `${times} × ${kind}\n${pair === undefined ? '' : textOf(pair)}`;
+}
+
+/** Prints a pair with one line for each object. */
+function textOf({ base, manifests, live, ...rest }: Pair): string {
+  const found = Object.fromEntries(live.map(({ id, spec, edges }) => [id, JSON.stringify({ ...spec, ...edges })]));
+  return stringify({ ...rest, base: base && named(base), manifests: named(manifests), live: found }, { lineWidth: 0 });
+}
+
+function named(manifests: Pair['manifests']): Readonly<Record<string, string>> {
+  return Object.fromEntries(manifests.map(({ kind, metadata, spec }) => [`${kind}/${metadata.name}`, JSON.stringify(spec)]));
+}
+
+test('the model imports nothing that it judges', () => {
+  const folder = 'test/model';
+  const imports = readdirSync(folder).flatMap((name) =>
+    [...readFileSync(`${folder}/${name}`, 'utf8').matchAll(/from '(?:\.\.\/)+(src\/[^']*)'/g)].map((match) => `${name}: ${match[1]}`),
+  );
+  expect(imports.filter((line) => line.includes('src/protection'))).toEqual([]);
+  expect(imports.filter((line) => /^(?:protection-model|universe)\.ts/.test(line))).toEqual([]);
+});
+
+const open = { access_mode_connect: 'disabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'disabled' };
+
+function stateWith(own: ModelState[string]['spec'], rule: ModelState[string]['spec'] = {}, kind = 'GuardrailRule'): ModelState {
+  return {
+    'Connection/db': { id: 'Connection/db', spec: { ...open, ...own } },
+    [`${kind}/r`]: { id: `${kind}/r`, spec: rule, edges: { connection_ids: ['Connection/db'] } },
+  };
+}
+
+const blocks = (...rules: readonly (readonly string[] | string)[]): ModelState[string]['spec'] => ({
+  input: {
+    rules: rules.map((rule) =>
+      typeof rule === 'string' ? { type: 'pattern_match', pattern_regex: rule } : { type: 'deny_words_list', words: rule },
+    ),
+  },
+});
+const masks = (score_threshold: number | null, score: number): ModelState[string]['spec'] => ({
+  score_threshold,
+  custom_entity_types: [{ name: 'EMP', score, regex: 'E[0-9]+' }],
+});
+
+type Row = readonly [string, ModelState, ModelState, { readonly lost: readonly Condition[]; readonly gained: readonly Condition[] }];
+
+test.each<Row>([
+  ['no reviewer any more', stateWith({ reviewers: ['a'] }), stateWith({ reviewers: [] }), { lost: ['approval'], gained: [] }],
+  [
+    'more reviewers of whom two are enough',
+    stateWith({ reviewers: ['a'], min_review_approvals: 2 }),
+    stateWith({ reviewers: ['a', 'b', 'c'], min_review_approvals: 2 }),
+    { lost: ['approval'], gained: ['approval'] },
+  ],
+  ['forced approval without review', stateWith({}), stateWith({ force_approve_groups: ['x'] }), { lost: [], gained: [] }],
+  [
+    'forced approval with review',
+    stateWith({ reviewers: ['a'] }),
+    stateWith({ reviewers: ['a'], force_approve_groups: ['x'] }),
+    { lost: ['approval'], gained: [] },
+  ],
+  ['30 days for an unknown limit', stateWith({}), stateWith({ access_max_duration: 2_592_000 }), { lost: [], gained: ['duration'] }],
+  ['a pattern for words', stateWith({}, blocks(['DROP', 'drop'])), stateWith({}, blocks('(?i)drop')), { lost: [], gained: ['input'] }],
+  ['a pattern that a word covers', stateWith({}, blocks(['DROP'], '^DROP')), stateWith({}, blocks(['DROP'])), { lost: [], gained: [] }],
+  ['a shorter pattern', stateWith({}, blocks(['DROP'])), stateWith({}, blocks('^DROP')), { lost: ['input'], gained: [] }],
+  [
+    'a lower score above the threshold',
+    stateWith({}, masks(0.5, 0.9), 'DataMaskingRule'),
+    stateWith({}, masks(0.5, 0.7), 'DataMaskingRule'),
+    { lost: [], gained: [] },
+  ],
+  [
+    'a lower score below the threshold',
+    stateWith({}, masks(0.8, 0.9), 'DataMaskingRule'),
+    stateWith({}, masks(0.8, 0.7), 'DataMaskingRule'),
+    { lost: ['masking'], gained: [] },
+  ],
+  [
+    'the threshold of the gateway',
+    stateWith({}, masks(0.5, 0.7), 'DataMaskingRule'),
+    stateWith({}, masks(null, 0.7), 'DataMaskingRule'),
+    { lost: [], gained: [] },
+  ],
+])('the model: %s', (_, before, after, { lost, gained }) => {
+  const verdict = judgeConnection(before, after, 'Connection/db');
+  expect([...verdict.surelyLost]).toEqual(lost);
+  expect([...verdict.gained]).toEqual(gained);
+});
