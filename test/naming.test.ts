@@ -10,11 +10,19 @@ const replaced =
   /\b(?:told|tells?|telling|nobody|somebody|hears?|heirs?|doomed|strangers?|bereft|all the same|comes? open|stands? twice|not to be had)\b/i;
 const vagueFileNames = /^(?:utils?|helpers?|common|misc|manager|handler|base|impl|types)$/;
 
-const paths = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
-  .map((path) => join('src', path))
-  .toSorted();
-const files = paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+type SourceText = { readonly path: string; readonly text: string };
+
+function readFolder(folder: string): readonly SourceText[] {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+    .map((path) => join(folder, path))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+}
+
+const files = readFolder('src');
+const paths = files.map(({ path }) => path);
 
 function exportsOf(text: string): readonly string[] {
   const found = text.matchAll(/^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm);
@@ -54,6 +62,15 @@ test('names and comments use the vocabulary', () => {
       .map((comment) => `${path}: ${comment.trim()}`),
   );
   expect([...names, ...comments]).toEqual([]);
+});
+
+test('the titles and names of tests use the vocabulary', () => {
+  const found = readFolder('test').flatMap(({ path, text }) => {
+    const titles = [...text.matchAll(/\b(?:test|it|describe)(?:\.\w+\([^']*\))?\(\s*'([^']*)'/g)].map((match) => match[1] ?? '');
+    const names = [...text.matchAll(/\b(?:const|let|function|type) (\w+)/g)].map((match) => wordsOf(match[1] ?? ''));
+    return [...titles, ...names, ...commentsOf(text)].filter((one) => replaced.test(one)).map((one) => `${path}: ${one}`);
+  });
+  expect(found).toEqual([]);
 });
 
 test('a file name says what is inside', () => {

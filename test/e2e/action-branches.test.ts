@@ -173,7 +173,7 @@ test("a private repository's record is read and written with the job's token, wh
     expect(git(cwd, 'rev-parse refs/ostiary/applied/production')).toBe(head);
     const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
     for (const { stdout, stderr, summary } of [applied, planned]) expect(`${stdout}${stderr}${summary}`).not.toContain(basic);
-    const other = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-somebody-else', comment: 'false' } });
+    const other = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-another-app', comment: 'false' } });
     expect(other).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/git\/origin-unreachable[\s\S]*could not read Username|Authentication failed/),

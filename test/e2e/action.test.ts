@@ -138,8 +138,8 @@ test('text of manifests and gateways never becomes a command of GitHub or the ru
   const evil =
     '@octo #1 GH-1 ![x](https://evil.test/x.png) <img src=x> </details> | `a` ``` \n::error::evil\n##[error]evil\n::set-output name=digest::evil';
   const there = checkout({
-    'access/evil|@octo.yaml': guardrail('@octo/everybody', ['DROP'], { description: evil }),
-    'access/mine.yaml': connection('evil-mine', { connection_tags: { env: '::add-mask::x' }, reviewers: ['@octo/everybody', '#12'] }),
+    'access/evil|@octo.yaml': guardrail('@octo/everyone', ['DROP'], { description: evil }),
+    'access/mine.yaml': connection('evil-mine', { connection_tags: { env: '::add-mask::x' }, reviewers: ['@octo/everyone', '#12'] }),
   });
   const pull = await openPullRequest(bench.github(), 'evil');
   const planned = await plan(there, pull, { bundled: true });

@@ -143,10 +143,10 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
     expect((await gateway.call('POST', '/connections', { body: { ...there, name }, ...key })).status).toBe(201);
   }
   const branch = 'ostiary/adopt/production';
-  const asked = 'drift --adopt --new Connection/new-b --new Connection/New-b --new Connection/new-a --new Connection/nobody';
+  const asked = 'drift --adopt --new Connection/new-b --new Connection/New-b --new Connection/new-a --new Connection/missing';
   const ended = await run(asked);
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Accepted: 2 new manifests, in 2 files of the branch') });
-  expect(ended.stderr).toMatch(/plan\/unknown-name {2}--new Connection\/nobody does nothing/);
+  expect(ended.stderr).toMatch(/plan\/unknown-name {2}--new Connection\/missing does nothing/);
   const names = repository.git('diff', '--name-only', 'main', branch).split('\n');
   expect(names).toEqual([expect.stringMatching(/^access\/connections\/New-b-[0-9a-f]{8}\.yaml$/), 'access/connections/new-b.yaml']);
   const shown = repository.git('show', `${branch}:access/connections/new-b.yaml`);

@@ -29,9 +29,9 @@ beforeAll(async () => {
   const { call } = gateway;
   // A user changes fields and a secret by hand, and attaches another rule.
   const { body: live } = await call('GET', '/connections/orders');
-  const secret = { 'envvar:HOST': base64('10.0.0.5'), 'envvar:USER': base64('somebody') };
+  const secret = { 'envvar:HOST': base64('10.0.0.5'), 'envvar:USER': base64('canary-user') };
   await call('PUT', '/connections/orders', {
-    body: { ...live, reviewers: ['nobody'], access_max_duration: 60, resource_name: 'shop', secret },
+    body: { ...live, reviewers: ['unknown'], access_max_duration: 60, resource_name: 'shop', secret },
   });
   const theirs = await call('POST', '/connections', { body: connectionBody('theirs', await agentId(call)) });
   await call('POST', '/guardrails', { body: { name: 'foreign-rule', connection_ids: [idOf({ body: live }), idOf(theirs)] } });
@@ -57,7 +57,7 @@ async function row(field: string, resource = 'Connection/orders'): Promise<strin
 
 describe('explain', () => {
   test.concurrent('explains a field that differs', async () => {
-    expect(await row('reviewers')).toBe('reviewers  [dba]  [nobody]  differs\n  access/orders.yaml:18  stated in the manifest');
+    expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  stated in the manifest');
   });
 
   test.concurrent('explains an equal field, stated or omitted', async () => {
@@ -100,7 +100,7 @@ describe('explain', () => {
       summary: 'apply updates it: differs',
       rows: expect.arrayContaining([
         expect.objectContaining({ path: '/guardrail_rules/foreign-rule', owner: 'foreign', status: 'foreign' }),
-        expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['nobody'] }, status: 'differs' }),
+        expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['unknown'] }, status: 'differs' }),
       ]),
       rules: [
         { rule: 'DataMaskingRule/mask', after: { by: [{ how: 'direct' }] } },
@@ -111,7 +111,7 @@ describe('explain', () => {
         },
       ],
     });
-    expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'somebody', base64('10.0.0.5'), base64('somebody')].join('|')));
+    expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'canary-user', base64('10.0.0.5'), base64('canary-user')].join('|')));
   });
 
   test.concurrent('finds a runbook configuration by its label', async () => {
@@ -160,7 +160,7 @@ describe('get', () => {
     expect(await table('connections')).toEqual([
       ['NAME', 'TYPE', 'AGENT', 'OPEN FOR', 'REVIEWERS', 'GUARDRAILS', 'MANAGED BY'],
       ['managed', 'database', 'default', 'connect exec', 'platform', '', 'platform'],
-      ['orders', 'database/postgres', 'default', 'connect exec', 'nobody', 'foreign-rule no-drop', ''],
+      ['orders', 'database/postgres', 'default', 'connect exec', 'unknown', 'foreign-rule no-drop', ''],
       ['theirs', 'database', 'default', 'connect exec', '', 'foreign-rule', ''],
     ]);
   });
@@ -187,7 +187,7 @@ describe('get', () => {
     expect(orders).toMatchObject({
       kind: 'Connection',
       name: 'orders',
-      spec: { reviewers: ['nobody'], guardrail_rules: ['foreign-rule', 'no-drop'] },
+      spec: { reviewers: ['unknown'], guardrail_rules: ['foreign-rule', 'no-drop'] },
       secrets: ['/secret/envvar:HOST', '/secret/envvar:USER'],
     });
   });

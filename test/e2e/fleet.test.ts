@@ -47,13 +47,13 @@ test('several targets in one run: each has a section, an unreachable one does no
   expect([version, runs.length]).toEqual(['2.1.0', 3]);
 });
 
-type Told = { readonly target: { readonly name: string } };
+type TargetEntry = { readonly target: { readonly name: string } };
 type Failure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly { readonly code: string }[] };
 type FleetDocument = {
   readonly version: 1;
-  readonly plans?: readonly Told[];
-  readonly drifts?: readonly { readonly plan: Told }[];
-  readonly targets?: readonly Told[];
+  readonly plans?: readonly TargetEntry[];
+  readonly drifts?: readonly { readonly plan: TargetEntry }[];
+  readonly targets?: readonly TargetEntry[];
   readonly failures?: readonly Failure[];
 };
 

@@ -13,7 +13,7 @@ const { make: makeRepository } = useRepositories();
 
 const asked = manifest('Policy', 'reviewed', {
   require: ['size(connection.reviewers) > 0'],
-  message: 'somebody reviews',
+  message: 'reviewers exist',
   waivers: [{ connection: 'waived', until: '2027-01-31', reason: 'agreed' }],
 });
 
@@ -47,7 +47,7 @@ describe('plan and apply', () => {
 
     const explained = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);
     expect(explained.stdout).toMatch(
-      /Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": somebody reviews\n/,
+      /Policies\n {2}violated {2}reviewed {2}access\/policy\.yaml:1\n {4}policy "reviewed": reviewers exist\n/,
     );
     const waived = await gateway.run('explain Connection/waived --today 2026-11-21 --format json', cwd);
     expect(JSON.parse(waived.stdout).policies).toMatchObject([
@@ -91,7 +91,7 @@ describe('plan and apply', () => {
     expect(await here('plan')).toMatchObject({ code: 0 });
     const held = await here('plan --config-ref HEAD');
     expect(held.code).toBe(6);
-    expect(held.stdout).toContain('policy "reviewed": somebody reviews');
+    expect(held.stdout).toContain('policy "reviewed": reviewers exist');
     expect(held.stderr).toMatch(/^access\/policy\.yaml:1:1 warning policy\/after-merge {2}the policy "reviewed" is changed$/m);
     rmSync(join(repository.folder, 'access/policy.yaml'));
     expect(await here('plan --config-ref HEAD')).toMatchObject({ code: 6, stderr: expect.stringContaining('is taken away') });

@@ -111,7 +111,7 @@ metadata: { name: no-drop }
 spec:
   input:
     rules:
-      # what nobody does by hand
+      # not by hand
       - type: deny_words_list
         words: [TRUNCATE]
 `;

@@ -83,7 +83,7 @@ describe('a review on the gateway of its own', () => {
       code: 3,
       stderr: expect.stringMatching(/error review\/unknown {2}GET http.*\n {2}hint: ostiary get reviews lists/),
     });
-    expect(await as({ ...people.owner, key: 'nobody' }, 'review approve ID', path)).toMatchObject({
+    expect(await as({ ...people.owner, key: 'unknown' }, 'review approve ID', path)).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(/^error api\/unauthorized {2}GET http/),
     });

@@ -73,12 +73,12 @@ test('a revoked key is reported', async () => {
 test('a group without members is a warning if the gateway has users', async () => {
   const cwd = makeProject({
     'ostiary.yaml': config(gateway.url()),
-    'access/c.yaml': connection('grouped', { reviewers: ['sre', 'nobody'] }),
+    'access/c.yaml': connection('grouped', { reviewers: ['sre', 'unknown'] }),
   });
   await createKey(gateway.call, 'sre', ['sre']);
   const { code, stderr } = await gateway.run('plan', cwd);
   expect(code).toBe(0);
-  expect(stderr).toContain('warning interface/unknown-group  the gateway knows no group "nobody"');
+  expect(stderr).toContain('warning interface/unknown-group  the gateway knows no group "unknown"');
   expect(stderr).not.toContain('"sre"');
 });
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const variables = { 'envvar:HOST': base64(canary) };
   const whole = { name: name ?? '', type: type ?? '', subtype: subtype ?? '', agent_id: agent ?? '', env_vars: variables };
   await gateway.call('PUT', '/resources/orders', { body: whole });
-  standard = await createPerson(gateway.server(), 'somebody', ['devs']);
+  standard = await createPerson(gateway.server(), 'otto', ['devs']);
 });
 
 test('resources are listed with the names of their variables, for every role, and never with values', async () => {

@@ -68,7 +68,7 @@ test('a protection that no manifest states is listed as unwatched', async () => 
 test('a new connection outside the protection profile, and a group without members, are warnings', async () => {
   const project = await hoopProject();
   await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-permissive', source: 'settings' });
-  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['nobody'] }) });
+  project.write({ 'access/a.yaml': connection('orders-db', { reviewers: ['unknown'] }) });
   const { code, stderr } = await project.ostiary(['plan']);
   expect([code, stderr]).toEqual([0, expect.stringContaining('hoop/outside-profile')]);
   expect(stderr).toContain('hoop/unknown-group');

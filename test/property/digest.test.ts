@@ -37,7 +37,7 @@ function retold(change: Change): Change {
   const fields = change.fields.map(({ path, before, after, held }): FieldChange => {
     return { path, before: otherState(before), after: otherState(after), at, origin: 'both', ...(held === undefined ? {} : { held }) };
   });
-  return { ...rest, own: true, at, fields, reasons: ['told'], carried: ['/told'], needs: [] };
+  return { ...rest, own: true, at, fields, reasons: ['reported'], carried: ['/reported'], needs: [] };
 }
 
 test('positions, origins, reasons and the state of secrets do not change the digest', async () => {
@@ -68,8 +68,8 @@ function otherFields(change: Change): readonly Change[] {
     const { held, ...open } = field;
     return [
       undefined,
-      { ...field, before: { value: 'nobody has this' } },
-      { ...field, after: { value: 'nobody has this' } },
+      { ...field, before: { value: 'no manifest has this' } },
+      { ...field, after: { value: 'no manifest has this' } },
       held === true ? open : { ...field, held: true },
     ];
   }).map((fields) => ({ ...change, fields }));

@@ -20,7 +20,7 @@ export async function playDrift(scene: Scene): Promise<void> {
 
   scene.title('The next morning another pull request is merged: what was tightened is held');
   const rule = join('access', 'no-drop.yaml');
-  const pull = await propose(scene, 'alter', 'Nobody alters a table by hand either', () => {
+  const pull = await propose(scene, 'alter', 'Also refuse to alter a table by hand', () => {
     write(scene, { [rule]: readFileSync(join(scene.clone, rule), 'utf8').replace('TRUNCATE]', 'TRUNCATE, ALTER TABLE]') });
   });
   must((await merge(scene, pull)).code === 0, 'the merge is applied');

@@ -57,7 +57,7 @@ export const history: fc.Arbitrary<History> = fc
 
 /** Creates the gateway of a history. */
 export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {
-  const options = { registry, agents: ['default', 'other'], resources: one.live, tellsUntouched: true };
+  const options = { registry, agents: ['default', 'other'], resources: one.live, reportsUntouched: true };
   return memoryGateway({ ...options, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 

@@ -27,7 +27,7 @@ export type MemoryOptions = {
   /** The kinds that an update can rename. */
   readonly renameable?: readonly string[];
   /** Whether reads report that an object was not written since its creation. */
-  readonly tellsUntouched?: boolean;
+  readonly reportsUntouched?: boolean;
   /** The dialect and the borrowed fields that decide which fields the gateway has; by default those of the interface. */
   readonly dialect?: DialectFields;
   /** Decides whether a request fails. */
@@ -103,7 +103,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       unknown: hidden ? pointers : [],
       ...(row.managedBy === '' ? {} : { managedBy: row.managedBy }),
       ...(detail ? { version: `"${row.version}"` } : {}),
-      ...(options.tellsUntouched === true && untouched.has(row.uid) ? { untouched: true } : {}),
+      ...(options.reportsUntouched === true && untouched.has(row.uid) ? { untouched: true } : {}),
     };
   }
 
@@ -133,7 +133,12 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       if (request.dropped.includes(path) || path in request.secrets) continue;
       if (secret.state === 'value') result[path] = secret.reveal();
       else if (visibility === 'hidden-kept') result[path] = row.secrets[path] ?? '';
-      else throw new AppError('plan/would-lose-secret', 6, `${fresh.id}: the write would lose the secret ${path}, which nobody shows us`);
+      else
+        throw new AppError(
+          'plan/would-lose-secret',
+          6,
+          `${fresh.id}: the write would lose the secret ${path}, which the gateway does not show`,
+        );
     }
     for (const [path, secret] of Object.entries(request.secrets)) result[path] = secret.reveal();
     return result;

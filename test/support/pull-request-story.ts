@@ -50,7 +50,7 @@ kind: GuardrailRule
 metadata:
   name: no-drop
 spec:
-  description: Nobody drops a table by hand.
+  description: Refuses to drop a table by hand.
   input:
     rules:
       - { name: ddl, type: deny_words_list, words: [DROP TABLE, TRUNCATE] }
@@ -99,7 +99,7 @@ async function begin(stage: Stage): Promise<Scene> {
 /** Plays a pull request that changes protections: its comment, merge and apply. */
 async function change(scene: Scene): Promise<void> {
   scene.title('A pull request: reports, and no more waiting for the DBAs');
-  const pull = await propose(scene, 'reports', 'Open a database for reports; let everybody read orders', () => {
+  const pull = await propose(scene, 'reports', 'Open a database for reports; let everyone read orders', () => {
     write(scene, {
       'access/reports-db.yaml': reports,
       'access/orders-db.yaml': orders('orders-db').replace('  reviewers: [dba-team]\n', ''),

@@ -5,7 +5,7 @@ import { must, quote, type Scene } from './story-scene.ts';
 /** Pulls the manifests of a gateway, and plans them without changes. */
 export async function playPull(scene: Scene): Promise<void> {
   const { folder, gateway, say } = scene;
-  scene.title('Somebody has the gateway and no manifests: ostiary pull writes them');
+  scene.title('A gateway without manifests: ostiary pull writes them');
   const home = join(folder, 'nothing-yet');
   mkdirSync(home);
   const run = async (cwd: string, ...args: readonly string[]): Promise<void> => {

@@ -91,7 +91,7 @@ test.each(['GET /userinfo', 'POST /agents/heartbeat'])(
   async (route) => {
     const [method = '', path = ''] = route.split(' ');
     const statuses = new Set<number>();
-    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'stranger' })).status);
+    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'unknown' })).status);
     expect([...statuses]).toEqual([401, 429]);
     const responses = described().find((one) => one.route === route)?.operation['responses'];
     expect(responses).toMatchObject({ 401: {}, 429: {} });

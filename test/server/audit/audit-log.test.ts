@@ -129,7 +129,7 @@ describe.each(databases)('the audit log on %s', (_name, start) => {
     expect(before).toMatchObject({ actor_name: 'curious', http_status: 403, outcome: false, request_payload_redacted: {} });
     await call('GET', '/connections', { key });
     await call('GET', '/guardrails', { key });
-    await call('POST', '/connections', { key: 'stranger', body: {} });
+    await call('POST', '/connections', { key: 'unknown', body: {} });
     await call('POST', '/nowhere', { body: {} });
     await call('PATCH', '/connections', { body: {} });
     expect(await latest()).toEqual([before]);

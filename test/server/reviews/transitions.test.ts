@@ -98,12 +98,12 @@ describe.each(databases)('every action in every state on %s', (_name, start) => 
   });
 
   test('without its connection a review cannot be approved or executed, but rejected or revoked', async () => {
-    await reviewedConnection(fixture.admin.call, 'doomed', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
+    await reviewedConnection(fixture.admin.call, 'deleted-later', { reviewers: ['dba', 'sec'], force_approve_groups: ['sre'] });
     const [pending, approved] = [
-      await prepare(fixture, 'a reviewer', 'PENDING', 'onetime', 'doomed'),
-      await prepare(fixture, 'a reviewer', 'APPROVED', 'onetime', 'doomed'),
+      await prepare(fixture, 'a reviewer', 'PENDING', 'onetime', 'deleted-later'),
+      await prepare(fixture, 'a reviewer', 'APPROVED', 'onetime', 'deleted-later'),
     ];
-    expect((await fixture.admin.call('DELETE', '/connections/doomed')).status).toBe(204);
+    expect((await fixture.admin.call('DELETE', '/connections/deleted-later')).status).toBe(204);
     const { 'a reviewer': reviewing } = fixture.people;
     const refused = await reviewing?.call('PUT', pending, { body: { status: 'APPROVED' } });
     expect([refused?.status, refused?.body['message']]).toEqual([409, 'the review is PENDING: its connection is gone']);

@@ -46,8 +46,8 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ['is found after we edited it ourselves', () => [{ body: shown(), editor: bot }], found],
   ['is found beside an older one', () => [{ body: shown(other, older) }, { body: shown() }], found],
   ['is the same in two comments', () => [{ body: shown() }, { body: shown() }], found],
-  ['was edited by somebody', () => [{ body: shown(), editor: 'ada' }], { reason: 'the comment on pull request 7 was edited by ada' }],
-  ['was written by somebody else', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment of ours' }],
+  ['was edited by a person', () => [{ body: shown(), editor: 'ada' }], { reason: 'the comment on pull request 7 was edited by ada' }],
+  ['was written by another author', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment of ours' }],
   [
     'is of another step',
     () => [{ body: shown().replace(/[0-9a-f]{32}/, '0'.repeat(32)) }],
@@ -59,7 +59,7 @@ test.each<readonly [string, () => readonly Written[], object]>([
     { reason: 'the comment on pull request 7 shows the plan of commit bbbbbbbbbb, and commit aaaaaaaaaa was merged' },
   ],
   [
-    'stands elsewhere in the comment',
+    'is elsewhere in the comment',
     () => [{ body: `${marker}### Plan\n${planMark(digest, head)}` }],
     { reason: 'the comment on pull request 7 shows no plan, and commit aaaaaaaaaa was merged' },
   ],

@@ -105,7 +105,7 @@ describe('the run', () => {
       url: 'https://github.example.com/octo/access/actions/runs/12',
     });
     expect(run.pullRequest).toEqual({ number: 3, head: 'b'.repeat(40), base: 'c'.repeat(40), fork: false, author: 'ada', merged: false });
-    expect(readWorkflowRun(env, payload('stranger/access')).pullRequest?.fork).toBe(true);
+    expect(readWorkflowRun(env, payload('another/access')).pullRequest?.fork).toBe(true);
     expect(readWorkflowRun(env, payload(null)).pullRequest?.fork).toBe(true);
   });
 

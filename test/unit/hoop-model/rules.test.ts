@@ -65,7 +65,7 @@ test('trap 20: a masking rule is not renamed, and the attributes of another rule
   expect(object(answer.body)).toMatchObject({ name: 'second', attributes: ['sox'] });
   expect(await gateway.get(path)).toMatchObject({ name: 'first', attributes: ['pci'] });
   expect(await gateway.get(`/datamasking-rules/${word(second['id'])}`)).toMatchObject({ name: 'second', attributes: ['sox'] });
-  expect((await gateway.send('PUT', path, masking('nobody', { attributes: ['sox'] }))).status).toBe(500);
+  expect((await gateway.send('PUT', path, masking('missing', { attributes: ['sox'] }))).status).toBe(500);
 });
 
 test('trap 20: a guardrail is renamed, with its links', async () => {
@@ -120,7 +120,7 @@ test('trap 23: the masking rules of a connection cannot be cleared from its side
   expect(answer.body).toMatchObject([{ rule_id: id, connection_id: orders, status: 'inactive' }]);
   expect(await gateway.get(`/datamasking-rules/${word(id)}`)).toMatchObject({ connection_ids: null });
   expect((await gateway.send('PUT', path, [{ rule_id: unknownId, status: 'active' }])).status).toBe(500);
-  expect((await gateway.send('PUT', '/connections/nobody/datamasking-rules', [])).status).toBe(404);
+  expect((await gateway.send('PUT', '/connections/missing/datamasking-rules', [])).status).toBe(404);
 });
 
 test('trap 32: an unknown and an existing attribute are a 500, and a rulepack’s is an empty 200', async () => {
@@ -129,7 +129,7 @@ test('trap 32: an unknown and an existing attribute are a 500, and a rulepack’
   expect(refusal(await gateway.send('POST', '/attributes', { name: 'pci' }))).toBe(
     '500 "failed creating attribute: duplicated key not allowed"',
   );
-  expect((await gateway.send('POST', '/attributes', { name: 'x', connection_names: ['nobody'] })).status).toBe(500);
+  expect((await gateway.send('POST', '/attributes', { name: 'x', connection_names: ['missing'] })).status).toBe(500);
   for (const method of ['PUT', 'DELETE']) {
     const answer = await gateway.send(method, '/attributes/rp', { name: 'other' });
     expect([answer.status, answer.body, answer.contentType]).toEqual([200, null, null]);

@@ -79,7 +79,7 @@ describe('creating', () => {
 
   it('refuses references to missing objects before it writes', async () => {
     const { gateway, server } = await prepared({});
-    expect((await failure(gateway.create({ ...request, spec: { ...request.spec, agent_id: 'nobody' } }))).code).toBe(
+    expect((await failure(gateway.create({ ...request, spec: { ...request.spec, agent_id: 'missing' } }))).code).toBe(
       'api/unknown-reference',
     );
     expect((await failure(gateway.create({ ...request, edges: { guardrail_rules: ['GuardrailRule/none'] } }))).code).toBe(

@@ -7,7 +7,7 @@ test('a duplicate key hides no other error in its document, in the other documen
     `${guardrail('b')}spec: {}\ndescription: x\n`,
     'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: c }\nspec: { subtype: .inf }\n',
     guardrail('d', 'input: 5'),
-    guardrail('e', 'connection_ids: [a, c, nobody]'),
+    guardrail('e', 'connection_ids: [a, c, missing]'),
   ].join('---\n');
   const { value, diagnostics } = load(text);
   expect(value).toBeUndefined();

@@ -39,7 +39,7 @@ describe('guardrails', () => {
     ['commands of a shell', guardrailSpec(['mkfifo', 'nc -e', '/dev/tcp/']), []],
     ['words in output', guardrailSpec(['PRIVATE KEY'], [], 'output'), []],
     ['repeats one after another', guardrailSpec([], ['xa+b+']), []],
-    ['a type that nobody knows', { input: { rules: [{ type: 'mine', words: ['SELECT'] }] } }, ['manifest/unfamiliar-value']],
+    ['an unknown type', { input: { rules: [{ type: 'mine', words: ['SELECT'] }] } }, ['manifest/unfamiliar-value']],
   ])('%s', (_, spec, codes) => {
     expect(codesIn('GuardrailRule', spec)).toEqual(codes);
   });
@@ -91,7 +91,7 @@ describe('masking', () => {
     ],
     ['no score and no threshold', { custom_entity_types: [{ name: 'A', regex: 'AA' }] }, ['warning rule/score-below-threshold']],
     ['a look-behind, that a provider may take', custom({ name: 'A', score: 1, regex: '(?<=x)A' }), ['warning rule/pattern-refused']],
-    ['a bracket that nobody takes', custom({ name: 'A', score: 1, regex: '(A' }), ['error rule/pattern-refused']],
+    ['an open bracket', custom({ name: 'A', score: 1, regex: '(A' }), ['error rule/pattern-refused']],
     ['the empty text', custom({ name: 'A', score: 1, regex: 'A*' }), ['warning rule/matches-empty']],
     ['any digit', custom({ name: 'A', score: 1, regex: '\\d+' }), ['warning rule/matches-harmless']],
     ['a harmless word', custom({ name: 'A', score: 1, deny_list: ['null'] }), ['warning rule/matches-harmless']],

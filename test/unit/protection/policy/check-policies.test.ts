@@ -30,7 +30,7 @@ describe('a policy applies to', () => {
     ['  match: { type: application }\n', ['desk']],
     ['  match: { subtype: [mysql, httpproxy] }\n', ['desk', 'orders-readonly']],
     ['  match: { name: "orders*" }\n', ['orders', 'orders-readonly']],
-    ['  match: { name: ["d?sk", "nobody"], type: application }\n', ['desk']],
+    ['  match: { name: ["d?sk", "missing"], type: application }\n', ['desk']],
     ['  match: { name: "d?sk", type: database }\n', []],
   ])('%j', (match, names) => {
     expect(found(policyText(reviewed, match))).toEqual(names);

@@ -22,7 +22,7 @@ function side(by: readonly Attachment[] | undefined): string {
 }
 
 /** How each rule is on a connection, before and after: `no-drop: edge → selector`. */
-function told(rules: readonly ConnectionRule[] = []): readonly string[] {
+function contributions(rules: readonly ConnectionRule[] = []): readonly string[] {
   return rules.map(({ rule, before, after }) => `${rule}: ${side(before?.by)} → ${side(after?.by)}`);
 }
 
@@ -34,13 +34,13 @@ describe('how rules are attached', () => {
   it('is known for both sides when the base is known', () => {
     const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
     const made = planWithRisks([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)]);
-    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: direct → selector']);
+    expect(contributions(rulesOf(made))).toEqual(['GuardrailRule/no-drop: direct → selector']);
   });
 
   it('is not guessed for the live side without a base', () => {
     const closed = connectionManifest('db', { connection_tags: prod, reviewers: ['dba'] });
     const made = planWithRisks([db, noDrop({ connection_ids: ['db'] })], [closed, noDrop(selecting)], { withBase: false });
-    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: edge → selector']);
+    expect(contributions(rulesOf(made))).toEqual(['GuardrailRule/no-drop: edge → selector']);
   });
 
   it('lists all attachments with their positions', () => {
@@ -64,7 +64,7 @@ describe('how rules are attached', () => {
       [db, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
       [renamed, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
     );
-    expect(told(rulesOf(made))).toEqual(['GuardrailRule/no-drop: selector → nothing']);
+    expect(contributions(rulesOf(made))).toEqual(['GuardrailRule/no-drop: selector → nothing']);
     expect(made.protection?.reach).toMatchObject([
       {
         path: '/connection_tags/env',
@@ -83,7 +83,7 @@ describe('how rules are attached', () => {
       changes: [changeOf('Connection/db', [fieldOf('/attributes/web', 'web', undefined)])],
       edges: [{ rule: 'GuardrailRule/g', connection: idOf('db'), action: 'attach', declared: [] }],
     } as const;
-    expect(told(connectionRules(idOf('db'), snapshotPlan(writes, live, registry)))).toEqual([
+    expect(contributions(connectionRules(idOf('db'), snapshotPlan(writes, live, registry)))).toEqual([
       'GuardrailRule/g: attributepci+attributeweb → edge+attributepci',
     ]);
   });

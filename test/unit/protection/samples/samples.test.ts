@@ -52,7 +52,7 @@ describe('guardrails', () => {
       'passed',
       'blocked by words (the word "a")',
     ],
-    ['a type that nobody knows', { input: { rules: [{ type: 'mine' }] } }, { input: 'a', expect: 'allowed' }, 'not-simulated', broken],
+    ['an unknown type', { input: { rules: [{ type: 'mine' }] } }, { input: 'a', expect: 'allowed' }, 'not-simulated', broken],
     ['no entries', { input: { rules: [] } }, { input: 'a', expect: 'blocked' }, 'failed', 'allowed'],
     ['nothing at all', {}, { input: 'a', expect: 'allowed' }, 'passed', 'allowed'],
     ['null', { input: null }, { input: 'a', expect: 'allowed' }, 'passed', 'allowed'],

@@ -83,7 +83,7 @@ describe('compareSpecs', () => {
       },
       [[pointer('rules', '{"limit":2,"name":"a","note":"","words":[]}'), { ...entry, name: 'a', limit: 2 }, undefined]],
     ],
-    ['no key that nobody knows', { rules: [{ name: 'a' }] }, { rules: [{ name: 'a', vendor: 1 }], vendor: 2 }, []],
+    ['no unknown key', { rules: [{ name: 'a' }] }, { rules: [{ name: 'a', vendor: 1 }], vendor: 2 }, []],
     ['entries that are no objects', { rules: ['x'] }, { rules: ['x', 'y'] }, [[pointer('rules', '"y"'), 'y', undefined]]],
   ])('finds %s', (_, desired, live, expected) => {
     expect(differences(normal(desired), normal(live))).toEqual(expected);

@@ -217,7 +217,7 @@ describe('a live edge that no manifest declares', () => {
       `detach ${db}`,
     ],
     [
-      'stays where nobody selected can write it',
+      'stays where no selected object can write it',
       { ours: [db], unselected: [mask], live: [db, mask], attached: [mask] },
       'warning plan/needs-unselected',
     ],

@@ -63,8 +63,8 @@ function connectionWith(access: string): Manifest {
 test.each([
   ['closed, so that opening it is a change of the manifests', 'disabled', ['differs'], ['1 connection opens connect and exec']],
   ['open, so that opening it finishes an apply', 'enabled', ['unfinished'], []],
-] as const)('a connection that nobody wrote since it was created was meant to be %s', async (_, mode, reasons, lost) => {
-  const gateway = memoryGateway({ registry, tellsUntouched: true, agents: ['default'] });
+] as const)('a connection without a write since its creation was meant to be %s', async (_, mode, reasons, lost) => {
+  const gateway = memoryGateway({ registry, reportsUntouched: true, agents: ['default'] });
   const closed = desiredState([connectionWith('disabled')]);
   await applyPlan({ gateway, ...(await planAgainst(gateway, closed)), desired: closed });
   const base = { commit: 'a'.repeat(40), desired: desiredState([connectionWith(mode)]), removedIn: new Map() };
@@ -79,8 +79,8 @@ const spec = { type: 'custom', agent_id: 'default', ...open };
 const applied = desiredState([{ kind: 'Connection', metadata: { name: 'former' }, spec }]);
 const past: Pick<History, 'desired' | 'base' | 'consent'> = {
   desired: desiredState([
-    { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec },
-    { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['heir'] } },
+    { kind: 'Connection', metadata: { name: 'successor', replaces: 'former' }, spec },
+    { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: { connection_ids: ['successor'] } },
   ]),
   base: { commit: 'a'.repeat(40), desired: applied, removedIn: new Map() },
   consent: { adopt: [], revert: [], prune: false },
@@ -93,12 +93,12 @@ test.each([
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec: { ...spec, ...byHand } }] });
   gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
   await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
-  expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
+  expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   gateway.setFault(undefined);
   const second = await planHistory(gateway, past);
-  expect(second.plan.changes.find(({ id }) => id === 'Connection/heir')?.reasons).toContain('unfinished');
+  expect(second.plan.changes.find(({ id }) => id === 'Connection/successor')?.reasons).toContain('unfinished');
   await applyPlan({ gateway, ...second });
-  expect(modes.map((mode) => gateway.state()['Connection/heir']?.spec?.[mode])).toEqual(expected);
+  expect(modes.map((mode) => gateway.state()['Connection/successor']?.spec?.[mode])).toEqual(expected);
   expect(modes.map((mode) => gateway.state()['Connection/former']?.spec?.[mode])).toEqual(['disabled', 'disabled', 'disabled']);
   expect((await planHistory(gateway, past)).plan.changes.filter(({ action }) => action !== 'held')).toEqual([]);
 });
@@ -109,17 +109,21 @@ test.each([
 ])('a connection closed by its manifest and by a user on its predecessor stays closed, with the predecessor %s', async (_, prune) => {
   const gateway = memoryGateway({
     registry,
-    tellsUntouched: true,
+    reportsUntouched: true,
     agents: ['default'],
     resources: [{ id: 'Connection/former', spec: { ...spec, access_mode_connect: 'disabled' } }],
   });
-  const heir = { kind: 'Connection', metadata: { name: 'heir', replaces: 'former' }, spec: { ...spec, access_mode_exec: 'disabled' } };
-  const replaced = { ...past, desired: desiredState([heir]), consent: { ...past.consent, prune } };
+  const successor = {
+    kind: 'Connection',
+    metadata: { name: 'successor', replaces: 'former' },
+    spec: { ...spec, access_mode_exec: 'disabled' },
+  };
+  const replaced = { ...past, desired: desiredState([successor]), consent: { ...past.consent, prune } };
   await applyPlan({ gateway, ...(await planHistory(gateway, replaced)) });
   expect(Object.keys(gateway.state()).includes('Connection/former')).toBe(!prune);
   for (const base of [past.base, { ...past.base, desired: replaced.desired }]) {
     const { changes } = (await planHistory(gateway, { ...replaced, base })).plan;
-    expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
+    expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/successor', 'held']]);
   }
 });
 
@@ -127,16 +131,16 @@ test('a connection that a user closed after a replacement stays closed', async (
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
   await applyPlan({ gateway, ...(await planHistory(gateway, past)) });
   const closed = Object.fromEntries(modes.map((mode) => [mode, 'disabled']));
-  gateway.put({ id: 'Connection/heir', spec: { ...spec, ...closed } });
+  gateway.put({ id: 'Connection/successor', spec: { ...spec, ...closed } });
   const { changes } = (await planHistory(gateway, past)).plan;
-  expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/heir', 'held']]);
+  expect(changes.map(({ id, action }) => [id, action])).toEqual([['Connection/successor', 'held']]);
 });
 
 test('a removed name with a successor has no second successor', async () => {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: [{ id: 'Connection/former', spec }] });
   const twin = { kind: 'Connection', metadata: { name: 'twin' }, spec };
-  const heir = { ...twin, metadata: { name: 'heir', replaces: 'former' } };
-  const { plan: planned } = await planHistory(gateway, { ...past, desired: desiredState([heir, twin]) });
+  const successor = { ...twin, metadata: { name: 'successor', replaces: 'former' } };
+  const { plan: planned } = await planHistory(gateway, { ...past, desired: desiredState([successor, twin]) });
   expect(planned.refusals).toEqual([]);
   const { plan: without } = await planHistory(gateway, { ...past, desired: desiredState([twin]) });
   expect(without.refusals.map(({ code }) => code)).toEqual(['plan/immutable-name']);

@@ -33,7 +33,7 @@ describe('a secret', () => {
       'live',
     ],
     ['is not stated', { desired: desiredOf(id), live }, 'secret', 'not stated, so it stays as it is', 'live'],
-    ['nobody declares', { live }, 'secret', 'not stated, so it stays as it is', 'live'],
+    ['no manifest declares', { live }, 'secret', 'not stated, so it stays as it is', 'live'],
     ['is kept', { desired: wants({ state: 'keep', source: 'keep' }), live }, 'secret', 'keep: the value is not ours', 'desired live at'],
     ['is not live', { desired: wants(ours), live: liveOf(id) }, 'differs', 'not live yet', 'desired at'],
     [
@@ -79,7 +79,7 @@ describe('an edge', () => {
       'desired',
     ],
     [
-      'declared, by nobody knows whom',
+      'declared, without a known writer',
       { ...both, live: liveOf(id), plan: planWith({}) },
       'differs',
       'declared, not live: attached by apply',
@@ -93,7 +93,7 @@ describe('an edge', () => {
       'live',
     ],
     [
-      'to go, by nobody knows whom',
+      'to go, without a known writer',
       { ...both, live: attached, plan: planWith({ action: 'detach' }) },
       'differs',
       'live, and declared on neither side any more: detached by apply',
@@ -127,7 +127,7 @@ describe('an edge', () => {
       `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${rule} undoes that`,
       'live',
     ],
-    ['of what nobody declares', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],
+    ['of an undeclared object', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],
   ])('that is %s', (_, given, status, why, sides) => {
     expect(rowOf({ ...given, field: 'guardrail_rules' })).toEqual({ status, why, sides });
   });

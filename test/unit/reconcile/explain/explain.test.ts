@@ -32,7 +32,7 @@ describe('the summary', () => {
       'blocked: it is managed by platform, so it is never written',
     ],
     [
-      'blocked by nobody knows whom',
+      'blocked without a known manager',
       { desired: desiredOf(id), live: liveOf(id), plan: blocked },
       'blocked: it is managed by somebody else, so it is never written',
     ],
@@ -51,9 +51,9 @@ describe('a field', () => {
   const reviewers = { spec: { reviewers: ['dba'] } };
 
   it.each<[string, Case, string, string, string]>([
-    ['nobody declares', { live: liveOf(id, reviewers) }, 'kept', 'no manifest declares the object', 'live'],
+    ['no manifest declares', { live: liveOf(id, reviewers) }, 'kept', 'no manifest declares the object', 'live'],
     [
-      'nobody sees',
+      'the token cannot read',
       { desired: desiredOf(id, reviewers), live: liveOf(id, { unknown: ['/reviewers'] }) },
       'unknown',
       'this token may not see it, so it is never compared',

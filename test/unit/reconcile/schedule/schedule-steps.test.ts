@@ -177,7 +177,7 @@ describe('the steps of an object', () => {
       [`strengthen whole ${g}#early`, `strengthen whole ${h}#early`, `update whole ${db} < ${g}#early`],
     ],
     [
-      'that gains wait for nobody',
+      'that strengthening waits for nothing',
       [desiredOf(db, guarded('dba')), desiredOf(g, blocking('a'))],
       [edgeOf(g, db)],
       [liveOf(db), liveOf(g, on(db))],
@@ -213,7 +213,7 @@ function planWith(one: Change): Diff {
 describe('a change that cannot be applied', () => {
   const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
 
-  it.each<[string, Change, string]>([['a kind that nobody knows', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
+  it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
     'throws: %s',
     (_, one, message) => {
       expect(() => scheduleSteps(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);

@@ -74,7 +74,7 @@ describe('reviews as text', () => {
 describe('tableText', () => {
   const headers = ['name', 'type', 'reviewers'];
   const rows = [
-    ['orders-db', 'database', 'dba-team, sre, everybody-else-who-is-awake'],
+    ['orders-db', 'database', 'dba-team, sre, everyone-else-who-is-awake'],
     ['日本', 'application', ''],
     ['a\u001b[31m', 'custom', 'x'],
   ];
@@ -83,7 +83,7 @@ describe('tableText', () => {
     expect(tableText(headers, rows, undefined)).toBe(
       [
         'NAME         TYPE         REVIEWERS',
-        'orders-db    database     dba-team, sre, everybody-else-who-is-awake',
+        'orders-db    database     dba-team, sre, everyone-else-who-is-awake',
         '日本         application',
         String.raw`a\u001b[31m  custom       x`,
         '',
