@@ -73,7 +73,7 @@ export async function runDrift(flags: DriftFlags, context: CliContext): Promise<
   if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
-  const planFlags = { ...flags, adopt: [], prune: false };
+  const planFlags = { ...flags, adopt: [] };
   let result: DriftResult | undefined;
   const planned = await withNewObjects(
     await createPlan({ ...planFlags, revert: [], previewOnly: true }, context, {

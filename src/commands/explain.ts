@@ -55,7 +55,7 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
       near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], prune: false, previewOnly: true }, context);
+  const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });

@@ -48,8 +48,8 @@ export type PlanFlags = TargetFlags &
     readonly adopt: readonly string[];
     /** Resources whose drift is undone even if that weakens protection. */
     readonly revert: readonly string[];
-    /** Deletes objects that the base declares and no manifest does. */
-    readonly prune: boolean;
+    /** Whether objects that the base declares and no manifest does are deleted; otherwise the config decides. */
+    readonly prune?: boolean;
     /** How secrets are read. */
     readonly secrets?: SecretsFlag;
   };

@@ -17,6 +17,7 @@ targets:
   production:
     url: http://127.0.0.1:8009
     token: { env: OSTIARY_TOKEN }
+    prune: true
 `;
 
 const manifest = `# yaml-language-server: $schema=../schemas/connection.schema.json

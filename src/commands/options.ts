@@ -88,7 +88,8 @@ export function planOptions(on: Command, subject: ReportSubject = 'drift'): Comm
     .optionsGroup(groups.plan)
     .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
     .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
-    .option('--prune', 'delete what was applied and is in no manifest any more', false);
+    .option('--prune', 'delete what was applied and is in no manifest any more (default: as the config says)')
+    .option('--no-prune', 'keep it this time, whatever the config says');
 }
 
 export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Command {

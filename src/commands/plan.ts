@@ -1,4 +1,4 @@
-import { isWritten } from '../model/plan/plan.ts';
+import { hasDifferences } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { printerFor } from './output/printer.ts';
@@ -48,5 +48,5 @@ export async function runPlan(flags: PlanCommandFlags, context: CliContext): Pro
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
   }
   if (result.refusals.length > 0) return 6;
-  return flags.detailedExitcode && result.changes.some(isWritten) ? 2 : 0;
+  return flags.detailedExitcode && hasDifferences(result) ? 2 : 0;
 }

@@ -167,6 +167,8 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
     manifests,
     overlays,
     limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
+    prune: target['prune'] === true,
+    released: readStrings(target['released']),
   };
 }
 

@@ -101,6 +101,10 @@ export type Target = {
   readonly manifests: readonly string[];
   readonly overlays: readonly string[];
   readonly limits: Limits;
+  /** Whether removed objects are deleted. */
+  readonly prune: boolean;
+  /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
+  readonly released: readonly string[];
 };
 
 /**

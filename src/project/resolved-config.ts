@@ -98,6 +98,8 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     manifests: selection.paths.map((path) => absolutePath(path, context)),
     overlays: [],
     limits: defaultLimits,
+    prune: false,
+    released: [],
   };
   return { root: context.cwd, targets: [target], notices: [] };
 }

@@ -66,7 +66,7 @@ function describeDifferences(name: string, then: Target | undefined, now: Target
 }
 
 /** Returns the fields of a target that decide how it is checked, as text. */
-function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits }: Target): ReadonlyMap<string, string> {
+function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits, prune, released }: Target): ReadonlyMap<string, string> {
   const shares = Object.entries(limits).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],
@@ -74,6 +74,8 @@ function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits }: Ta
     ['auth', auth],
     ['token', token.env],
     ['secret_prefixes', secretPrefixes.join(', ')],
+    ['prune', String(prune)],
+    ['released', released.length === 0 ? 'none' : released.join(', ')],
   ] as const;
   return new Map([...fields, ...shares]);
 }

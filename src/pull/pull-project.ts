@@ -119,6 +119,7 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     ...(auth === 'auto' ? {} : { auth }),
     token: { env: token.env },
     ...(isUsual ? {} : { secret_prefixes: secretPrefixes }),
+    prune: true,
   };
   const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
   return `# The gateways that the manifests below are for. Tokens come from the environment, never from here.\n${toYamlText(value, 80)}`;

@@ -2,10 +2,11 @@ import type { Drift } from '../model/result/drift.ts';
 import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
-import { isWritten, type Action, type Change, type Plan } from '../model/plan/plan.ts';
+import { isWritten, remainingOrphans, type Action, type Change, type Plan } from '../model/plan/plan.ts';
 import { blocksOfType, type ReportDocument, type TargetFindings } from './document.ts';
 import { refusalDiagnostics } from './subjects/findings.ts';
 import { changeNote, changeRows } from './subjects/change-rows.ts';
+import { orphanText } from './subjects/groups.ts';
 import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
@@ -89,7 +90,11 @@ const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, block
 /** Returns a plan's refusals and changes as annotations, each at its manifest; the pull request's own changes come first. */
 function planAnnotations(plan: Plan): readonly Annotation[] {
   const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
-  return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...changes.map(changeAnnotation)];
+  return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...orphanAnnotations(plan), ...changes.map(changeAnnotation)];
+}
+
+function orphanAnnotations(plan: Pick<Plan, 'orphans' | 'changes'>): readonly Annotation[] {
+  return remainingOrphans(plan).map((orphan) => ({ severity: 'warning', title: `orphan ${orphan.id}`, message: orphanText(orphan) }));
 }
 
 function weight({ action, own }: Change): number {
@@ -126,7 +131,7 @@ function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotatio
 
 /** Returns drifted objects as annotations, each at its manifest. */
 function driftAnnotations(drift: Drift): readonly Annotation[] {
-  return driftedObjects(drift).map(({ change, note, rows, edges, writers }) => {
+  const drifted = driftedObjects(drift).map(({ change, note, rows, edges, writers }): Annotation => {
     const fields = shortList([...new Set([...rows.map(({ label }) => label), ...edges.map(({ sign, text }) => `${sign} ${text}`)])], 8);
     const said = [note, ...fields, ...writers.slice(0, 1)].filter((text) => text !== '');
     return {
@@ -136,4 +141,5 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
       ...(change.at === undefined ? {} : { at: change.at }),
     };
   });
+  return [...orphanAnnotations(drift.plan), ...drifted];
 }

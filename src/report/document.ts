@@ -90,6 +90,7 @@ export type ReportBlock =
       readonly flips: readonly SampleChange[];
       readonly orphans: Orphans;
     }
+  | { readonly type: 'notices'; readonly lines: readonly string[] }
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }

@@ -21,6 +21,8 @@ const target: Target = {
   manifests: ['/project/access'],
   overlays: [],
   limits: defaultLimits,
+  prune: false,
+  released: [],
 };
 export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 export const project: PullProject = {

@@ -6,8 +6,8 @@ export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
 export type ActionMode = (typeof actionModes)[number];
 
-/** How an input becomes options: one option, one option per line, an option if true, a `--no-` option if false, or arguments. */
-type FlagForm = 'flag' | 'flags' | 'switch' | 'unless' | 'words';
+/** How an input becomes options: one option, one option per line, an option if true, a `--no-` option if false, either of them, or arguments. */
+type FlagForm = 'flag' | 'flags' | 'switch' | 'unless' | 'either' | 'words';
 
 type ActionInput = {
   readonly becomes: FlagForm;
@@ -42,7 +42,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   'max-risk': { becomes: 'flag', of: planning },
   adopt: { becomes: 'flags', of: comparing, switches: ['drift'] },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
-  prune: { becomes: 'switch', of: planning },
+  prune: { becomes: 'either', of: planning },
   base: { becomes: 'flag', of: comparing },
   own: { becomes: 'flag', of: comparing },
   origin: { becomes: 'unless', of: comparing },
@@ -108,6 +108,7 @@ export function readInputs(env: Environment): ActionInputs {
     if (value === undefined) continue;
     if (becomes === 'switch' && !truth(name, value)) continue;
     if (becomes === 'unless' && truth(name, value)) continue;
+    if (becomes === 'either') truth(name, value);
     if (obeyed.includes(mode)) continue;
     if (!of.includes(mode)) throw meaningless(name, mode);
     flags[name] = value;
@@ -173,6 +174,7 @@ export function argvOf({ flags }: ActionInputs, mode: ActionMode, more: readonly
     if (becomes === 'words') return [];
     if (becomes === 'switch') return [`--${name}`];
     if (becomes === 'unless') return [`--no-${name}`];
+    if (becomes === 'either') return [value === 'true' ? `--${name}` : `--no-${name}`];
     return (becomes === 'flags' ? linesOf(value) : [value]).map((one) => `--${name}=${one}`);
   });
   const words = given.flatMap(({ becomes, value }) => (becomes === 'words' ? linesOf(value) : []));

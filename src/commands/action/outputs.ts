@@ -1,5 +1,5 @@
 import type { Json } from '../../model/json.ts';
-import { isWritten, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
+import { hasDifferences, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
 import { countActions } from '../../report/wording/counts.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';
@@ -57,7 +57,7 @@ export function targetResultOf(done: TaskResult): TargetResult {
     ...(plan === undefined
       ? {}
       : {
-          changed: plan.changes.some(isWritten),
+          changed: hasDifferences(plan),
           digest: plan.digest,
           'max-risk': highestPlanRisk(plan) ?? 'none',
           'protection-lost': plan.protection.losing.length > 0,

@@ -128,14 +128,15 @@ type PlanProject = {
 
 /** Reads everything that a plan needs from files and from git. */
 async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Promise<PlanProject> {
-  if (flags.prune && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
+  if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
   const { value: desired, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
   if (desired === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
-  if (flags.prune && planBase.base === undefined) throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
+  if (flags.prune === true && planBase.base === undefined)
+    throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   return { config, target, desired, diagnostics, policies, planBase };
 }
 
@@ -151,7 +152,8 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
     base: planBase.base,
     limits: target.limits,
     allowed: flags.allow,
-    consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune },
+    consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },
+    released: target.released,
     previewOnly: flags.previewOnly === true,
     readOnly: !mayWrite(identity),
   };

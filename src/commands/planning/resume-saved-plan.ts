@@ -104,7 +104,7 @@ const planOptionNames = ['base', 'own', 'adopt', 'revert', 'prune', 'only', 'tag
 function requireNoPlanOptions(flags: ApplyFlags): void {
   const given = planOptionNames.find((name) => {
     const value = flags[name];
-    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+    return Array.isArray(value) ? value.length > 0 : value !== undefined;
   });
   if (given !== undefined)
     throw new UsageError(`--${given} does not go with --plan: the plan says what is done`, `give it to ostiary plan`);

@@ -137,9 +137,24 @@ export type Orphan = {
   readonly removedIn?: string;
   /** The first line of that commit's message. */
   readonly subject?: string;
-  /** The reason why `--prune` does not delete it. */
+  /** The reason why a prune does not delete it. */
   readonly kept?: string;
+  /** Whether people can use it; absent for kinds without access modes. */
+  readonly accessible?: boolean;
+  readonly managedBy?: string;
 };
+
+/** Returns the orphans that stay live after the plan. */
+export function remainingOrphans({ orphans, changes }: Pick<Diff, 'orphans' | 'changes'>): readonly Orphan[] {
+  if (orphans.length === 0) return [];
+  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  return orphans.filter(({ id }) => !deleted.has(id));
+}
+
+/** Returns whether the plan writes something, or leaves an orphan live that nothing else manages. */
+export function hasDifferences(plan: Pick<Diff, 'orphans' | 'changes'>): boolean {
+  return plan.changes.some(isWritten) || remainingOrphans(plan).some(({ managedBy }) => managedBy === undefined);
+}
 
 /** A reason to refuse the plan. If `allowable`, `--allow CODE=reason` overrides it by its `code`. */
 export type Refusal = Omit<Diagnostic, 'severity'> & { readonly allowable: boolean };

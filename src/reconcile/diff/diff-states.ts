@@ -26,7 +26,7 @@ type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
 export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const { input, base, named } = prepared;
   const { registry, consent } = input;
-  const removed = findRemoved(base, named.desired, named.liveById);
+  const removed = findRemoved(base, named.desired, { live: named.liveById, released: input.released });
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired };
   const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
   const { edges, diagnostics } = diffEdges({
@@ -139,6 +139,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
   const { resources, edges, removed, kept } = parts;
   const changes = orderedChanges(parts);
   const changed = new Set(changes.map(({ id }) => id));
+  const closed = new Set(changes.flatMap(({ id, reasons }) => (reasons.includes('replaced') ? [id] : [])));
   const declared = declaredKeys(named.desired);
   const orphaned = new Set(removed.map(({ live: { id } }) => id));
   return {
@@ -148,7 +149,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     edges,
     unchanged: resources.filter(({ id }) => !changed.has(id)).length,
     ...(base === undefined ? {} : { base: base.commit }),
-    orphans: removed.map((one) => orphanOf(one, base?.removedIn ?? new Map(), kept.get(one.live.id))),
+    orphans: removed.map((one) => orphanOf(one, { removedIn: base?.removedIn ?? new Map(), kept, closed, registry: input.registry })),
     unmanaged: [...named.liveById.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
     unwatched: parts.unwatched,
     unverified: parts.unverified,

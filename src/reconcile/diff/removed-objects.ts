@@ -1,11 +1,11 @@
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, EdgeEnds } from '../../model/live.ts';
 import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangeDraft } from './draft-change.ts';
 import { closableFields } from '../prepare/replacements.ts';
 import { comparedFields } from './resolve-defaults.ts';
@@ -13,18 +13,18 @@ import { comparedFields } from './resolve-defaults.ts';
 /** A live object that the base declares and no manifest does. */
 export type RemovedObject = { readonly base: DesiredResource; readonly live: LiveResource };
 
-/** Finds the live objects that the base declares and no manifest does; with a selection there are none. */
+/** Finds the live objects that the base declares and no manifest does, except released ones; with a selection there are none. */
 export function findRemoved(
   base: BaseState | undefined,
   { resources, partial }: DesiredState,
-  live: ReadonlyMap<ResourceId, LiveResource>,
+  { live, released = [] }: { readonly live: ReadonlyMap<ResourceId, LiveResource>; readonly released?: readonly string[] | undefined },
 ): readonly RemovedObject[] {
   if (base === undefined || partial === true) return [];
-  const declared = new Set(resources.map(({ key }) => key));
+  const declared = new Set<string>([...resources.map(({ key }) => key), ...released]);
   return base.desired.resources
     .flatMap((resource) => {
       const found = live.get(resource.key);
-      return found === undefined || declared.has(resource.key) ? [] : [{ base: resource, live: found }];
+      return found === undefined || declared.has(resource.key) || declared.has(resource.id) ? [] : [{ base: resource, live: found }];
     })
     .toSorted((one, other) => compareText(one.base.key, other.base.key));
 }
@@ -74,11 +74,28 @@ function edgeReason(
   return undefined;
 }
 
-/** Describes an orphan for reports; `kept` is the reason why a prune keeps it. */
-export function orphanOf({ base: { id, key } }: RemovedObject, removedIn: BaseState['removedIn'], kept: string | undefined): Orphan {
+/** What describes an orphan: the commits that removed manifests, the reasons why a prune keeps objects, and the objects that the plan closes. */
+type OrphanContext = {
+  readonly removedIn: BaseState['removedIn'];
+  readonly kept: PruneDecision['kept'];
+  readonly closed: ReadonlySet<ResourceId>;
+  readonly registry: Registry;
+};
+
+/** Describes an orphan for reports. */
+export function orphanOf(
+  { base: { id, key }, live }: RemovedObject,
+  { removedIn, kept: reasons, closed, registry }: OrphanContext,
+): Orphan {
   const commit = removedIn.get(id) ?? removedIn.get(key);
+  const kept = reasons.get(live.id);
+  const kind = registry.get(kindOf(id));
+  const closable = kind === undefined ? [] : closableFields(kind);
+  const isOpen = !closed.has(id) && closable.some(({ name, value }) => !equal(live.spec[name], value));
   return {
     id,
+    ...(closable.length === 0 ? {} : { accessible: isOpen }),
+    ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
     ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
     ...(kept === undefined ? {} : { kept }),
   };

@@ -1,6 +1,14 @@
 import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
-import { isWritten, liveKeyOf, type Change, type EdgeChange, type Diff, type FieldChange } from '../../model/plan/plan.ts';
+import {
+  isWritten,
+  liveKeyOf,
+  remainingOrphans,
+  type Change,
+  type EdgeChange,
+  type Diff,
+  type FieldChange,
+} from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
@@ -62,7 +70,7 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
       ...whole,
       changes: changes.map((change) => withRemainingNeeds(change, ids, stillWritten)),
       edges: stillWritten,
-      orphans: [],
+      orphans: remainingOrphans(whole),
       unmanaged: [],
     },
     pending: rest.length - unfinished + partly.length,
@@ -70,9 +78,13 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
   };
 }
 
-/** Returns whether there is drift that apply may undo. */
-export function isDrifted({ changes, edges }: Pick<Diff, 'changes' | 'edges'>): boolean {
-  return changes.some(({ action }) => action !== 'blocked') || edges.some(({ action }) => action !== 'blocked');
+/** Returns whether there is drift that apply may undo, or an orphan that it leaves live. */
+export function isDrifted({ changes, edges, orphans }: Pick<Diff, 'changes' | 'edges' | 'orphans'>): boolean {
+  return changes.some(isOurs) || edges.some(isOurs) || orphans.some(({ managedBy }) => managedBy === undefined);
+}
+
+function isOurs({ action }: Pick<Change | EdgeChange, 'action'>): boolean {
+  return action !== 'blocked';
 }
 
 /** Filters one change. Unfinished creations, imports and replacements are no drift. */

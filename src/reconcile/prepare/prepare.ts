@@ -25,6 +25,8 @@ export type ReconcileInput = {
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   readonly consent?: Consent;
+  /** Removed objects that are no orphans: they stay live on purpose. */
+  readonly released?: readonly string[];
   /** Nothing will be applied: a kept secret that is missing on the gateway is a difference, not an error. */
   readonly previewOnly?: boolean;
   /** The token may not write, so it need not be able to copy secrets. */

@@ -74,6 +74,7 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
     ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
+    ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'What it means'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines }) => headlineList(headlines, linkOf)),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) => [
@@ -146,6 +147,12 @@ function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined):
   );
   const heading = element('h2', {}, 'Refused: apply would not run this plan');
   return [element('section', { class: 'refusals' }, [heading, element('ul', {}, items)])];
+}
+
+function noticeList(lines: readonly string[]): readonly Html[] {
+  if (lines.length === 0) return [];
+  const items = lines.map((line) => element('li', { class: 'weakens' }, line));
+  return [element('ul', { class: 'headlines' }, items)];
 }
 
 function allowanceList(allowed: Plan['allowed']): readonly Html[] {

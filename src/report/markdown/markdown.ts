@@ -47,6 +47,7 @@ function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: Link
   ]);
   return [
     ...(heading === undefined || summary === undefined ? [] : headBlocks(heading, summary)),
+    ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
     ...paragraph(headlines),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
     ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals)),
@@ -92,8 +93,8 @@ function headBlocks({ title, name, url }: SectionHeading, summary: ReportSummary
 function planResult(plan: Plan): string {
   const policiesResult = policiesText(plan.policies);
   const policies = policiesResult === '' ? '' : ` ${escapeMarkdown(policiesResult)}.`;
-  if (plan.changes.length === 0) return `${planSummaryText(plan)}${policies}`;
   const counts = countActions(plan);
+  if (plan.changes.length === 0 && counts.orphaned === 0) return `${planSummaryText(plan)}${policies}`;
   const highest = highestPlanRisk(plan);
   const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
   return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
@@ -128,6 +129,10 @@ function refusalLine({ code, message, hint, allowable, resource, at }: Refusal):
   ].filter((text) => text !== '');
   const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
   return `${lines.join('\n')}\n`;
+}
+
+function noticeBlock(line: string): MarkdownBlock {
+  return { text: `- **${escapeMarkdown(clip(line, longestText))}**\n`, rank: 1, label: 'headline' };
 }
 
 function listBlock({ title, entries }: SideList): MarkdownBlock {

@@ -4,7 +4,7 @@ import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange,
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan.ts';
-import type { SideList } from './groups.ts';
+import { orphanNotices, type SideList } from './groups.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -27,6 +27,7 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url, config },
     summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
     blocks: [
+      { type: 'notices', lines: orphanNotices(plan) },
       { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], orphans: new Map() },
       { type: 'impact', causes: protection?.reach ?? [], orphans: new Map() },
       { type: 'drifted', rows },
@@ -150,18 +151,22 @@ export function driftCounts(drift: Drift, rows: readonly DriftedObject[] = drift
     pending: drift.pending,
     unfinished: drift.unfinished,
     unwatched: drift.plan.unwatched.length,
+    orphaned: drift.plan.orphans.length,
   };
 }
 
 /** `changed` counts all objects that apply may revert, held and deleted ones among them. */
-export type DriftCounts = Readonly<Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched', number>>;
+export type DriftCounts = Readonly<
+  Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned', number>
+>;
 
 /** Returns the drift in one sentence, and what is not part of it in another. */
 function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
-  const { changed: ours, held, blocked } = driftCounts(drift, rows);
+  const { changed: ours, held, blocked, orphaned } = driftCounts(drift, rows);
   const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
   const unread = drift.plan.unverified.length;
   const rest = [
+    ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
     ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an apply that was interrupted`]),

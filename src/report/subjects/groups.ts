@@ -8,12 +8,13 @@ import {
   type Orphan,
   type OutsideReference,
   type Risk,
+  remainingOrphans,
 } from '../../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
 import { groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
-import { plural } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/counts.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
@@ -177,12 +178,10 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
   foreign: (edges) => `${edges} not ours: carried by every write, never removed`,
 };
 
-/** Returns the lists below the changes: attachments that no change writes, orphans, unmanaged, unwatched and unverified objects. */
+/** Returns the lists below the changes: attachments that no change writes, unmanaged, unwatched and unverified objects. */
 export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
-  const gone = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const orphans = plan.orphans.filter(({ id }) => !gone.has(id));
-  const left = new Set(orphans.map(({ id }) => id));
+  const left = new Set(remainingOrphans(plan).map(({ id }) => id));
   const isLeft = ({ rule, connection, action }: EdgeChange): boolean => action === 'foreign' && (left.has(rule) || left.has(connection));
   const edges = actions.map((action) => {
     const entries = others.filter((edge) => edge.action === action && !isLeft(edge)).map(edgeText);
@@ -191,10 +190,6 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const ofOrphans = others.filter(isLeft).map(edgeText);
   const lists = [
     ...edges,
-    {
-      title: `${plural(orphans.length, 'orphan')}: in no manifest any more${pruneText(orphans)}`,
-      entries: orphans.map(orphanText),
-    },
     { title: `${plural(ofOrphans.length, 'edge')} of orphans: kept until those are deleted`, entries: ofOrphans },
     { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },
     {
@@ -225,22 +220,26 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
-/** Returns the advice that `--prune` deletes the orphans that are not kept. */
-function pruneText(orphans: readonly Orphan[]): string {
-  const going = orphans.filter(({ kept }) => kept === undefined).length;
-  if (going === 0) return '';
-  return `; --prune deletes ${going < orphans.length ? 'the others' : going === 1 ? 'it' : 'them'}`;
-}
-
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {
   const subject = name === undefined ? `perhaps ${sort}s` : `${sort} "${name}"`;
   return escapeTerminal(`${subject} on ${nameOf(replaces)}${how === '' ? '' : ` (${how})`}`);
 }
 
-function orphanText(orphan: Orphan): string {
-  const { id, kept } = orphan;
-  const notes = [removalText(orphan), kept === undefined ? '' : escapeTerminal(`stays: ${kept}`)].filter((note) => note !== '');
-  return notes.length === 0 ? escapeTerminal(id) : `${escapeTerminal(id)} (${notes.join('; ')})`;
+const mostOrphans = 20;
+
+/** Returns the notice about each orphan that stays live, for the top of a report. */
+export function orphanNotices(plan: Pick<Plan, 'orphans' | 'changes'>): readonly string[] {
+  return shortList(remainingOrphans(plan).map(orphanText), mostOrphans);
+}
+
+/** Returns `Connection/a was removed from the manifests but is still live and accessible`, and what to do; escaped. */
+export function orphanText(orphan: Orphan): string {
+  const { id, kept, accessible } = orphan;
+  const removal = removalText(orphan);
+  const access = { true: ' and accessible', false: ', closed', undefined: '' }[String(accessible)] ?? '';
+  const advice =
+    kept === undefined ? '--prune deletes it, released: in the config lets it stay' : `--prune keeps it: ${escapeTerminal(kept)}`;
+  return `${escapeTerminal(id)} was removed from the manifests but is still live${access}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
 }
 
 /** Returns the findings that waivers suppress, escaped. */

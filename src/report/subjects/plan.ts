@@ -22,7 +22,7 @@ import type {
   ConnectionRule,
 } from '../../model/protection/protection.ts';
 import type { ReportBlock, ReportDocument } from '../document.ts';
-import { groupPlan, sideLists } from './groups.ts';
+import { groupPlan, orphanNotices, sideLists } from './groups.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -48,6 +48,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
   return [
+    { type: 'notices', lines: orphanNotices(plan) },
     { type: 'headlines', headlines: protection?.headlines ?? [], flips: protection?.flips ?? [], orphans },
     ...(protection?.reach === undefined ? [] : [{ type: 'impact', causes: protection.reach, orphans } as const]),
     ...groups.map((group) => ({ type: 'changes', group }) as const),
@@ -76,11 +77,13 @@ export function planObject(plan: Plan): JsonObject {
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
-    orphans: plan.orphans.map(({ id, removedIn, subject, kept }) => ({
+    orphans: plan.orphans.map(({ id, removedIn, subject, kept, accessible, managedBy }) => ({
       id,
       ...(removedIn === undefined ? {} : { removedIn }),
       ...(subject === undefined ? {} : { subject }),
       ...(kept === undefined ? {} : { kept }),
+      ...(accessible === undefined ? {} : { accessible }),
+      ...(managedBy === undefined ? {} : { managedBy }),
     })),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),

@@ -45,6 +45,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
   switch (block.type) {
     case 'headlines':
       return headlineLines(block.headlines, block.orphans, terminal);
+    case 'notices':
+      return noticeLines(block.lines, terminal);
     case 'impact':
       return impactLines(block.causes, block.orphans, terminal);
     case 'changes':
@@ -116,6 +118,12 @@ function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly 
   return allowed.flatMap(({ code, reason }) =>
     wrap([{ text: 'Allowed', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], options),
   );
+}
+
+/** Returns what a reader must know first. */
+function noticeLines(lines: readonly string[], terminal: Terminal): readonly string[] {
+  const columns = widthFor(terminal);
+  return lines.flatMap((line) => wrap([{ text: '  ' }, ...words(line, terminal.color.yellow)], { columns, indent: 6 }));
 }
 
 function listLines({ title, entries }: SideList, terminal: Terminal): readonly string[] {

@@ -1,14 +1,14 @@
-import type { Action, Plan } from '../../model/plan/plan.ts';
+import { remainingOrphans, type Action, type Plan } from '../../model/plan/plan.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/wrap.ts';
 
-export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number };
+export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number; readonly orphaned: number };
 
 /** Counts the changes of each action. */
 export function countActions(plan: Plan): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0, held: 0 };
   for (const change of plan.changes) counts[change.action] += 1;
-  return { ...counts, unchanged: plan.unchanged };
+  return { ...counts, unchanged: plan.unchanged, orphaned: remainingOrphans(plan).length };
 }
 
 /** Returns `3 to create, 1 to update, 1 blocked`, without zeros. */
@@ -20,6 +20,7 @@ export function countsText(counts: ActionCounts): string {
     [counts.delete, 'to delete'],
     [counts.blocked, 'blocked'],
     [counts.held, 'held'],
+    [counts.orphaned, 'orphaned'],
   ] as const;
   return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }
@@ -29,6 +30,8 @@ export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
   const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'edge')} blocked.`;
+  if (plan.changes.length === 0 && counts.orphaned > 0)
+    return `Nothing to write, but not in sync: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
   if (plan.changes.length === 0) {
     return `No changes. ${plural(counts.unchanged, 'resource')} as in the manifests.${edges}`;
   }

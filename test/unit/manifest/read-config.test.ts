@@ -30,6 +30,8 @@ describe('the config file', () => {
           manifests: ['/repository'],
           overlays: [],
           limits: { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 },
+          prune: false,
+          released: [],
         },
       ],
     });
@@ -46,6 +48,8 @@ describe('the config file', () => {
       '  manifests: [./more//x/../y/, access]',
       '  overlays: [overlays/prod, .]',
       '  limits: { from: 5, updates: 7% }',
+      '  prune: true',
+      '  released: [Connection/old-db]',
     );
     const { value } = read(`manifests: [access/]\n${text}`, '/repository/');
     expect(value?.targets).toEqual([
@@ -59,6 +63,8 @@ describe('the config file', () => {
         manifests: ['/repository/access', '/repository/more/y'],
         overlays: ['/repository/overlays/prod', '/repository'],
         limits: { from: 5, updates: 0.07, deletes: 0.3, protections: 0.3 },
+        prune: true,
+        released: ['Connection/old-db'],
       },
     ]);
   });

@@ -15,6 +15,8 @@ function targetOf(name: string, given: Partial<Target> = {}): Target {
     manifests: ['/now/access'],
     overlays: ['/now/overlay'],
     limits: defaultLimits,
+    prune: false,
+    released: [],
     ...given,
   };
 }
@@ -51,6 +53,8 @@ describe('withReviewedTargets', () => {
     ['auth', { auth: 'api-key' }, 'from auto to api-key'],
     ['token', { token: { env: 'HOME' } }, 'from OSTIARY_TOKEN to HOME'],
     ['secret_prefixes', { secretPrefixes: ['OSTIARY_SECRET_', 'AWS_'] }, 'from OSTIARY_SECRET_ to OSTIARY_SECRET_, AWS_'],
+    ['prune', { prune: true }, 'from false to true'],
+    ['released', { released: ['Connection/old-db'] }, 'from none to Connection/old-db'],
     ['limits.from', { limits: { ...defaultLimits, from: 99 } }, 'from 10 to 99'],
     ['limits.updates', { limits: { ...defaultLimits, updates: 1 } }, 'from 0.3 to 1'],
     ['limits.deletes', { limits: { ...defaultLimits, deletes: 1 } }, 'from 0.3 to 1'],
