@@ -71,7 +71,7 @@ const sessions = [1, ...pools.durations, 86_400, 7_776_000].toSorted((left, righ
 const statements = subsetsOf(pools.metadata);
 const every = 1n;
 
-/** What nobody outside the gateway knows: its own threshold, and its own longest session. */
+/** What only the gateway knows: its own threshold, and its own longest session. */
 export type World = { readonly threshold: number; readonly longest: number };
 
 /** Worlds that differ in all ways that the pools can show. */

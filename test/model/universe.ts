@@ -1,4 +1,4 @@
-/** A finite set of texts: one of each class that the matchers of a pool can tell apart. */
+/** A finite set of texts: one of each class that the matchers of a pool distinguish. */
 export type TextUniverse<Matcher extends string> = {
   readonly texts: readonly string[];
   /** The texts that one matcher matches, one bit each. */
