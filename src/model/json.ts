@@ -7,6 +7,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the fields of an object that are not undefined, in their order. */
+export function definedFields(fields: { readonly [key: string]: Json | undefined }): JsonObject {
+  const defined: Record<string, Json> = {};
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value !== undefined) defined[key] = value;
+  }
+  return defined;
+}
+
 /** Returns whether two JSON values are equal: arrays in order, object keys in any order. */
 export function equal(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;

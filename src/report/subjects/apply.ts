@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
@@ -24,15 +24,9 @@ function appliedObject({ plan: { target, tree, digest, allowed = [] }, result }:
     tree,
     digest,
     allowed: allowed.map(({ code, reason }) => ({ code, reason })),
-    outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) => ({
-      id,
-      action,
-      status,
-      ...(begun === undefined ? {} : { begun }),
-      ...(code === undefined ? {} : { code }),
-      ...(message === undefined ? {} : { message }),
-      ...(hint === undefined ? {} : { hint }),
-    })),
+    outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) =>
+      definedFields({ id, action, status, begun, code, message, hint }),
+    ),
     counts: outcomeCounts(result.outcomes),
     interrupted: result.interrupted,
   };

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
@@ -197,27 +197,22 @@ function driftObject({ plan, pending, unfinished, protection, writes, adoption }
     id,
     writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
   }));
-  return {
+  return definedFields({
     plan: planObject({ ...plan, protection }),
     pending,
     unfinished,
-    ...(writes === undefined ? {} : { writers: entries }),
-    ...(adoption === undefined ? {} : { adoption: adoptionObject(adoption) }),
-  };
+    writers: writes && entries,
+    adoption: adoption && adoptionObject(adoption),
+  });
 }
 
 function adoptionObject({ accepted, created, files, left, branch }: Adoption): JsonObject {
   const ids = new Set(accepted === undefined ? [] : driftedObjects(accepted).map(({ change }) => change.id));
-  return {
+  return definedFields({
     accepted: [...ids],
     files: [...files],
-    ...(created === undefined ? {} : { created: created.map(({ id, file }) => ({ id, file })) }),
-    left: left.map(({ code, message, resource, at }) => ({
-      code,
-      message,
-      ...(resource === undefined ? {} : { resource }),
-      ...(at === undefined ? {} : { at: positionObject(at) }),
-    })),
-    ...(branch === undefined ? {} : { branch: { ...branch } }),
-  };
+    created: created?.map(({ id, file }) => ({ id, file })),
+    left: left.map(({ code, message, resource, at }) => definedFields({ code, message, resource, at: at && positionObject(at) })),
+    branch: branch && { ...branch },
+  });
 }

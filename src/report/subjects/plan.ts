@@ -25,7 +25,7 @@ import type { ReportBlock, ReportDocument } from '../document.ts';
 import { groupPlan, orphanNotices, sideLists } from './groups.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { definedFields, compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** Returns the document of plans. The matrix of the gateway's protection is shown on pages alone; `config` names the config in force. */
 export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = [], config?: string): ReportDocument {
@@ -70,78 +70,60 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly Repor
 /** Returns a plan as the JSON value that `schemas/documents/plan.schema.json` describes. Keys have a fixed order. */
 export function planObject(plan: Plan): JsonObject {
   const highest = highestPlanRisk(plan);
-  return {
+  return definedFields({
     target: targetObject(plan.target),
     tree: plan.tree,
-    ...(plan.base === undefined ? {} : { base: plan.base }),
+    base: plan.base,
     changes: plan.changes.map(changeObject),
     edges: plan.edges.map(edgeObject),
     unchanged: plan.unchanged,
-    orphans: plan.orphans.map(({ id, removedIn, subject, kept, accessible, managedBy }) => ({
-      id,
-      ...(removedIn === undefined ? {} : { removedIn }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(kept === undefined ? {} : { kept }),
-      ...(accessible === undefined ? {} : { accessible }),
-      ...(managedBy === undefined ? {} : { managedBy }),
-    })),
+    orphans: plan.orphans.map(({ id, removedIn, subject, kept, accessible, managedBy }) =>
+      definedFields({ id, removedIn, subject, kept, accessible, managedBy }),
+    ),
     unmanaged: plan.unmanaged,
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.unverified.length === 0 ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
     ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
     ...(plan.references.length === 0 ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten.length === 0 ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
-    ...(highest === undefined ? {} : { maxRisk: highest }),
-    ...(plan.policies === undefined ? {} : { policies: policiesObject(plan.policies) }),
+    maxRisk: highest,
+    policies: plan.policies && policiesObject(plan.policies),
     protection: protectionObject(plan.protection),
-    refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) => ({
-      code,
-      message,
-      ...(hint === undefined ? {} : { hint }),
-      allowable,
-      ...(resource === undefined ? {} : { resource }),
-      ...(at === undefined ? {} : { at: positionObject(at) }),
-    })),
+    refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) =>
+      definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at) }),
+    ),
     allowed: plan.allowed.map(({ code, reason }) => ({ code, reason })),
     digest: plan.digest,
-  };
+  });
 }
 
 /** Returns a target as data. */
 export function targetObject({ name, url, dialect, organisation }: Plan['target']): JsonObject {
-  return { name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
+  return definedFields({ name, url, dialect, organisation });
 }
 
 function changeObject(change: AssessedChange): JsonObject {
   const { id, key, action, uid, managedBy, at, own, adoption } = change;
-  return {
+  return definedFields({
     id,
-    ...(key === undefined ? {} : { key }),
+    key,
     action,
-    ...(uid === undefined ? {} : { uid }),
-    ...(managedBy === undefined ? {} : { managedBy }),
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    ...(own === undefined ? {} : { own }),
-    ...(adoption === undefined ? {} : { adoption }),
+    uid,
+    managedBy,
+    at: at && positionObject(at),
+    own,
+    adoption,
     fields: change.fields.map(fieldObject),
     needs: change.needs,
     reasons: change.reasons,
     risks: change.risks.map(riskObject),
     carried: change.carried,
     patch: patchOf(change),
-  };
+  });
 }
 
 function fieldObject({ path, before, after, at, origin, own, held }: FieldChange): JsonObject {
-  return {
-    path,
-    before: valueObject(before),
-    after: valueObject(after),
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(own === undefined ? {} : { own }),
-    ...(held === undefined ? {} : { held }),
-  };
+  return definedFields({ path, before: valueObject(before), after: valueObject(after), at: at && positionObject(at), origin, own, held });
 }
 
 /** Returns one side of a field as data. */
@@ -152,16 +134,7 @@ export function valueObject(value: Value): JsonObject {
 }
 
 function edgeObject({ rule, connection, action, declared, bySelector, by, origin, own }: EdgeChange): JsonObject {
-  return {
-    rule,
-    connection,
-    action,
-    declared,
-    ...(bySelector === undefined ? {} : { bySelector }),
-    ...(by === undefined ? {} : { by }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(own === undefined ? {} : { own }),
-  };
+  return definedFields({ rule, connection, action, declared, bySelector, by, origin, own });
 }
 
 function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject {
@@ -174,7 +147,7 @@ function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject 
 }
 
 function referenceObject({ id, replaces, sort, name, how }: OutsideReference): JsonObject {
-  return { id, replaces, sort, ...(name === undefined ? {} : { name }), how };
+  return definedFields({ id, replaces, sort, name, how });
 }
 
 /** Returns a position in a file as data. */
@@ -204,86 +177,54 @@ function ordered(value: Json): Json {
 }
 
 function protectionObject({ headlines, connections, losing, reach, flips }: Protection): JsonObject {
-  return {
+  return definedFields({
     headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
     connections: connections.map(postureObject),
     losing,
-    ...(reach === undefined ? {} : { reach: reach.map(reachObject) }),
-    ...(flips === undefined ? {} : { flips: flips.map(flipObject) }),
-  };
+    reach: reach?.map(reachObject),
+    flips: flips?.map(flipObject),
+  });
 }
 
 function postureObject({ connection, way, comes, goes, tags, aspects, rules }: PostureChange): JsonObject {
-  return {
-    connection,
-    way,
-    ...(comes === undefined ? {} : { comes }),
-    ...(goes === undefined ? {} : { goes }),
-    tags,
-    aspects: aspects.map(aspectObject),
-    ...(rules === undefined ? {} : { rules: rules.map(ruleOnObject) }),
-  };
+  return definedFields({ connection, way, comes, goes, tags, aspects: aspects.map(aspectObject), rules: rules?.map(ruleOnObject) });
 }
 
 function aspectObject({ aspect, way, before, after, atLeast, causes }: ControlChange): JsonObject {
-  return { aspect, way, before, after, ...(atLeast === undefined ? {} : { atLeast }), causes: causes.map(causeObject) };
+  return definedFields({ aspect, way, before, after, atLeast, causes: causes.map(causeObject) });
 }
 
 function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
-  return {
-    by,
-    ...(path === undefined ? {} : { path }),
-    ...(edge === undefined ? {} : { edge }),
-    ...(place === undefined ? {} : { place }),
-    ...(byHand === undefined ? {} : { byHand }),
-  };
+  return definedFields({ by, path, edge, place, byHand });
 }
 
 function reachObject({ by, path, edges, way, places, byHand, connections, tags }: Impact): JsonObject {
-  return {
-    ...(by === undefined ? {} : { by }),
-    ...(path === undefined ? {} : { path }),
-    ...(edges === undefined ? {} : { edges }),
+  return definedFields({
+    by,
+    path,
+    edges,
     way,
     places,
-    ...(byHand === undefined ? {} : { byHand }),
+    byHand,
     connections,
     tags: tags.map((one) => ({ tag: one.tag, connections: one.connections })),
-  };
+  });
 }
 
 /** Returns a rule on a connection as data, before and after. */
 export function ruleOnObject({ rule, before, after }: ConnectionRule): JsonObject {
-  return {
-    rule,
-    ...(before === undefined ? {} : { before: attachedObject(before) }),
-    ...(after === undefined ? {} : { after: attachedObject(after) }),
-  };
+  return definedFields({ rule, before: before && attachedObject(before), after: after && attachedObject(after) });
 }
 
 function attachedObject({ aspects, by }: RuleEffect): JsonObject {
   return {
     aspects,
-    by: by.map(({ how, attribute, place }) => ({
-      how,
-      ...(attribute === undefined ? {} : { attribute }),
-      ...(place === undefined ? {} : { place }),
-    })),
+    by: by.map(({ how, attribute, place }) => definedFields({ how, attribute, place })),
   };
 }
 
 function flipObject({ rule, name, side, text, type, before, after, at, gone }: SampleChange): JsonObject {
-  return {
-    rule,
-    ...(name === undefined ? {} : { name }),
-    side,
-    text,
-    ...(type === undefined ? {} : { type }),
-    before,
-    after,
-    ...(at === undefined ? {} : { at: positionObject(at) }),
-    ...(gone === undefined ? {} : { gone }),
-  };
+  return definedFields({ rule, name, side, text, type, before, after, at: at && positionObject(at), gone });
 }
 
 function policiesObject({ today, policies, connections, findings, waived }: PolicyReport): JsonObject {
@@ -291,25 +232,13 @@ function policiesObject({ today, policies, connections, findings, waived }: Poli
     today,
     policies,
     connections,
-    findings: findings.map(({ policy, connection, result, severity, message, expression, at }) => ({
-      policy,
-      connection,
-      result,
-      severity,
-      message,
-      expression,
-      ...(at === undefined ? {} : { at: positionObject(at) }),
-    })),
+    findings: findings.map(({ policy, connection, result, severity, message, expression, at }) =>
+      definedFields({ policy, connection, result, severity, message, expression, at: at && positionObject(at) }),
+    ),
     waived: waived.map(({ policy, connection, result, until, reason }) => ({ policy, connection, result, until, reason })),
   };
 }
 
 function riskObject({ code, class: one, path, connections, place }: Risk): JsonObject {
-  return {
-    code,
-    class: one,
-    ...(path === undefined ? {} : { path }),
-    ...(connections === undefined ? {} : { connections }),
-    ...(place === undefined ? {} : { place }),
-  };
+  return definedFields({ code, class: one, path, connections, place });
 }

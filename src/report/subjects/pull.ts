@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
@@ -34,7 +34,7 @@ function pulledObject({
   files,
   terraform,
 }: PullResult): JsonObject {
-  return {
+  return definedFields({
     version: 1,
     target: { ...target },
     folder,
@@ -48,17 +48,12 @@ function pulledObject({
     unstated: unstated.map((one) => ({ ...one })),
     secrets: { ...secrets },
     files,
-    ...(terraform === undefined ? {} : { terraform: terraformObject(terraform) }),
-  };
+    terraform: terraform && terraformObject(terraform),
+  });
 }
 
 function terraformObject({ taken, gone, kept, file }: TerraformHandover): JsonObject {
-  return {
-    taken: taken.map(ownedObject),
-    gone: gone.map(ownedObject),
-    kept: kept.map(ownedObject),
-    ...(file === undefined ? {} : { file }),
-  };
+  return definedFields({ taken: taken.map(ownedObject), gone: gone.map(ownedObject), kept: kept.map(ownedObject), file });
 }
 
 function ownedObject(owned: TerraformObject): JsonObject {
@@ -66,7 +61,7 @@ function ownedObject(owned: TerraformObject): JsonObject {
 }
 
 function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
-  return { id, ...(at === undefined ? {} : { at: positionObject(at) }), fields };
+  return definedFields({ id, at: at && positionObject(at), fields });
 }
 
 function summaryText(pulled: PullResult): string {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
@@ -53,17 +53,7 @@ function ruleObject({ rule, at, trials, untried, notSimulated }: RuleSampleResul
 }
 
 function trialObject({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult): JsonObject {
-  return {
-    at: positionObject(at),
-    ...(name === undefined ? {} : { name }),
-    side,
-    text,
-    outcome,
-    expected,
-    found,
-    ...(why === undefined ? {} : { why }),
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return definedFields({ at: positionObject(at), name, side, text, outcome, expected, found, why, hint });
 }
 
 function summaryText(rules: readonly RuleSampleResults[]): string {

@@ -1,5 +1,5 @@
 import { sortDiagnostics, type CodeFrame, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { definedFields, type JsonObject } from '../../model/json.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeJson, escapeTerminal } from '../escape.ts';
 import {
@@ -48,14 +48,9 @@ export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObj
 
 /** Returns diagnostics as data, sorted by position, without code frames. */
 export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
-  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) => ({
-    code,
-    severity,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(at === undefined ? {} : { at: { file: at.file, line: at.line, column: at.column } }),
-    ...(resource === undefined ? {} : { resource }),
-  }));
+  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) =>
+    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource }),
+  );
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {
