@@ -98,6 +98,26 @@ export async function readTreeAt(
   return { value: files.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: sortDiagnostics(diagnostics) };
 }
 
+type FilesOptions = {
+  /** Relative to the top of the repository. */
+  readonly paths: readonly string[];
+  readonly maxBytes: number;
+  readonly onFile: (path: string, bytes: Buffer) => void;
+};
+
+/** Reads single files of a commit, of any name; links and files that it does not have are skipped. */
+export async function readFilesAt(repository: Repository, commit: string, { paths, maxBytes, onFile }: FilesOptions): Promise<void> {
+  const wanted = new Set(paths);
+  const files = (await listEntries(repository, commit, paths)).filter(({ path, type }) => type === 'file' && wanted.has(path));
+  const byId = pathsById(files);
+  await readBlobs(repository, byId.keys(), {
+    maxBytes,
+    onBlob(id, bytes) {
+      for (const path of byId.get(id) ?? []) onFile(path, bytes);
+    },
+  });
+}
+
 /** Lists all files of a commit, of every type. */
 export async function listCommit(repository: Repository, commit: string): Promise<readonly TreeEntry[]> {
   return listEntries(repository, commit, []);

@@ -10,11 +10,18 @@ class SealedText {
   readonly source: string;
   readonly #text: string;
   readonly #spell: Encode | undefined;
+  readonly #content: string | undefined;
 
-  constructor(source: string, text: string, spell?: Encode) {
+  constructor(source: string, text: string, spell?: Encode, content?: string) {
     this.source = source;
     this.#text = text;
     this.#spell = spell;
+    this.#content = content;
+  }
+
+  /** The hash of the content, if the source is a committed file. */
+  get content(): string | undefined {
+    return this.#content;
   }
 
   reveal(): string {
@@ -24,6 +31,11 @@ class SealedText {
   /** Returns the same value with another source. */
   withSource(source: string): SealedText {
     return new SealedText(source, this.#text, this.#spell);
+  }
+
+  /** Returns the same value with the hash of the file that it comes from. */
+  withContent(content: string): SealedText {
+    return new SealedText(this.source, this.#text, this.#spell, content);
   }
 
   /** Returns whether both hold the same value. */
@@ -40,10 +52,16 @@ class SealedText {
 export type Secret = SealedText;
 
 /** One secret in a manifest: a value, `keep` (not managed), or a source that was not resolved. */
-export type DesiredSecret =
-  | Secret
-  | { readonly state: 'keep'; readonly source: string }
-  | { readonly state: 'unresolved'; readonly source: string };
+export type DesiredSecret = Secret | { readonly state: 'keep'; readonly source: string; readonly content?: undefined } | UnresolvedSecret;
+
+/** A source that was not read; `content` is the hash of a committed file. */
+type UnresolvedSecret = { readonly state: 'unresolved'; readonly source: string; readonly content?: string };
+
+/** Returns the secret with the hash of the committed file that it comes from. */
+export function withContent(secret: DesiredSecret, content: string): DesiredSecret {
+  if (secret.state === 'keep') return secret;
+  return secret.state === 'value' ? secret.withContent(content) : { ...secret, content };
+}
 
 /** One secret on the gateway: a value, or a value that the token may not read. */
 export type LiveSecret = Secret | { readonly state: 'hidden'; readonly source: string };

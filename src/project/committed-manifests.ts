@@ -11,6 +11,7 @@ import type { Config, Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { hasErrors, type Checked, type Diagnostic, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
 import type { Policy } from '../model/protection/policy.ts';
+import { contentsOf, readContentsAt, secretFilesOf, withContents } from './committed-files.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
 /** The default names of a config file. */
@@ -31,6 +32,8 @@ export type CommittedTree = {
   readonly overlays: readonly (readonly SourceFile[])[];
   /** The folders of overlays, relative to that of the config file. */
   readonly layers: readonly string[];
+  /** The folder of the config file, relative to the top of the repository. */
+  readonly root: string;
   /** Returns a file's path relative to the folder of the config file. */
   readonly pathInTree: (path: string) => string;
 };
@@ -55,12 +58,20 @@ export async function readCommittedTree(site: CommittedTarget, commit: string): 
   const before = options.show(root === '' ? '' : `${root}/`).length;
   const targets = committed.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
-  const value = { target, targets, folders, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
+  const value = { target, targets, folders, root, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 
+/** Loads the manifests of a commit without their secrets, and the hashes of the files that secrets come from. */
+export async function loadCommittedState(repository: Repository, commit: string, tree: CommittedTree): Promise<Checked<DesiredState>> {
+  const { value, diagnostics } = loadCommittedTree(tree);
+  if (value === undefined) return { diagnostics };
+  const contents = await readContentsAt(repository, commit, { root: tree.root, files: secretFilesOf(value) });
+  return { value: withContents(value, contents), diagnostics };
+}
+
 /** Loads the manifests of a commit without their secrets. */
-export function loadCommittedTree({ target, targets, files, overlays, pathInTree }: CommittedTree): Checked<DesiredState> {
+function loadCommittedTree({ target, targets, files, overlays, pathInTree }: CommittedTree): Checked<DesiredState> {
   const { name, secretPrefixes, dialect } = target;
   const referencePrefixes = referencePrefixesOf(dialect);
   return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
@@ -71,14 +82,20 @@ export function readCommittedPolicies({ target: { name }, targets, files }: Comm
   return loadPolicies({ files, target: name, targets, registry });
 }
 
-/** Returns true if a commit has the same manifests as those that were loaded from the working tree, with overlays in the same folders. */
-export function isSameTree(
-  { files, overlays, layers, pathInTree }: CommittedTree,
-  { config, target }: CommittedTarget,
-  desired: DesiredState,
-): boolean {
+/**
+ * Returns true if a commit has the same manifests as those that were loaded from the working tree, with overlays in the same
+ * folders, and the same committed files of secrets.
+ */
+export async function isSameTree(
+  { files, overlays, layers, root, pathInTree }: CommittedTree,
+  { repository, config, target }: CommittedTarget,
+  { commit, desired }: { readonly commit: string; readonly desired: DesiredState },
+): Promise<boolean> {
   const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));
-  return loaded.join('\0') === layers.join('\0') && hashTree([...files, ...overlays.flat()], pathInTree) === desired.tree;
+  if (loaded.join('\0') !== layers.join('\0') || hashTree([...files, ...overlays.flat()], pathInTree) !== desired.tree) return false;
+  const then = await readContentsAt(repository, commit, { root, files: secretFilesOf(desired) });
+  const now = contentsOf(desired);
+  return then.size === now.size && [...then].every(([file, content]) => now.get(file) === content);
 }
 
 /** Reads the config at a commit; its folders are absolute paths below `/`, which stands for the top of the repository. */

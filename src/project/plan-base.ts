@@ -11,7 +11,7 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
   configNames,
-  loadCommittedTree,
+  loadCommittedState,
   isSameTree,
   readCommittedTree,
   type CommittedTarget,
@@ -109,8 +109,9 @@ async function loadBase(
   { commit, tree }: { readonly commit: string; readonly tree: CommittedTree },
 ): Promise<BaseState> {
   // The base has the same files as the working tree, so the state is loaded already.
-  if (head.unselected.length === 0 && isSameTree(tree, site, head)) return { commit, desired: head, removedIn: new Map() };
-  const { value: desired, diagnostics } = loadCommittedTree(tree);
+  if (head.unselected.length === 0 && (await isSameTree(tree, site, { commit, desired: head })))
+    return { commit, desired: head, removedIn: new Map() };
+  const { value: desired, diagnostics } = await loadCommittedState(site.repository, commit, tree);
   if (desired === undefined) throw unreadable(commit, diagnostics);
   const kept = new Set<ResourceId>([...head.resources, ...head.unselected].map(({ id }) => id));
   const ids = desired.resources.map(({ id }) => id).filter((id) => !kept.has(id));
@@ -179,7 +180,8 @@ async function readOwn({ repository, config, target }: CommittedTarget, ref: str
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
   const { value: tree, diagnostics: unread } = await readCommittedTree({ repository, config, target }, shared ?? given);
-  const { value, diagnostics: found } = tree === undefined ? { diagnostics: unread } : loadCommittedTree(tree);
+  const { value, diagnostics: found } =
+    tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, shared ?? given, tree);
   if (value !== undefined) return { value, diagnostics };
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
   if (errors.every(({ code }) => codesOfAbsence.has(code))) return { value: emptyState, diagnostics };

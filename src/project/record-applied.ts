@@ -32,7 +32,7 @@ async function record(site: CommittedTarget, { desired, options, removalWarnings
   if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
   const { value: tree } = await readCommittedTree(site, commit);
   const short = commit.slice(0, 10);
-  if (tree === undefined || tree.target.url !== target.url || !isSameTree(tree, site, desired))
+  if (tree === undefined || tree.target.url !== target.url || !(await isSameTree(tree, site, { commit, desired })))
     return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedRefName(repository.prefix, target.name);
   await setAppliedRef(repository, name, commit);

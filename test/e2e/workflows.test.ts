@@ -78,6 +78,34 @@ describe.each(files)('%s', (path) => {
   });
 });
 
+/** Lists the files that the manifests and overlays of all example projects name as sources of secrets. */
+function secretFilesOfExamples(): readonly string[] {
+  const found = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.yaml'));
+  return found.flatMap((path) =>
+    [...readFileSync(join('examples', path), 'utf8').matchAll(/valueFrom: \{ file: ([^ }]+) \}/g)].flatMap(([, file]) => file ?? []),
+  );
+}
+
+test('the path filters of the examples contain the files that secrets of the examples come from', () => {
+  const sources = secretFilesOfExamples();
+  expect(sources.length).toBeGreaterThan(0);
+  const filters = examples.flatMap((name) => {
+    const { on } = workflowAt(join('examples/github', name));
+    const events: readonly unknown[] = typeof on === 'string' ? [] : Object.values(on);
+    return events.flatMap((event): readonly unknown[] => {
+      const { paths } = Object(event);
+      return paths === undefined ? [] : [paths];
+    });
+  });
+  expect(filters.length).toBeGreaterThanOrEqual(4);
+  for (const filter of filters) {
+    const patterns = Array.isArray(filter) ? filter.map((one: unknown) => String(one)) : [];
+    const isCovered = (file: string): boolean =>
+      patterns.some((one) => one === file || (one.endsWith('/**') && file.startsWith(one.slice(0, -2))));
+    expect(sources.filter((file) => !isCovered(file))).toEqual([]);
+  }
+});
+
 /** What a mode may need, and no more. */
 const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   validate: { contents: 'read', 'security-events': 'write' },

@@ -8,6 +8,7 @@ import type { LiveState } from '../../model/live.ts';
 import type { Allowance, Plan } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
+import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../flags.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
@@ -131,8 +132,9 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
-  const { value: desired, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
-  if (desired === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const { value: loaded, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
+  if (loaded === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
   if (flags.prune === true && planBase.base === undefined)

@@ -12,9 +12,11 @@ import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import { rescheduleSteps } from '../../reconcile/schedule/schedule-writes.ts';
 import type { ApplyFlags } from '../flags.ts';
+import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import {
   differentPlan,
+  otherContents,
   otherManifests,
   otherRepository,
   otherTarget,
@@ -60,11 +62,13 @@ export async function resumeSavedPlan(
   const secrets = new Set<string>(changed.map(({ id }) => id));
   const loaded = loadTarget(config, target, { selection: flags, context, secrets });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  const manifests = await withTrackedContents(loaded.value, config, context);
   await requireNone([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
-    otherManifests(saved.plan.tree, loaded.value.tree),
+    otherManifests(saved.plan.tree, manifests.tree),
+    otherContents(saved.sources, manifests),
     otherRepository(saved.repository, await rootCommitsOf(config, context)),
-    ...undeclaredChanges(saved.plan, loaded.value),
+    ...undeclaredChanges(saved.plan, manifests),
   ]);
   const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
@@ -72,7 +76,7 @@ export async function resumeSavedPlan(
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
-    const { desired, refusals } = await readSavedSecrets(saved.plan, loaded.value, { live, gateway });
+    const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
     const plan = withoutLimits(saved.plan);

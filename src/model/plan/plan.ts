@@ -60,7 +60,12 @@ export type FieldChange = {
   readonly own?: boolean;
   /** The gateway is stricter after a drift: the write carries `before` and does not revert it. */
   readonly held?: true;
+  /** The reason why a secret with an unchanged source differs; absent for drift. */
+  readonly cause?: SecretCause;
 };
+
+/** `file`: the committed file has another content than in the base. */
+export type SecretCause = 'file';
 
 /** Which side changed since the base. `intent`: the manifests; `drift`: the gateway; `both`: a conflict. */
 export type Origin = 'intent' | 'drift' | 'both';
@@ -245,8 +250,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly allowed: readonly Allowance[];
 };
 
-/** The source of one secret; never its value. */
-export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string };
+/** The source of one secret; never its value. `content` is the hash of a committed file. */
+export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string; readonly content?: string };
 
 /** The state of a live object at planning time, without its values. */
 export type Fingerprint = {

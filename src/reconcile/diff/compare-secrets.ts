@@ -35,11 +35,15 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     if (isIgnored(path)) continue;
     if (wanted.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
       const sourceChange = changeOfSource(path, wanted, base);
-      if (sourceChange === undefined) unverified.push(path);
-      if (sourceChange === undefined) kept.push(path);
-      else fields.push(sourceChange);
-    } else if (isUnknown(path)) {
-      kept.push(path);
+      fields.push(...sourceChange);
+      if (sourceChange.length === 0) {
+        unverified.push(path);
+        kept.push(path);
+      }
+    } else if (isUnknown(path) || found?.state === 'hidden') {
+      // The value is not readable; a committed file of another content is a change whatever it is.
+      if (hasOtherContent(wanted, base?.secrets[path])) fields.push(...changeOfSource(path, wanted, base));
+      else kept.push(path);
     } else if (wanted.state === 'keep') {
       if (found !== undefined) kept.push(path);
       else {
@@ -48,7 +52,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
       }
     } else if (found === undefined) {
       fields.push({ path, before: { absent: true }, after: { secret: wanted.source, state: 'set' } });
-    } else if (found.state === 'hidden' || wanted.state !== 'value') {
+    } else if (wanted.state !== 'value') {
       kept.push(path);
     } else if (!wanted.equals(found)) {
       fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
@@ -63,11 +67,17 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   return { fields, kept, unverified, missing, diagnostics };
 }
 
-/** Returns a change if the source of a secret differs from the last applied one; values are not compared. */
-function changeOfSource(path: Pointer, { source }: DesiredSecret, base: DesiredResource | undefined): FieldChange | undefined {
+/** Returns a change if a secret has another source than the last applied one, or its committed file another content; values are not compared. */
+function changeOfSource(path: Pointer, wanted: DesiredSecret, base: DesiredResource | undefined): readonly FieldChange[] {
+  const { source } = wanted;
   const applied = base?.secrets[path];
-  if (base === undefined || applied?.source === source) return undefined;
-  return { path, before: { secret: applied?.source ?? 'live', state: 'unknown' }, after: { secret: source, state: 'unknown' } };
+  if (base === undefined || (applied?.source === source && !hasOtherContent(wanted, applied))) return [];
+  return [{ path, before: { secret: applied?.source ?? 'live', state: 'unknown' }, after: { secret: source, state: 'unknown' } }];
+}
+
+/** Returns whether a secret comes from the same file as before, and the content of the file is another one in the manifests. */
+export function hasOtherContent(wanted: DesiredSecret, applied: DesiredSecret | undefined): boolean {
+  return applied !== undefined && applied.source === wanted.source && applied.content !== wanted.content;
 }
 
 function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {

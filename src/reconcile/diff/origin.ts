@@ -7,6 +7,7 @@ import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
+import { hasOtherContent } from './compare-secrets.ts';
 import { resolveReferences } from './resolve-references.ts';
 import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
@@ -36,7 +37,7 @@ export function withOrigins(fields: readonly FieldChange[], base: DesiredResourc
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   return fields.map((field): FieldChange => {
     const plainOrigin = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
-    return { ...field, origin: isSecret(field) ? secretOrigin(field, desired, base) : plainOrigin() };
+    return isSecret(field) ? { ...field, ...secretOrigin(field, desired, base) } : { ...field, origin: plainOrigin() };
   });
 }
 
@@ -92,13 +93,14 @@ function shown(value: Value): Json | undefined {
   return 'value' in value ? value.value : undefined;
 }
 
-/** Returns the origin of a secret by its source, because the values of the base are not known: an unchanged source is a drift. */
-function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: DesiredResource): Origin {
+/** Returns the origin of a secret by its source and committed content, because the values of the base are not known: without a change of them it is a drift. */
+function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: DesiredResource): Pick<FieldChange, 'origin' | 'cause'> {
   const declared = desired.secrets[path];
   const applied = base.secrets[path];
-  if (declared === undefined || applied === undefined) return declared === applied ? 'drift' : 'intent';
-  if (declared.source !== applied.source) return 'intent';
-  return declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent';
+  if (declared === undefined || applied === undefined) return { origin: declared === applied ? 'drift' : 'intent' };
+  if (hasOtherContent(declared, applied)) return { origin: 'intent', cause: 'file' };
+  if (declared.source !== applied.source) return { origin: 'intent' };
+  return { origin: declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent' };
 }
 
 /** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */

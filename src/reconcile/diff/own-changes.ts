@@ -88,7 +88,8 @@ function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Po
 
 /** Compares values that manifests contain; for other secrets only the source is in the manifest. */
 function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
-  if (one?.source !== other?.source || (one?.state === 'keep') !== (other?.state === 'keep')) return false;
+  if (one?.source !== other?.source || one?.content !== other?.content || (one?.state === 'keep') !== (other?.state === 'keep'))
+    return false;
   return one?.state !== 'value' || other?.state !== 'value' || one.equals(other);
 }
 

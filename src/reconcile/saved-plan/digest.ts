@@ -5,7 +5,8 @@ import type { Change, EdgeChange, TargetIdentity, Value, SecretProvenance } from
 
 /**
  * Returns the digest that identifies a plan, in hexadecimal. It covers target, actions, non-secret values and which of them are
- * held, edges and the sources of secrets; not positions, origins, reasons, the state of secrets and unmanaged attachments.
+ * held, edges, the sources of secrets, and the contents of committed files that secrets come from; not the values of other secrets
+ * (variables of the environment), positions, origins, reasons, the state of secrets and unmanaged attachments.
  */
 export function digestOf(
   target: TargetIdentity,
@@ -26,13 +27,21 @@ export function digestOf(
 
 /** Yields the source of each secret of the sorted resources. */
 export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretProvenance> {
-  for (const { id, secrets } of resources) for (const path of sortedKeys(secrets)) yield { id, path, source: secrets[path]?.source ?? '' };
+  for (const { id, secrets } of resources) {
+    for (const path of sortedKeys(secrets)) {
+      const { source = '', content } = secrets[path] ?? {};
+      yield { id, path, source, ...(content === undefined ? {} : { content }) };
+    }
+  }
 }
 
 /** Returns one line per source, with lengths so that no two lists have the same text. */
 function sourcesText(sources: Iterable<SecretProvenance>): string {
   let text = '';
-  for (const { id, path, source } of sources) text += `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`;
+  for (const { id, path, source, content } of sources) {
+    const lengths = `${id.length} ${path.length} ${source.length}`;
+    text += `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
+  }
   return text;
 }
 

@@ -1,5 +1,5 @@
 import type { DesiredState } from '../../model/desired.ts';
-import { isWritten, type Diff, type Refusal, type TargetIdentity } from '../../model/plan/plan.ts';
+import { isWritten, type Diff, type Refusal, type SecretProvenance, type TargetIdentity } from '../../model/plan/plan.ts';
 import { kindOf } from '../../model/resource.ts';
 
 /** Refuses a saved plan of another format version. */
@@ -68,6 +68,18 @@ export function otherManifests(then: string, now: string): Refusal | undefined {
   return savedPlanRefusal(
     'plan/other-manifests',
     `the manifests are not those that were planned (${then.slice(0, 12)} then, ${now.slice(0, 12)} now)`,
+    'check out what was planned, or plan again',
+  );
+}
+
+/** Refuses a saved plan if a committed file that a secret comes from has another content than when it was planned. */
+export function otherContents(sources: readonly SecretProvenance[], { resources }: Pick<DesiredState, 'resources'>): Refusal | undefined {
+  const now = new Map(resources.map(({ id, secrets }) => [id, secrets]));
+  const changed = sources.find(({ id, path, content }) => now.get(id)?.[path]?.content !== content);
+  if (changed === undefined) return undefined;
+  return savedPlanRefusal(
+    'plan/other-manifests',
+    `${changed.source} has another content than when it was planned`,
     'check out what was planned, or plan again',
   );
 }

@@ -130,10 +130,12 @@ const states = {
   removed: 'removed',
 } as const;
 
-function secretRow(action: Action, { path, before, after }: FieldChange): FieldRow {
+function secretRow(action: Action, { path, before, after, cause }: FieldChange): FieldRow {
   const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
   const shown = 'secret' in after ? after : before;
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
+  if (cause === 'file')
+    return { label, part: { sign: '', text: `changes (${escapeTerminal(shown.secret.replace(/^file:/, ''))})` }, merges: false };
   const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${escapeTerminal(before.secret)} → ` : '';
   const source = `(${moved}${escapeTerminal(shown.secret)})`;
   const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;

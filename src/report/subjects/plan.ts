@@ -122,8 +122,9 @@ function changeObject(change: AssessedChange): JsonObject {
   });
 }
 
-function fieldObject({ path, before, after, at, origin, own, held }: FieldChange): JsonObject {
-  return definedFields({ path, before: valueObject(before), after: valueObject(after), at: at && positionObject(at), origin, own, held });
+function fieldObject({ path, before, after, at, origin, own, held, cause }: FieldChange): JsonObject {
+  const position = at && positionObject(at);
+  return definedFields({ path, before: valueObject(before), after: valueObject(after), at: position, origin, own, held, cause });
 }
 
 /** Returns one side of a field as data. */
