@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Checked, Diagnostic, SourceFile } from '../model/diagnostic.ts';
+import { isRepositoryTop } from './ignored-files.ts';
 import { codeOf, reasonOf, textReader } from './text-file.ts';
 import { realOf, shower } from './walk.ts';
 
@@ -44,11 +45,6 @@ function searchFolders({ cwd, env }: SearchPlace): readonly string[] {
   const realHome = home === '' ? undefined : realOf(home);
   const last = folders.findIndex((folder) => isRepositoryTop(folder) || realOf(folder) === realHome);
   return folders.slice(0, Math.max(last, 0) + 1);
-}
-
-/** Returns true if the folder has an entry `.git`. */
-export function isRepositoryTop(folder: string): boolean {
-  return existsSync(join(folder, '.git'));
 }
 
 /** Returns the id of another user who owns the file, or the link to it. As in git, root trusts the user behind sudo. */

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import {
   type Checked,
   type Diagnostic,
@@ -10,6 +10,7 @@ import {
   type SourceFile,
 } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
+import { isIgnored } from './ignored-files.ts';
 import { codeOf, reasonOf, decodeText, type ReadProblem, textReader } from './text-file.ts';
 
 export type ReadTreeOptions = {
@@ -25,12 +26,14 @@ export type ReadTreeOptions = {
 type Found = { readonly path: string; readonly real: string };
 
 /** A file by its displayed path, and by its path without links. */
-type ShownFile = { readonly shown: string; readonly real: string };
+type ShownFile = { readonly shown: string; readonly real: string; readonly isPrivate: boolean };
 
 /** The state of a walk. */
 type Telling = { readonly show: (path: string) => string; readonly diagnostics: Diagnostic[] };
 
 type Walk = Telling & {
+  /** The folder that links must not leave, as a path without links. */
+  readonly root: string;
   /** Folders that links may lead into, as paths without links. */
   readonly roots: Set<string>;
   /** Folders that were walked or are excluded, as paths without links. */
@@ -47,9 +50,11 @@ type Walk = Telling & {
  * readable files. Opens regular files only.
  */
 export function readTree(paths: readonly string[], options: ReadTreeOptions): Checked<readonly SourceFile[]> {
+  const root = realOf(options.root);
   const walk: Walk = {
     show: shower(options.cwd),
-    roots: new Set([realOf(options.root)]),
+    root,
+    roots: new Set([root]),
     done: new Set(options.exclude.map((folder) => realOf(folder))),
     known: new Set(),
     files: [],
@@ -151,15 +156,15 @@ function followLink(walk: Walk, link: Found): void {
 function addFile(walk: Walk, file: Found): void {
   if (walk.known.has(file.real) || !hasGoodName(walk, file)) return;
   walk.known.add(file.real);
-  walk.files.push({ shown: walk.show(file.path), real: file.real });
+  walk.files.push({ shown: walk.show(file.path), real: file.real, isPrivate: isPrivate(walk, file) });
 }
 
 function readFiles(walk: Walk): readonly SourceFile[] {
   const read = textReader();
   const files: SourceFile[] = [];
-  for (const { shown: path, real } of walk.files.toSorted((left, right) => compareText(left.shown, right.shown))) {
+  for (const { shown: path, real, isPrivate: isHidden } of walk.files.toSorted((left, right) => compareText(left.shown, right.shown))) {
     const result = read(real);
-    if ('text' in result) files.push({ path, text: result.text });
+    if ('text' in result) files.push({ path, text: result.text, ...(isHidden ? { isPrivate: true } : {}) });
     else walk.diagnostics.push(unread(path, result.problem));
   }
   return files;
@@ -223,6 +228,14 @@ function isEscape(walk: Walk, path: string, real: string): boolean {
   for (const root of walk.roots) if (isWithin(real, root)) return false;
   report(walk, path, 'manifest/symlink-escape', 'is a link that leads out of the repository', 'copy the files in, or remove the link');
   return true;
+}
+
+/** Returns whether a link leads to a file that is hidden or ignored by git. Kubernetes links to folders such as `..data`. */
+function isPrivate(walk: Walk, { path, real }: Found): boolean {
+  if (path === real || !isWithin(real, walk.root)) return false;
+  const below = relative(walk.root, real);
+  if (path.endsWith(`${sep}${below}`)) return false;
+  return below.split(sep).some((segment) => /^\.(?!\.)/.test(segment)) || isIgnored(walk.root, real);
 }
 
 function isWithin(path: string, folder: string): boolean {

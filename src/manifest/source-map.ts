@@ -1,5 +1,5 @@
 import type { CodeFrame, Diagnostic, Position, DocumentDiagnostic, SourceFile } from '../model/diagnostic.ts';
-import type { JsonObject } from '../model/json.ts';
+import { isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
@@ -18,8 +18,8 @@ type MappedFile = {
 export type SourceMap = {
   readonly findFile: (path: string) => MappedFile | undefined;
   readonly schemaOf: (document: ManifestDocument) => JsonObject | undefined;
-  /** The masked texts of files by path, computed on first use. */
-  readonly masked: Map<string, string>;
+  /** The masked texts of files by path, computed on first use; undefined for a file with a document that is not a map. */
+  readonly masked: Map<string, string | undefined>;
 };
 
 /** Creates a source map from files and their documents. */
@@ -63,33 +63,48 @@ function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNul
 /** Adds a position, and a code frame that shows no secret, to a diagnostic. */
 export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Diagnostic, resource?: ResourceId): Diagnostic {
   const page = sources.findFile(at.file);
+  const text = page === undefined ? undefined : maskFile(sources, page);
   return {
     ...diagnostic,
     message: maskUrlCredentials(diagnostic.message),
     at,
-    ...(page === undefined ? {} : { frame: cutWordFrame(maskFile(sources, page), at) }),
+    ...(text === undefined ? {} : { frame: cutWordFrame(text, at) }),
     ...(resource === undefined ? {} : { resource }),
   };
 }
 
-/** Cuts the code frames of the parser's diagnostics again, from the text without possible secrets. */
+/** Cuts the code frames of the parser's diagnostics again, from the text without possible secrets; a text that is not a map has none. */
 export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
   const text = maskUnreadText(file.text, schemas);
-  return diagnostics.map((diagnostic) => {
-    if (diagnostic.at === undefined || diagnostic.frame === undefined) return diagnostic;
-    const message = diagnostic.message.replace(/ \*\S+/, '');
-    return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, diagnostic.frame.caret.length)) };
+  const lines = (text ?? '').split('\n');
+  return diagnostics.map(({ frame, ...diagnostic }) => {
+    if (diagnostic.at === undefined || frame === undefined) return diagnostic;
+    const { line, column } = diagnostic.at;
+    const isShown = text !== undefined && file.text.split('\n', line)[line - 1]?.slice(column - 1) === lines[line - 1]?.slice(column - 1);
+    const message = isShown ? diagnostic.message.replace(/ \*\S+/, '') : withoutName(diagnostic.message);
+    if (text === undefined) return { ...diagnostic, message };
+    return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, frame.caret.length)) };
   });
 }
 
-function maskFile(sources: SourceMap, page: MappedFile): string {
-  const known = sources.masked.get(page.file.path);
-  if (known !== undefined) return known;
-  const { file, documents, unread } = page;
-  const text = unread === undefined ? maskSecrets(file.text, documents, sources.schemaOf) : maskUnreadText(file.text, unread);
-  sources.masked.set(page.file.path, text);
+/** Returns the message of a parser's diagnostic without the key or the alias that it names. */
+function withoutName(message: string): string {
+  return message
+    .replace(/^".*"(?= (?:stands twice|cannot be))/s, 'a key')
+    .replace(/^the key .* is not/s, 'the key is not')
+    .replace(/^the alias \*.*?(?= (?:stands before|repeats too))/s, 'the alias');
+}
+
+function maskFile(sources: SourceMap, { file, documents, unread }: MappedFile): string | undefined {
+  if (sources.masked.has(file.path)) return sources.masked.get(file.path);
+  const text = unread === undefined ? maskMaps() : maskUnreadText(file.text, unread);
+  sources.masked.set(file.path, text);
   return text;
+
+  function maskMaps(): string | undefined {
+    return documents.every(({ value }) => isObject(value)) ? maskSecrets(file.text, documents, sources.schemaOf) : undefined;
+  }
 }
 
 function trimFrame(frame: CodeFrame): CodeFrame {

@@ -8,6 +8,8 @@ export type SourceFile = {
   readonly text: string;
   /** The value of its only document, when the text was generated from it and need not be parsed. */
   readonly said?: Json;
+  /** Only a link leads to the file, and it is hidden or ignored by git: no error may quote it. */
+  readonly isPrivate?: true;
 };
 
 /** Returns whether a file with this name may contain manifests. */

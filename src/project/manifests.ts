@@ -83,8 +83,21 @@ export function loadSources(sources: ManifestSources, site: LoadContext): Checke
   const { files, diagnostics } = sources;
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
   const loaded = loadManifests(loadInputOf(sources, site));
-  const all = [...diagnostics, ...loaded.diagnostics];
+  const all = [...diagnostics, ...withoutQuotes(loaded.diagnostics, sources)];
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
+}
+
+/** Removes everything that diagnostics quote from private files. */
+function withoutQuotes(diagnostics: readonly Diagnostic[], { files, overlays }: ManifestSources): readonly Diagnostic[] {
+  const hidden = new Set(
+    [files, ...overlays].flatMap((folder) => folder.flatMap(({ path, isPrivate }) => (isPrivate === true ? [path] : []))),
+  );
+  return diagnostics.map((found) => {
+    const { code, severity, at } = found;
+    if (at === undefined || !hidden.has(at.file)) return found;
+    const message = 'the text is not shown: the file is a link to one that is hidden or ignored by git';
+    return { code, severity, at, message, hint: 'copy the file in, then run again' };
+  });
 }
 
 /** Returns the input of `loadManifests` for the given files. */

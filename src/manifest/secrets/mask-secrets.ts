@@ -2,12 +2,12 @@ import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-diagnostics.ts';
-import { parseSecretNotation } from './secret-notation.ts';
+import { isSecretName, parseSecretNotation } from './secret-notation.ts';
 
 /** A part of the text that no code frame may show: from after a key to the next key that may be shown. */
 type Hidden = { readonly from: Place; readonly to: Place };
 type Place = { readonly line: number; readonly column: number };
-type Mark = { readonly path: string; readonly key: string; readonly hides: boolean };
+type Mark = { readonly path: string; readonly key: string; readonly hides: boolean; readonly hidesKey?: boolean };
 
 const unknownSchema: JsonObject = { properties: { apiVersion: {}, kind: {}, metadata: { additionalProperties: {} } } };
 
@@ -30,7 +30,7 @@ export function maskSecrets(
   const hidden: Hidden[] = [];
   let next: Place = { line: lines.length + 1, column: 1 };
   for (const mark of marks.toSorted((left, right) => compare(right.place, left.place))) {
-    if (mark.hides) hidden.push({ from: afterKey(lines[mark.place.line - 1] ?? '', mark), to: next });
+    if (mark.hides) hidden.push({ from: mark.hidesKey === true ? mark.place : afterKey(lines[mark.place.line - 1] ?? '', mark), to: next });
     next = mark.place;
   }
   return maskUrlCredentials(hide(lines, hidden).join('\n'));
@@ -60,7 +60,8 @@ function collectEntries(schema: JsonObject, node: JsonObject, entries: readonly 
 
 function collectSecrets(value: Json, path: string, marks: Mark[]): void {
   if (!isObject(value)) return;
-  for (const [key, child] of Object.entries(value)) marks.push({ path: path + pointer(key), key, hides: holdsValue(child) });
+  for (const [key, child] of Object.entries(value))
+    marks.push({ path: path + pointer(key), key, hides: holdsValue(child) || !isSecretName(key), hidesKey: !isSecretName(key) });
 }
 
 /** Returns whether a secret may contain its value: all notations except a well-formed source and `keep`. */
@@ -109,23 +110,78 @@ export function maskUrlCredentials(text: string): string {
   return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
 }
 
-const keyText = /("[^"]*"|'[^']*'|(?<![\w.:/@-])[\w.:/@-]+)\s*:(?=\s|$)/g;
+// A plain key may contain spaces; a quoted one needs no space after its colon.
+const keyText = /("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s{}[\],"'#?][^{}[\],"'#]*?)\s*(?::(?=[\s[\]{},"'|>&*!]|$)|(?<=["']\s*):)|\?(?=\s|$)/g;
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
+// The search for keys takes quadratic time in one line.
+const longestLine = 300;
+const secretKey = /^\s*(?:envvar|filesystem):[A-Z][A-Z0-9_]*\s*:(?=\s|$)/;
 
-/** Masks a text that cannot be parsed: everything after a key that is not a plain field, up to the next line that is not indented deeper. */
-export function maskUnreadText(text: string, schemas: readonly JsonObject[]): string {
+/**
+ * Masks a text that cannot be parsed: everything after a key that is not a plain field, up to the next line that is not indented
+ * deeper, while all brackets and quotes are closed. Before the first plain field of the text it masks everything; returns undefined if
+ * there is none, because the text is not a map then.
+ */
+export function maskUnreadText(text: string, schemas: readonly JsonObject[]): string | undefined {
   const shown = new Set(schemas.flatMap((schema) => plainFields(schema, schema)));
-  let depth: number | undefined;
+  let hidden: HiddenPart | undefined;
+  let isMap = false;
+  let isAnyMap = false;
   const lines = text.split('\n').map((line) => {
-    const indent = /^\s*/.exec(line)?.[0].length ?? 0;
-    if (depth !== undefined && (indent > depth || !plainLine.test(line))) return stars(line);
-    const key = [...line.matchAll(keyText)].find(([, name = '']) => !shown.has(name.replaceAll(/^["']|["']$/g, '')));
-    depth = key === undefined ? undefined : indent;
-    if (key === undefined) return line;
-    const start = key.index + key[0].length;
-    return line.slice(0, start) + stars(line.slice(start));
+    const indent = indentOf(line);
+    if (hidden !== undefined && (indent > hidden.depth || !plainLine.test(line) || isEntryAt(line, hidden.depth) || isOpen(hidden))) {
+      hidden = extendPart(hidden, line);
+      const key = secretKey.exec(line)?.[0] ?? '';
+      return key + stars(line.slice(key.length));
+    }
+    const part = { depth: indent, brackets: 0, doubles: 0, singles: 0 };
+    if (line.length > longestLine) {
+      hidden = extendPart(part, line);
+      return stars(line);
+    }
+    const keys = [...line.matchAll(keyText)].map((match) => ({ end: match.index + match[0].length, name: nameOfKey(match[1] ?? '') }));
+    const first = keys.find(({ name }) => !shown.has(name));
+    isMap = (isMap && !line.startsWith('---')) || keys.some(({ name }) => shown.has(name));
+    isAnyMap ||= isMap;
+    hidden = first === undefined ? undefined : extendPart(part, line.slice(first.end));
+    if (first !== undefined) return line.slice(0, first.end) + stars(line.slice(first.end));
+    return isMap ? line : stars(line);
   });
-  return maskUrlCredentials(lines.join('\n'));
+  return isAnyMap ? maskUrlCredentials(lines.join('\n')) : undefined;
+}
+
+/** Returns the indent of a line; a tab may be as deep as any. */
+function indentOf(line: string): number {
+  const indent = /^\s*/.exec(line)?.[0] ?? '';
+  return indent.includes('\t') ? Number.POSITIVE_INFINITY : indent.length;
+}
+
+/** Returns whether a line is an entry of a list at the depth of its key. */
+function isEntryAt(line: string, depth: number): boolean {
+  return /^\s*-\s/.test(line) && indentOf(line) === depth;
+}
+
+function nameOfKey(text: string): string {
+  return text.replace(/^(?:- +)+/, '').replaceAll(/^["']|["']$/g, '');
+}
+
+/** What is hidden: the depth of its key, and its brackets and quotes so far. */
+type HiddenPart = { readonly depth: number; readonly brackets: number; readonly doubles: number; readonly singles: number };
+
+/** Returns the part with another line of text. */
+function extendPart(part: HiddenPart, text: string): HiddenPart {
+  const count = (characters: RegExp): number => text.match(characters)?.length ?? 0;
+  return {
+    depth: part.depth,
+    brackets: part.brackets + count(/[{[]/g) - count(/[}\]]/g),
+    doubles: part.doubles + count(/"/g),
+    singles: part.singles + count(/'/g),
+  };
+}
+
+/** Returns whether a bracket or a quote may be open. */
+function isOpen({ brackets, doubles, singles }: HiddenPart): boolean {
+  return brackets !== 0 || doubles % 2 === 1 || singles % 2 === 1;
 }
 
 /** Lists the names of all fields that hold no secret. */

@@ -23,6 +23,11 @@ export function parseSecretNotation(value: Json | undefined): SecretNotation | u
   return typeof from['file'] === 'string' ? { is: 'file', path: from['file'] } : undefined;
 }
 
+/** Returns whether a key below `secret` is a name; other text may be a misplaced value, and is not printed. */
+export function isSecretName(key: string): boolean {
+  return /^(?:envvar:|filesystem:)?[A-Z_][A-Z0-9_]*$/i.test(key) && (key.includes(':') || key === key.toUpperCase());
+}
+
 /**
  * Returns whether a secret has a notation of the schema's `secretValue`. A map of secrets also accepts a string, a plain
  * field also null. Written by hand, because a schema tries one notation after the other and reports an error for each.
@@ -50,8 +55,10 @@ export function describeInvalidSecret(
   mode: 'base64' | 'plain',
   hint?: string,
 ): DocumentDiagnostic {
-  const forms = hint ?? notationsHint(tokens.at(-1) ?? '');
-  const name = formatPlace(tokens);
+  const key = tokens.at(-1) ?? '';
+  const shown = mode === 'plain' || isSecretName(key) ? key : '…';
+  const forms = hint ?? notationsHint(shown);
+  const name = formatPlace([...tokens.slice(0, -1), shown]);
   const wrong = (message: string, how: string = forms): DocumentDiagnostic => ({
     code: 'secret/form',
     severity: 'error',
@@ -75,7 +82,8 @@ function describeInvalidMap(name: string, value: JsonObject, forms: string): rea
     const near =
       suggestWord(suggest(stranger, ['value', 'valueFrom', 'keep'])) ??
       (stranger === 'env' || stranger === 'file' ? `write valueFrom: { ${stranger}: … }` : forms);
-    return [`"${stranger}" is not a field of the secret "${name}"`, near];
+    const shown = near === forms ? 'a key' : `"${stranger}"`;
+    return [`${shown} is not a field of the secret "${name}"`, near];
   }
   if (keys.length > 1) return [`"${name}" has ${keys.join(' and ')}; a secret has one of them`, forms];
   if ('value' in value) return [`the value of "${name}" is ${describeType(value['value'])}, not a text`, 'put it in quotes'];

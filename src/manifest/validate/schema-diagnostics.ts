@@ -1,3 +1,4 @@
+import { isSecretName } from '../secrets/secret-notation.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
@@ -146,8 +147,9 @@ function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {
   const names = place.node['propertyNames'];
   const hint = readAnnotation(isObject(names) ? names : undefined, 'x-ostiary-pattern-hint');
   const at = pointer(...place.tokens, key);
+  const isShown = readAnnotation(place.node, 'x-ostiary-secret') === undefined || isSecretName(key);
   return {
-    ...createError('manifest/pattern', at, `${quoteValue(key)} cannot be a key of ${nameOf(place)}`, allowedHint(hint)),
+    ...createError('manifest/pattern', at, `${isShown ? quoteValue(key) : 'this'} cannot be a key of ${nameOf(place)}`, allowedHint(hint)),
     part: 'key',
   };
 }

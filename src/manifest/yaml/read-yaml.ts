@@ -304,7 +304,12 @@ function describeParserError({ code, message }: YAMLError): Pick<Diagnostic, 'co
   if (code === 'TAG_RESOLVE_FAILED') {
     return { code: 'manifest/not-json', message: 'the tag is unknown, or does not fit its value', hint: 'remove the tag' };
   }
-  const text = toPrintable(message.replace(/: ".*$/s, '').replace(/^Not a YAML token.*$/s, 'the text is no YAML'));
+  const text = toPrintable(
+    message
+      .replace(/(?<! ): .*$/s, '')
+      .replace(/^(Invalid escape sequence|Unknown directive|Unsupported YAML version) .*$/s, '$1')
+      .replace(/^Not a YAML token.*$/s, 'the text is no YAML'),
+  );
   const hint = hints[code] ?? 'check the indentation, quotes and brackets around this place';
   return { code: 'manifest/yaml', message: `not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`, hint };
 }

@@ -152,6 +152,11 @@ describe('links', () => {
     put('.hidden/b.yaml');
     link('shown.yaml', '.hidden/b.yaml');
     expect(walk()).toStrictEqual({ files: ['real/a.yaml', 'shown.yaml'], problems: [] });
+    const { value = [] } = readTree([root], { root, cwd: root, exclude: [] });
+    expect(value.map(({ path, isPrivate }) => [path, isPrivate])).toStrictEqual([
+      ['real/a.yaml', undefined],
+      ['shown.yaml', true],
+    ]);
   });
 
   it('reads a folder outside the paths through its link', () => {

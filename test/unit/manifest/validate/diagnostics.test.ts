@@ -10,8 +10,6 @@ const errors: readonly ErrorCase[] = [
   ['a duplicate key', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
   ['a key that is no text', 'apiVersion: ostiary/v1\n5: x\n', '2:1 error manifest/non-string-key'],
   ['__proto__', 'apiVersion: ostiary/v1\n__proto__: x\n', '2:1 error manifest/unsafe-key'],
-  ['a list', '- a\n', '1:1 error manifest/not-a-map', 'the document is a list, not a map'],
-  ['a text', 'hello\n', '1:1 error manifest/not-a-map'],
   [
     'no apiVersion',
     'kind: Connection\nmetadata: { name: a }\nspec: {}\n',
@@ -171,6 +169,15 @@ const errors: readonly ErrorCase[] = [
 ];
 
 describe('an error', () => {
+  test.each([
+    ['a list', '- a\n', 'the document is a list, not a map'],
+    ['a text', 'hello\n', 'the document is a text, not a map'],
+  ])('%s is reported without a code frame', (_, text, message) => {
+    const { diagnostics } = load(text);
+    expect(diagnostics).toMatchObject([{ code: 'manifest/not-a-map', message, at: { line: 1, column: 1 } }]);
+    expect(diagnostics[0]?.frame).toBeUndefined();
+  });
+
   test.each(errors)('%s', (_, text, expected, ...words) => {
     const { value, diagnostics } = load(text);
     expect(toLines(diagnostics)).toEqual([`a.yaml:${expected}`]);
