@@ -64,6 +64,15 @@ test('names and comments use the vocabulary', () => {
   expect([...names, ...comments]).toEqual([]);
 });
 
+test('an exported function has a docstring that begins with a verb', () => {
+  const bare = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:\/\*\*\s+(?:\* )?(?:[A-Z][a-z]+s\b)(?:(?!\*\/)[\s\S])*\*\/\n)?^export (?:async )?function\*? (\w+)/gm)]
+      .filter(([all]) => !all.startsWith('/**'))
+      .map(([, name]) => `${path}: ${name}`),
+  );
+  expect([...new Set(bare)]).toEqual([]);
+});
+
 test('the titles and names of tests use the vocabulary', () => {
   const found = readFolder('test').flatMap(({ path, text }) => {
     const titles = [...text.matchAll(/\b(?:test|it|describe)(?:\.\w+\([^']*\))?\(\s*'([^']*)'/g)].map((match) => match[1] ?? '');

@@ -44,6 +44,7 @@ export function refuseRepeated(on: Command): void {
   }
 }
 
+/** Adds the options that select a target, or with `several` more than one. */
 export function targetOptions(on: Command, several = false): Command {
   on.optionsGroup(groups.from);
   if (several) on.option('--all-targets', 'every target of the config file, one after another', false);
@@ -55,6 +56,7 @@ export function targetOptions(on: Command, several = false): Command {
     .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
 }
 
+/** Adds `--only`. */
 export function selectionOption(on: Command): Command {
   return on
     .optionsGroup(groups.from)
@@ -63,16 +65,19 @@ export function selectionOption(on: Command): Command {
     .option('--exclude <kind/name>', 'without this resource, or a pattern (repeatable)', collect, []);
 }
 
+/** Adds `--config-ref`. */
 export function configRefOption(on: Command): Command {
   return on.option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
 }
 
+/** Adds `--cache`. */
 export function cacheOption(on: Command): Command {
   return on
     .optionsGroup(groups.from)
     .option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
 }
 
+/** Adds the options that decide what counts as last applied. */
 export function baseOptions(on: Command): Command {
   return on
     .optionsGroup(groups.base)
@@ -81,6 +86,7 @@ export function baseOptions(on: Command): Command {
     .option('--no-origin', 'neither ask origin what was last applied nor tell it');
 }
 
+/** Adds the options of commands that plan. */
 export function planOptions(on: Command, subject: ReportSubject = 'drift'): Command {
   return reportOptions(baseOptions(cacheOption(on)), subject)
     .optionsGroup(groups.refusals)
@@ -92,6 +98,7 @@ export function planOptions(on: Command, subject: ReportSubject = 'drift'): Comm
     .option('--no-prune', 'keep it this time, whatever the config says');
 }
 
+/** Adds the options for output, report files and overrides. */
 export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Command {
   const files = formatsFor(subject, 'file');
   return on
@@ -103,6 +110,7 @@ export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Co
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
 }
 
+/** Adds the options of commands that write to the gateway. */
 export function writeOptions(on: Command): Command {
   return on
     .optionsGroup(groups.write)
@@ -111,6 +119,7 @@ export function writeOptions(on: Command): Command {
     .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
 }
 
+/** Returns `--format` with these choices; `text` is the default. */
 export function formatOption(choices: readonly string[]): Option {
   return new Option('--format <format>', 'how the result is printed')
     .choices([...choices])
@@ -118,6 +127,7 @@ export function formatOption(choices: readonly string[]): Option {
     .helpGroup(groups.report);
 }
 
+/** Returns `--today`; it rejects what is no day. */
 export function todayOption(): Option {
   const option = new Option('--today <day>', 'the day by which waivers of policies count (default: today, in UTC)');
   return option.helpGroup(groups.refusals).argParser((text) => {
@@ -126,6 +136,7 @@ export function todayOption(): Option {
   });
 }
 
+/** Returns `--secrets`. */
 export function secretsOption(): Option {
   return new Option('--secrets <how>', 'read the sources of secrets, or only compare where they come from')
     .choices([...secretsChoices])
@@ -133,6 +144,7 @@ export function secretsOption(): Option {
     .helpGroup(groups.plan);
 }
 
+/** Appends the value of a repeatable option to the earlier ones. */
 export function collect(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }
@@ -166,6 +178,7 @@ function split(text: string): readonly [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
+/** Makes a parser for whole numbers; it throws InvalidArgumentError for a number outside the range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -174,6 +187,7 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
+/** Returns a digest in lower case, or `none`. Throws InvalidArgumentError for anything else. */
 export function parseDigest(text: string): string {
   if (text === noDigest) return text;
   if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits, or none');

@@ -61,6 +61,7 @@ export interface IssueCalls {
   readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
+/** Creates the requests on issues and comments of a repository. They throw an AppError when GitHub refuses. */
 export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
   return {
     async labelledIssues(label) {

@@ -26,6 +26,7 @@ export interface PullRequestCalls {
   readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
+/** Creates the requests on pull requests of a repository. They throw an AppError when GitHub refuses. */
 export function createPullRequestCalls(octokit: Octokit, place: RepositoryName): PullRequestCalls {
   return {
     async pullRequest(number) {

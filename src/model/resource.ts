@@ -6,14 +6,17 @@ export type ResourceId = `${string}/${string}`;
 /** The body of a resource: its fields by the names of the interface, without secrets and edges. */
 export type Spec = JsonObject;
 
+/** Returns the id `KIND/NAME`. */
 export function resourceId(kind: string, name: string): ResourceId {
   return `${kind}/${name}`;
 }
 
+/** Returns the part of an id before its first slash. */
 export function kindOf(id: ResourceId): string {
   return id.slice(0, id.indexOf('/'));
 }
 
+/** Returns the part of an id after its first slash. */
 export function nameOf(id: ResourceId): string {
   return id.slice(id.indexOf('/') + 1);
 }

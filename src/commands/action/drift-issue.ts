@@ -20,32 +20,30 @@ type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number
 
 /** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. */
 export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
-  const { task, findings, sleep } = result;
-  const { inputs, run } = task;
-  const { drift } = findings;
-  const label = inputs.issue;
+  const { drift } = result.findings;
+  const label = result.task.inputs.issue;
   if (label === undefined || drift === undefined) return { diagnostics: [] };
-  if (inputs.token === '') return { diagnostics: [missingToken] };
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
-  let number: number | undefined;
-  const diagnostics = await withGitHubErrors(async () => {
-    number = await keep(github, result, { drift, label });
-    return [];
-  });
-  return { diagnostics, ...(number === undefined ? {} : { number }) };
+  return keepNumber(result, (github) => keep(github, result, { drift, label }));
 }
 
 /** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
 export async function keepAdoptionRequest(result: ReportedTask, issue: number | undefined): Promise<KeptNumber> {
-  const { task, findings, sleep } = result;
-  const { inputs, run } = task;
-  const { drift } = findings;
-  if (drift === undefined || inputs.flags['adopt'] === undefined || inputs.flags['commit'] === 'false') return { diagnostics: [] };
+  const { drift } = result.findings;
+  const { flags } = result.task.inputs;
+  if (drift === undefined || flags['adopt'] === undefined || flags['commit'] === 'false') return { diagnostics: [] };
+  return keepNumber(result, (github) => request(github, result, { drift, issue }));
+}
+
+/** Sends requests to GitHub if there is a token; converts errors of GitHub to warnings. */
+async function keepNumber(
+  { task: { inputs, run }, sleep }: ReportedTask,
+  send: (github: GitHub) => Promise<number | undefined>,
+): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
   const github = openGitHub({ ...run, token: inputs.token, version, sleep });
   let number: number | undefined;
   const diagnostics = await withGitHubErrors(async () => {
-    number = await request(github, result, { drift, issue });
+    number = await send(github);
     return [];
   });
   return { diagnostics, ...(number === undefined ? {} : { number }) };

@@ -107,10 +107,12 @@ export const mapStart = 0x7b;
 export const mapEnd = 0x7d;
 export const tilde = 0x7e;
 
+/** Returns whether the character code is an ASCII digit. */
 export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
+/** Returns whether the character code is an ASCII letter. */
 export function isLetter(code: number): boolean {
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x7a;

@@ -15,6 +15,7 @@ export type KindFields = {
   readonly silent: readonly FieldRule[];
 };
 
+/** Returns the fields of a kind by use. */
 export function kindFields(kind: Kind): KindFields {
   const compared = comparedFields(kind);
   return {

@@ -19,6 +19,7 @@ const folded = 50;
 /** The parts of groups, the most important first: what is held, and the pull request's own changes with their details. */
 const partOrder = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
 
+/** Returns the rank of a part, a multiple of ten: the higher, the earlier it is left out for length. */
 export function rankOf(part: (typeof partOrder)[number]): number {
   return 10 + 10 * partOrder.indexOf(part);
 }
