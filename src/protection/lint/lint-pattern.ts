@@ -3,6 +3,7 @@ import type { Pointer } from '../../model/pointer.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';
 import type { CompiledPattern, Pattern, PatternCompiler } from '../pattern/compile.ts';
 import type { PatternError } from '../pattern/char-set.ts';
+import type { Unjudged } from '../pattern/slowness.ts';
 import { shortText } from '../headline-wording.ts';
 
 /** Harmless texts by side; a rule that matches one of them is probably too broad. */
@@ -91,6 +92,7 @@ export function harmlessFinding(
 function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly DocumentDiagnostic[] {
   const found = slowness();
   if (found === undefined) return [];
+  if ('reason' in found) return [unjudgedFinding({ text, at }, found)];
   const { power, sample } = found;
   const time = Number.isFinite(power)
     ? `time that grows with the ${powers[power] ?? `${Math.min(power, 20)}th power`} of the text`
@@ -106,6 +108,16 @@ function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): 
         : 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
     },
   ];
+}
+
+function unjudgedFinding({ text, at }: Pick<LocatedPattern, 'text' | 'at'>, { reason }: Unjudged): DocumentDiagnostic {
+  return {
+    code: 'rule/pattern-unjudged',
+    severity: 'notice',
+    pointer: at,
+    message: `Ostiary cannot judge whether the pattern ${shortText(text)} is slow in engines that go back: ${reason}`,
+    hint: 'RE2 is safe; for proxies that are not, split the pattern into several entries',
+  };
 }
 
 const powers: Readonly<Record<number, string>> = { 2: 'square', 3: 'cube' };

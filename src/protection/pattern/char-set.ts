@@ -27,8 +27,11 @@ export class PatternSyntaxError extends Error {
   }
 }
 
-/** The text of a pattern and the index of the next character. */
-export type PatternCursor = { readonly text: string; at: number };
+/** A part of a pattern that the library re2js does not accept although Go does, and the text that it accepts instead. */
+export type Rewrite = { readonly from: number; readonly to: number; readonly text: string };
+
+/** The text of a pattern, the index of the next character, and the rewrites so far. */
+export type PatternCursor = { readonly text: string; at: number; readonly rewrites: Rewrite[] };
 
 /** Reads the code point at the cursor and moves past it. */
 export function nextRune(cursor: PatternCursor): number {
@@ -44,8 +47,8 @@ export function consumeText(cursor: PatternCursor, text: string): boolean {
   return true;
 }
 
-/** A set of characters: pairs of code points (first, last), sorted. `opaque` names a Unicode class whose members are not listed here. */
-export type CharSet = { readonly ranges: readonly number[]; readonly opaque?: string };
+/** A set of characters: pairs of code points (first, last), sorted. */
+export type CharSet = { readonly ranges: readonly number[] };
 
 const last = 0x10_ffff;
 
@@ -62,13 +65,11 @@ export function oneChar(rune: number): CharSet {
 
 /** Returns the union of sets, with sorted and disjoint ranges. */
 export function unionOf(sets: readonly CharSet[]): CharSet {
-  const opaque = sets.flatMap((set) => set.opaque ?? []).join('');
-  return { ranges: tidy(sets.map(({ ranges }) => ranges)), ...(opaque === '' ? {} : { opaque }) };
+  return { ranges: tidy(sets.map(({ ranges }) => ranges)) };
 }
 
-/** Returns the complement of a set; that of an opaque class stays opaque. */
-export function complement({ ranges, opaque }: CharSet): CharSet {
-  if (opaque !== undefined) return { ranges: [], opaque: `^${opaque}` };
+/** Returns the complement of a set. */
+export function complement({ ranges }: CharSet): CharSet {
   const rest: number[] = [];
   let from = 0;
   for (let index = 0; index < ranges.length; index += 2) {

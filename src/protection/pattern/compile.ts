@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
-import { findSlowness, type Slowness } from './slowness.ts';
+import { findSlowness, type Slowness, type Unjudged } from './slowness.ts';
 import { hasFewStates } from './few-states.ts';
 import type { PatternNode, PatternError } from './char-set.ts';
 
@@ -9,8 +9,8 @@ export type Pattern = {
   readonly node: PatternNode;
   readonly size: number;
   readonly finds: (text: string) => boolean | undefined;
-  /** Returns how slow a backtracking engine can become; undefined when it stays linear or the search exceeds the budget. */
-  readonly slowness: () => Slowness | undefined;
+  /** Returns how slow a backtracking engine can become, or why that is unknown; undefined when it stays linear. */
+  readonly slowness: () => Slowness | Unjudged | undefined;
 };
 
 /** The result of compiling: a pattern, an RE2 syntax error, or a pattern that is too large to simulate. */
@@ -62,9 +62,9 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
   if (size > maxInstructions) return { tooLarge: true };
   let machine: RE2JS;
   try {
-    machine = RE2JS.compile(text);
+    machine = RE2JS.compile(read.libraryText);
   } catch (error) {
-    return { error: libraryError(text, error) };
+    return { error: libraryError(read.libraryText, error) };
   }
   let compact: boolean | undefined;
   const finds = (sample: string): boolean | undefined => {

@@ -1,4 +1,5 @@
 import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor } from './char-set.ts';
+import { unicodeClass } from './unicode-class.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };
@@ -14,7 +15,7 @@ const perl: Readonly<Record<string, CharSet>> = {
 };
 
 /** Reads a class escape such as `\d`, `\w` or `\pL`; returns undefined when the cursor is not on one. */
-export function takeClassEscape(cursor: PatternCursor): CharSet | undefined {
+export function takeClassEscape(cursor: PatternCursor, isMember: boolean): CharSet | undefined {
   const letter = cursor.text[cursor.at + 1] ?? '';
   if (Object.hasOwn(perl, letter)) {
     cursor.at += 2;
@@ -23,13 +24,38 @@ export function takeClassEscape(cursor: PatternCursor): CharSet | undefined {
   if (letter !== 'p' && letter !== 'P') return undefined;
   const start = cursor.at;
   cursor.at += 2;
-  const one = String.fromCodePoint(nextRune(cursor));
-  if (one === '{') {
-    const end = cursor.text.indexOf('}', cursor.at);
-    if (end === -1) throw new PatternSyntaxError({ what: `a class of characters without its }`, index: start });
-    cursor.at = end + 1;
+  const written = classNameAt(cursor, start);
+  const isReversed = written.startsWith('^');
+  const found = unicodeClass(isReversed ? written.slice(1) : written);
+  if (found === undefined) {
+    throw new PatternSyntaxError({
+      what: `the class ${cursor.text.slice(start, Math.min(cursor.at, start + 40))}`,
+      index: start,
+      hint: 'write a category such as \\p{L}, or a script of one word that Unicode 15.0 has, such as \\p{Greek}',
+      elsewhere: true,
+    });
   }
-  return { ranges: [], opaque: cursor.text.slice(start, cursor.at) };
+  const isOutside = (letter === 'P') !== isReversed;
+  cursor.rewrites.push({ from: start, to: cursor.at, text: libraryClass(found.name, isOutside, isMember) });
+  return isOutside ? complement(found.members) : found.members;
+}
+
+/** Reads the name of a Unicode class: one letter, or a text in braces. */
+function classNameAt(cursor: PatternCursor, start: number): string {
+  const letter = String.fromCodePoint(nextRune(cursor));
+  if (letter !== '{') return letter;
+  const end = cursor.text.indexOf('}', cursor.at);
+  if (end === -1) throw new PatternSyntaxError({ what: `a class of characters without its }`, index: start });
+  const name = cursor.text.slice(cursor.at, end);
+  cursor.at = end + 1;
+  return name;
+}
+
+/** Returns a Unicode class as the library re2js reads it; it knows ASCII only as a POSIX class. */
+function libraryClass(name: string, isOutside: boolean, isMember: boolean): string {
+  if (name !== 'ASCII') return `\\${isOutside ? 'P' : 'p'}{${name}}`;
+  const text = isOutside ? '[:^ascii:]' : '[:ascii:]';
+  return isMember ? text : `[${text}]`;
 }
 
 const controls: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };

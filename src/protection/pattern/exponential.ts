@@ -1,29 +1,28 @@
-import { buildAutomaton, runAutomaton, type Automaton } from './automaton.ts';
-import { someCommon, type PatternNode } from './char-set.ts';
+import { runAutomaton, type Automaton } from './automaton.ts';
+import { someCommon } from './char-set.ts';
 
-/** The maximum number of characters of a pattern that is searched. */
-export const maxCharacters = 120;
 const maxWork = 1_000_000;
 /** The minimum cost of a search, even without repeats. */
 const minCost = 1_000;
 
+/** The result of a search: a text, if one was found, and whether the search ended before it had tried everything. */
+export type TextSearch = { readonly text?: string; readonly isIncomplete: boolean };
+
 /**
  * Finds a text on which a backtracking engine takes exponential time: its middle can be matched in two ways, repeatedly, and
- * the end fails. The text is verified before it is returned, so there are no false alarms. Returns undefined for very large
- * patterns and when `budget` (shared by all patterns of a run) is used up.
+ * the end fails. The text is verified before it is returned, so there are no false alarms. The search is incomplete when
+ * `budget` (shared by all patterns of a run) is used up.
  */
-export function findExponential(node: PatternNode, budget: { steps: number } = { steps: maxWork }): string | undefined {
-  if (budget.steps <= 0) return undefined;
+export function findExponential(automaton: Automaton, budget: { steps: number } = { steps: maxWork }): TextSearch {
+  if (budget.steps <= 0) return { isIncomplete: true };
   const own = { left: Math.min(maxWork, budget.steps) };
   const whole = own.left;
-  const found = searchExponential(node, own);
+  const text = searchExponential(automaton, own);
   budget.steps -= minCost + whole - own.left;
-  return found;
+  return text === undefined ? { isIncomplete: own.left < 0 } : { text, isIncomplete: false };
 }
 
-function searchExponential(node: PatternNode, budget: { left: number }): string | undefined {
-  const automaton = buildAutomaton(node, maxCharacters);
-  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
+function searchExponential(automaton: Automaton, budget: { left: number }): string | undefined {
   const circles = cyclesOf(automaton);
   for (const [index, circle] of circles.entries()) {
     const middle = circle === undefined ? undefined : ambiguousText(automaton, { start: index, circle, budget });
@@ -36,8 +35,8 @@ function searchExponential(node: PatternNode, budget: { left: number }): string 
   return undefined;
 }
 
-/** Characters that are tried in order to make a match fail after the loop. */
-export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';'];
+/** Texts that are tried in order to make a match fail after the loop. */
+export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';', '\n!', '\n!\n!'];
 
 type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
 

@@ -3,6 +3,8 @@ import { contains, type PatternNode } from './char-set.ts';
 
 const maxCharacters = 1_000;
 const maxStates = 300;
+/** The maximum number of ranges of characters that the pattern distinguishes; a class of Unicode letters alone has more. */
+const maxRanges = 500;
 const maxWork = 3_000_000;
 
 /**
@@ -11,8 +13,9 @@ const maxWork = 3_000_000;
  */
 export function hasFewStates(node: PatternNode): boolean {
   const automaton = buildAutomaton(node, maxCharacters);
-  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return false;
+  if (automaton === undefined) return false;
   const alphabet = alphabetOf(automaton);
+  if (alphabet.length > maxRanges) return false;
   const seen = new Set<string>();
   const open = [{ at: new Set<number>(), before: '' }];
   let left = maxWork;

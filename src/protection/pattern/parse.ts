@@ -64,10 +64,10 @@ function named(cursor: PatternCursor, flags: Flags, { names, start }: { readonly
       index: start,
       hint: 'write (?P<name>…) with letters, digits and _',
     });
-  if (names.has(name))
-    throw new PatternSyntaxError({ what: `a second group called ${name}`, index: start, hint: 'give it a name of its own, or none' });
-  names.add(name);
   cursor.at = end + 1;
+  // Go accepts a second group with the same name, the library does not; a name changes nothing about what matches.
+  if (names.has(name)) cursor.rewrites.push({ from: start, to: cursor.at, text: '(' });
+  names.add(name);
   return { is: 'group', captures: true, flags };
 }
 
@@ -98,19 +98,27 @@ function flagged(cursor: PatternCursor, before: Flags): Opening {
   return close === ')' ? { is: 'flags', flags } : { is: 'group', captures: false, flags };
 }
 
-/** Parses a pattern with the syntax of RE2; an unsupported construct is returned with its index. */
-export function parsePattern(text: string): { readonly node: PatternNode } | { readonly error: PatternError } {
+/** A parsed pattern, and its text as the library re2js reads it. */
+export type ParsedPattern = { readonly node: PatternNode; readonly libraryText: string };
+
+/** Parses a pattern with the syntax of RE2 in Go 1.26; an unsupported construct is returned with its index. */
+export function parsePattern(text: string): ParsedPattern | { readonly error: PatternError } {
   try {
-    const cursor = { text, at: 0 };
+    const cursor: PatternCursor = { text, at: 0, rewrites: [] };
     const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
     const node = takeEither(reader);
     if (cursor.at < text.length)
       throw new PatternSyntaxError({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
-    return { node };
+    return { node, libraryText: rewritten(cursor) };
   } catch (error) {
     if (error instanceof PatternSyntaxError) return { error: error.error };
     throw error;
   }
+}
+
+function rewritten({ text, rewrites }: PatternCursor): string {
+  const edges = [...rewrites, { from: text.length, to: text.length, text: '' }];
+  return edges.map((rewrite, index) => text.slice(edges[index - 1]?.to ?? 0, rewrite.from) + rewrite.text).join('');
 }
 
 type Reader = { readonly cursor: PatternCursor; readonly names: Set<string>; flags: Flags; depth: number };
@@ -213,7 +221,7 @@ function takeBackslash({ cursor, flags }: Reader): readonly PatternNode[] {
     cursor.at = end === -1 ? cursor.text.length : end + 2;
     return Array.from(quoted, (one) => charOf(oneChar(one.codePointAt(0) ?? 0), flags));
   }
-  const known = takeClassEscape(cursor);
+  const known = takeClassEscape(cursor, false);
   return [charOf(known ?? oneChar(takeEscape(cursor)), flags)];
 }
 
@@ -236,7 +244,7 @@ function takeBrackets(cursor: PatternCursor): CharSet {
 }
 
 function takeMember(cursor: PatternCursor): CharSet {
-  const known = takePosixClass(cursor) ?? (cursor.text[cursor.at] === '\\' ? takeClassEscape(cursor) : undefined);
+  const known = takePosixClass(cursor) ?? (cursor.text[cursor.at] === '\\' ? takeClassEscape(cursor, true) : undefined);
   if (known !== undefined) return known;
   const start = cursor.at;
   const low = takeMemberRune(cursor);

@@ -1,4 +1,4 @@
-import { cyclesOf, failingEndings, findExponential, failsAfterLoop, maxCharacters, pathTo } from './exponential.ts';
+import { cyclesOf, failingEndings, findExponential, failsAfterLoop, pathTo } from './exponential.ts';
 import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
 import { contains, someCommon, type PatternNode } from './char-set.ts';
 
@@ -8,30 +8,39 @@ import { contains, someCommon, type PatternNode } from './char-set.ts';
  */
 export type Slowness = { readonly power: number; readonly sample: string };
 
+/** A pattern whose slowness is unknown, and the reason. */
+export type Unjudged = { readonly reason: string };
+
+/** The maximum number of characters of a pattern that is searched. */
+const maxCharacters = 120;
 const maxWork = 400_000;
 /** The maximum number of pairs of loops that are searched. */
 const maxPairs = 200;
 const maxChains = 8;
 
+const limitReached: Unjudged = { reason: 'the search for slow texts reached its limit' };
+
 /** Finds a text on which a backtracking engine takes more than linear time from one start; the text is verified. */
-export function findSlowness(node: PatternNode, budget: { steps: number }): Slowness | undefined {
-  const sample = findExponential(node, budget);
-  if (sample !== undefined) return { power: Number.POSITIVE_INFINITY, sample };
-  if (budget.steps <= 0) return undefined;
+export function findSlowness(node: PatternNode, budget: { steps: number }): Slowness | Unjudged | undefined {
+  const automaton = buildAutomaton(node, maxCharacters);
+  if (automaton === undefined)
+    return { reason: `the search for slow texts takes at most ${maxCharacters} characters, repeats written out` };
+  const { text, isIncomplete } = findExponential(automaton, budget);
+  if (text !== undefined) return { power: Number.POSITIVE_INFINITY, sample: text };
+  if (budget.steps <= 0) return limitReached;
   const own = { left: Math.min(maxWork, budget.steps) };
   const whole = own.left;
-  const found = findPolynomial(node, own);
+  const found = findPolynomial(automaton, own);
   budget.steps -= whole - own.left;
-  return found;
+  if (found !== undefined) return found;
+  return isIncomplete || own.left < 0 ? limitReached : undefined;
 }
 
 type Budget = { left: number };
 /** Two loops, one after the other, that can split the same text in as many ways as it is long. */
 type Pair = { readonly from: number; readonly to: number; readonly text: string };
 
-function findPolynomial(node: PatternNode, budget: Budget): Slowness | undefined {
-  const automaton = buildAutomaton(node, maxCharacters);
-  if (automaton === undefined || automaton.sets.some(({ opaque }) => opaque !== undefined)) return undefined;
+function findPolynomial(automaton: Automaton, budget: Budget): Slowness | undefined {
   for (const chain of findChains(findPairs(automaton, budget), automaton, budget).slice(0, maxChains)) {
     // What a chain ends with may itself bring the match about, so beginnings of it are tried as well.
     for (let length = chain.length; length > 0; length -= 1) {

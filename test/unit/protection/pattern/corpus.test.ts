@@ -5,7 +5,7 @@ import { compilePattern } from '../../../../src/protection/pattern/compile.ts';
 /**
  * Patterns and texts with what Go's regexp package makes of them, the engine of the public gateway: recorded once with
  * Go 1.26 by compiling each pattern and calling MatchString with each text. The first file was written by hand, the
- * second put together from parts of patterns at random.
+ * second put together from parts of patterns at random, the third names Unicode classes and groups.
  */
 type Recorded = { readonly pattern: string } & (
   | { readonly texts: readonly string[]; readonly finds: readonly boolean[] }
@@ -16,7 +16,7 @@ function recorded(name: string): readonly Recorded[] {
   return JSON.parse(readFileSync(new URL(`./${name}.json`, import.meta.url), 'utf8'));
 }
 
-describe.each(['re2-corpus', 're2-random'])('%s', (name) => {
+describe.each(['re2-corpus', 're2-random', 're2-classes'])('%s', (name) => {
   const all = recorded(name);
 
   test('accepts and rejects the same patterns as Go', () => {

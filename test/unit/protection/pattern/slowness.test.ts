@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { compilePattern } from '../../../../src/protection/pattern/compile.ts';
-import type { Slowness } from '../../../../src/protection/pattern/slowness.ts';
+import type { Slowness, Unjudged } from '../../../../src/protection/pattern/slowness.ts';
 
-function slowness(pattern: string): Slowness | undefined {
+function slowness(pattern: string): Slowness | Unjudged | undefined {
   const compiled = compilePattern(pattern);
   if (!('pattern' in compiled)) throw new Error(`${pattern} is not compiled`);
   return compiled.pattern.slowness();
@@ -22,10 +22,14 @@ test.each<readonly [string, number]>([
   ['a.*a.*a.*$', 3],
   ['(.*a){5}b', 5],
   ['(a+)+b', Number.POSITIVE_INFINITY],
+  ['\\p{L}+\\p{L}+5', 2],
+  ['^\\s*(.*)\\s*$', 3],
+  ['^(.*)\\s*$', 2],
 ])('%s is slow to the power of %d', (pattern, power) => {
   const found = slowness(pattern);
-  expect(found?.power).toBe(power);
-  expect(new RegExp(`^(?:${pattern.replace('(?i)', '')})`).test(found?.sample ?? '')).toBe(false);
+  expect(found).toMatchObject({ power });
+  const sample = found !== undefined && 'sample' in found ? found.sample : '';
+  expect(new RegExp(`^(?:${pattern.replace('(?i)', '')})`, 'u').test(sample)).toBe(false);
 });
 
 test.each([
@@ -44,10 +48,20 @@ test.each([
   '(?i)\\bdelete\\s+from\\s+\\S+\\s*(;|$)',
   '(?i)drop\\s+table\\s+(if\\s+exists\\s+)?\\w+',
   '\\bAKIA[0-9A-Z]{16}\\b',
-  '\\p{L}+\\p{L}+x',
-  'x{0,50}x{0,50}y',
+  '\\p{L}+\\d+x',
+  '^\\S+\\s*$',
+  '^\\w+\\.(.*)$',
+  '(\\p{Lu}\\p{Ll}+)+;',
 ])('nothing is said of %s', (pattern) => {
   expect(slowness(pattern)).toBeUndefined();
+});
+
+test('the reason is given where a pattern is not judged', () => {
+  expect(slowness('x{0,50}x{0,50}y(abc){10}')).toEqual({
+    reason: 'the search for slow texts takes at most 120 characters, repeats written out',
+  });
+  const compiled = compilePattern('(\\w+,){30}', { work: 0, steps: 100, checks: 0 });
+  expect('pattern' in compiled && compiled.pattern.slowness()).toEqual({ reason: 'the search for slow texts reached its limit' });
 });
 
 test('the search has one budget for all patterns', () => {

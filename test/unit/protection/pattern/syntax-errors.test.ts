@@ -33,7 +33,12 @@ test.each<readonly [pattern: string, what: string, index: number]>([
   ['*a', 'a * with nothing to repeat', 0],
   ['a|+', 'a + with nothing to repeat', 2],
   ['a\\', 'a \\ at the end', 1],
-  ['\\p{Nope}', 'invalid character class range', 0],
+  ['a\\p{Nope}', 'the class \\p{Nope}', 1],
+  // Unicode 16.0; Go 1.26 has Unicode 15.0.
+  ['\\p{Garay}', 'the class \\p{Garay}', 0],
+  ['[a\\p{Old_Italic}]', 'the class \\p{Old_Italic}', 2],
+  ['\\P{}', 'the class \\P{}', 0],
+  ['\\p{L', 'a class of characters without its }', 0],
 ])('RE2 does not take %j: %s', (pattern, what, index) => {
   const compiled = compilePattern(pattern);
   expect('error' in compiled ? compiled.error : undefined).toMatchObject({ what, index });
