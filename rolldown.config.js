@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** `simple-git` writes down what it runs, tokens in the environment included, where the variable DEBUG says so: here nothing does. */
 const silence = {
@@ -24,15 +24,20 @@ const withoutHttp2 = {
 const core =
   /src.(commands.(program|context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|apply.pool|report.wording.value|disk.write)\.ts/;
 
-/** One split bundle for the command, the action and the library; the embedded database stays outside and is loaded by `serve` alone. */
+/** One split bundle for the command, the action and the library. The embedded database stays outside: only `serve` loads it, where it is installed. */
 export default {
   input: { action: 'src/action.ts', cli: 'src/cli.ts', index: 'src/index.ts' },
   platform: 'node',
-  external: ['@electric-sql/pglite', /^@electric-sql\/pglite\//, 'pg', 'kysely', 'hono', /^hono\//, '@hono/node-server'],
+  external: [/^@electric-sql\/pglite/, 'pg-native'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
   plugins: [silence, withoutHttp2],
-  transform: { define: { __OSTIARY_VERSION__: JSON.stringify(version) } },
+  transform: {
+    define: {
+      __OSTIARY_VERSION__: JSON.stringify(version),
+      __PGLITE_VERSION__: JSON.stringify(peerDependencies['@electric-sql/pglite']),
+    },
+  },
   output: {
     // What nearly every command needs is one file, and what some need besides is one each: thirty small ones take longer
     // to find and load than to run. `--version` loads nothing of that: the version stands apart, though the others know it too.

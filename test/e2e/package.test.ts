@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
@@ -10,21 +10,13 @@ const run = promisify(execFile);
 const makeProject = useProjects();
 let installed: string;
 
-/** Packs the package and unpacks it as an install would: nothing but what is packed, and its dependencies beside it. */
+/** Packs the package and installs it from the tarball, as `npm install --global` does, without any other package. */
 beforeAll(async () => {
   const home = makeProject({});
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], { cwd: await builtPackage() });
   const [{ filename }] = JSON.parse(stdout);
-  const modules = join(home, 'node_modules');
-  mkdirSync(modules);
-  await run('tar', ['-xzf', join(home, filename), '-C', home]);
-  await run('mv', [join(home, 'package'), join(modules, 'ostiary')]);
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  for (const name of Object.keys(dependencies)) {
-    mkdirSync(join(modules, name, '..'), { recursive: true });
-    symlinkSync(resolve('node_modules', name), join(modules, name));
-  }
-  installed = join(modules, 'ostiary');
+  await run('npm', ['install', '--global', '--offline', '--no-audit', '--no-fund', '--prefix', home, join(home, filename)]);
+  installed = join(home, 'lib', 'node_modules', 'ostiary');
 });
 
 function ostiary(line: string, cwd: string): Promise<Ended> {
@@ -37,11 +29,38 @@ test('the package runs', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': guardrail('no-drop') });
   expect(await ostiary('--version', cwd)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
   expect(await ostiary('validate', cwd)).toMatchObject({ code: 0, stdout: 'Valid. 1 resource.\n', stderr: '' });
+});
+
+test('an installation is one package of at most 6 MB, and the embedded database is installed beside it on request', async () => {
+  const modules = dirname(installed);
+  expect(readdirSync(modules)).toEqual(['ostiary']);
+  expect(readdirSync(installed)).not.toContain('node_modules');
+  expect(sizeOf(installed)).toBeLessThan(6e6);
+
+  const cwd = makeProject({});
+  expect(await ostiary('serve --port 0', cwd)).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(
+      /^error serve\/no-embedded-database {2}the embedded database is not installed\n {2}hint: .*npm install --global @electric-sql\/pglite@\d/,
+    ),
+  });
+  expect(existsSync(join(cwd, '.ostiary', 'gateway'))).toBe(false);
+
+  mkdirSync(join(modules, '@electric-sql'));
+  symlinkSync(resolve('node_modules/@electric-sql/pglite'), join(modules, '@electric-sql/pglite'));
   expect(await ostiary('serve --port 0', cwd)).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('nobody has a key to this gateway'),
   });
 });
+
+/** Returns the bytes of all files below a folder. */
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, entry) => sum + (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0),
+    0,
+  );
+}
 
 test('the help states how to run the command, and the package contains only the promised files', () => {
   expect(readFileSync(join(installed, 'dist', 'cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);

@@ -6,6 +6,7 @@ import { Pool, type PoolClient } from 'pg';
 import { AppError } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 import { parseEncryptionKey, readOrCreateKeyFile } from './secrets.ts';
+import { loadPglite } from './load-pglite.ts';
 import type { Tables } from './migrations.ts';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -66,6 +67,8 @@ async function openServer(connectionString: string, { encryptionKey, log }: Open
 }
 
 async function openFolder(folder: string, { encryptionKey, makeFolder, log }: OpenOptions): Promise<OpenDatabase> {
+  // Nothing is created before the database can be opened.
+  await loadPglite();
   makeFolder(folder, 0o700);
   const lock = await lockFolder(join(folder, 'ostiary.lock'));
   try {
@@ -85,7 +88,7 @@ async function openProvided(lite: PGlite, { encryptionKey, log }: OpenOptions): 
 }
 
 async function openLite(dataDir: string, log: Log): Promise<Pick<OpenDatabase, 'db' | 'close'>> {
-  const { PGlite } = await import('@electric-sql/pglite');
+  const { PGlite } = await loadPglite();
   const lite = await PGlite.create({ dataDir });
   const db = await connect(lite, log);
   return { db, close: () => db.destroy().then(() => lite.close()) };
