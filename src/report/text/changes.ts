@@ -50,17 +50,17 @@ function lineOf(row: ChangeRow, column: number, terminal: Terminal): readonly st
   const note = row.note === '' ? [] : [...gap, ...withoutBreak(words(`(${row.note})`, terminal.color.dim))];
   const oneLine = [...valuePieces(row.parts, terminal), ...note];
   const head: Span[] = [{ text: ' '.repeat(indent) }, { text: label }];
-  if (at + widthOf(oneLine) <= columns) return wrap([...head, ...gap, ...withoutBreak(oneLine)], { columns, indent: at });
+  if (at + widthOf(oneLine) <= columns) return wrap([...head, ...gap, ...withoutBreak(oneLine)], terminal, at);
   const blocks = blocksOf(row.parts, oneLine, terminal, note);
   const widest = Math.max(...blocks.flat().map((piece) => visibleWidth(piece.text)));
   if (visibleWidth(row.label) <= column && at + 2 + widest <= columns) {
     return blocks.flatMap((block, index) => {
       const start = index === 0 ? [...head, ...gap] : [{ text: ' '.repeat(at) }];
-      return wrap([...start, ...withoutBreak(block)], { columns, indent: index === 0 ? at : at + 2 });
+      return wrap([...start, ...withoutBreak(block)], terminal, index === 0 ? at : at + 2);
     });
   }
-  const lines = blocks.flatMap((block, index) => wrap([{ text: ' '.repeat(below) }, ...block], { columns, indent: below + index * 2 }));
-  return [...wrap([{ text: ' '.repeat(indent) }, { text: row.label }], { columns, indent: below }), ...lines];
+  const lines = blocks.flatMap((block, index) => wrap([{ text: ' '.repeat(below) }, ...block], terminal, below + index * 2));
+  return [...wrap([{ text: ' '.repeat(indent) }, { text: row.label }], terminal, below), ...lines];
 }
 
 /** Returns the old value above the new one if the two need more than a line. */
@@ -106,8 +106,7 @@ function widthOf(pieces: readonly Span[]): number {
 export function groupLines(group: ChangeGroup, terminal: Terminal): readonly string[] {
   const { title, changes, edges } = group;
   const { bold, cyan } = terminal.color;
-  const columns = widthFor(terminal);
-  const lines = title === '' ? [] : [...wrap(words(title, bold), { columns, indent: 2 }), ''];
+  const lines = title === '' ? [] : [...wrap(words(title, bold), terminal, 2), ''];
   if (group.name === 'elsewhere') return [...lines.slice(0, -1), ...changes.flatMap((grouped) => shortLines(grouped, terminal))];
   let detailed = false;
   for (const grouped of changes) {
@@ -120,7 +119,7 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   const note = title === '' ? ', attached by hand, left so' : '';
   for (const edge of edges) {
     const pieces = [{ text: '  ' }, { text: '=', paint: cyan }, { text: edgeText(edge), paint: cyan }, ...words(note)];
-    lines.push(...wrap(pieces, { columns, indent: 6 }));
+    lines.push(...wrap(pieces, terminal, 6));
   }
   return lines;
 }
@@ -132,7 +131,7 @@ function shortLines(grouped: GroupedChange, terminal: Terminal): readonly string
   const difference = differenceText(grouped);
   const named = { text: `${actionSymbols[change.action]} ${escapeTerminal(change.id)}`, paint: actionPaint(change, color) };
   const pieces = [{ text: '  ' }, named, ...(difference === '' ? [] : [...gap, ...withoutBreak(words(difference, color.dim))])];
-  return wrap(pieces, { columns: widthFor(terminal), indent: 6 });
+  return wrap(pieces, terminal, 6);
 }
 
 /** Returns the differences in one line without values, escaped. */
@@ -152,7 +151,7 @@ function changeHeadline({ change, note: said }: GroupedChange, { name, title }: 
   const pieces: Span[] = [{ text: '  ' }, { text: `${actionSymbols[change.action]} ${escapeTerminal(change.id)}`, paint }];
   if (place !== '') pieces.push(...gap, { text: place, paint: terminal.color.dim, noBreak: true });
   if (note !== '') pieces.push(...gap, ...withoutBreak(words(note)));
-  return wrap(pieces, { columns: widthFor(terminal), indent: 6 });
+  return wrap(pieces, terminal, 6);
 }
 
 function actionPaint(change: AssessedChange, color: Palette): Paint {
@@ -164,14 +163,13 @@ function actionPaint(change: AssessedChange, color: Palette): Paint {
 function detailLines({ change, edges, flips }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly string[] {
   const { color } = terminal;
   const isTitleEnough = name === 'undone' && title !== '';
-  const columns = widthFor(terminal);
   const ends: Span[] = edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => ({
     text: `${sign} ${text}`,
     paint: sign === '+' ? color.green : color.red,
   }));
   return [
     ...rowLines(changeRows(change, isTitleEnough), terminal),
-    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], { columns, indent: 8 })),
+    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], terminal, 8)),
     ...flips.flatMap((flip) => flipLines(flip, terminal)),
     ...carriedLines(change, terminal),
     ...riskLines(change, terminal),
@@ -183,21 +181,21 @@ function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly stri
   const text = risksText(risks);
   if (text === '') return [];
   const pieces = words(`risk: ${escapeTerminal(text)}`, riskPaint(risks, terminal.color));
-  return wrap([{ text: '      ' }, ...pieces], { columns: widthFor(terminal), indent: 8 });
+  return wrap([{ text: '      ' }, ...pieces], terminal, 8);
 }
 
 /** Returns a changed sample; less protection is red. */
 function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
   const { green, red, yellow } = terminal.color;
   const paint = { '-': red, '+': green, '!': yellow }[sampleSign(flip)];
-  return wrap([{ text: '      ' }, ...words(sampleChangeLine(flip), paint)], { columns: widthFor(terminal), indent: 8 });
+  return wrap([{ text: '      ' }, ...words(sampleChangeLine(flip), paint)], terminal, 8);
 }
 
 /** Returns the live values that a write carries although the manifest does not state them. A change that is not written carries nothing. */
 function carriedLines(change: AssessedChange, { color, ...terminal }: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
-  return wrap([{ text: '      ' }, ...words(`carries ${names}`, color.dim)], { columns: widthFor({ color, ...terminal }), indent: 8 });
+  return wrap([{ text: '      ' }, ...words(`carries ${names}`, color.dim)], { color, ...terminal }, 8);
 }
 
 /** Returns the lines of drifted objects, with a blank line between them. */
@@ -207,17 +205,16 @@ export function driftedLines(rows: readonly DriftedObject[], terminal: Terminal)
 
 function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObject, terminal: Terminal): readonly string[] {
   const { color } = terminal;
-  const columns = widthFor(terminal);
   const place = changePosition(change);
   const head: Span[] = [{ text: '  ' }, { text: `${sign} ${escapeTerminal(change.id)}`, paint: signPaint(sign, color) }];
   if (place !== '') head.push(...gap, { text: place, paint: color.dim, noBreak: true });
   if (note !== '') head.push(...gap, ...withoutBreak(words(note)));
   const ends = edges.map((edge): Span => ({ text: `${edge.sign} ${edge.text}`, paint: edge.sign === '+' ? color.green : color.red }));
   return [
-    ...wrap(head, { columns, indent: 6 }),
+    ...wrap(head, terminal, 6),
     ...rowLines(rows, terminal),
-    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], { columns, indent: 8 })),
-    ...writers.flatMap((writer) => wrap([{ text: '      ' }, ...words(writer, color.dim)], { columns, indent: 8 })),
+    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], terminal, 8)),
+    ...writers.flatMap((writer) => wrap([{ text: '      ' }, ...words(writer, color.dim)], terminal, 8)),
   ];
 }
 
@@ -231,26 +228,24 @@ const longestName = 60;
 
 /** Returns the lines of headlines: the connections that become less or more protected, and the manifest lines that cause it. */
 export function headlineLines(headlines: readonly Headline[], orphans: Orphans, terminal: Terminal): readonly string[] {
-  const options = { columns: widthFor(terminal), indent: 6 };
   return headlines.flatMap((headline) => {
     const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.color));
     const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
     const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
-    return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], options);
+    return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], terminal, 6);
   });
 }
 
 /** Returns the lines of the impact: each cause with the connections that it affects. */
 export function impactLines(causes: readonly Impact[], orphans: Orphans, terminal: Terminal): readonly string[] {
   if (causes.length === 0) return [];
-  const columns = widthFor(terminal);
   const lines = causes.slice(0, listed).flatMap((cause) => {
     const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.way, terminal.color) };
     const tags = tagTexts(cause, mostTags).map(escapeTerminal).join(', ');
     const connections = `${plural(cause.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
     const places = causePlaces(cause, orphans, { place: (text) => escapeTerminal(shortPlace(text)), name: String });
     const where = places === '' ? [] : [...gap, ...withoutBreak(words(places, terminal.color.dim))];
-    return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(connections)), ...where], { columns, indent: 8 });
+    return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(connections)), ...where], terminal, 8);
   });
   const more = causes.length - listed;
   return ['  What each cause reaches:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];

@@ -54,7 +54,6 @@ export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly 
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {
-  const columns = widthFor(terminal);
   const { at, frame, hint, severity } = diagnostic;
   const paint = paintOf(severity, terminal.color);
   const place = at === undefined ? escapeTerminal(diagnostic.resource ?? '') : escapeTerminal(`${at.file}:${at.line}:${at.column}`);
@@ -65,9 +64,9 @@ function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly s
     ...gap,
     ...withoutBreak(words(escapeTerminal(diagnostic.message))),
   ];
-  const lines = wrap(head, { columns, indent: 2 });
+  const lines = wrap(head, terminal, 2);
   if (frame !== undefined && frame.lines.length > 0) return [...lines, ...frameLines(frame, hint, { terminal, paint })];
-  return hint === undefined ? lines : [...lines, ...wrap([{ text: '  ' }, ...words(escapeTerminal(hint))], { columns, indent: 2 })];
+  return hint === undefined ? lines : [...lines, ...wrap([{ text: '  ' }, ...words(escapeTerminal(hint))], terminal, 2)];
 }
 
 function paintOf(severity: Severity, color: Palette): Paint {
@@ -95,7 +94,7 @@ function frameLines(
   if (hint === undefined) return [...code, caret];
   const text = escapeTerminal(hint);
   if (gutter + start + length + 2 + visibleWidth(text) <= columns) return [...code, `${caret}  ${text}`.trimEnd()];
-  return [...code, caret, ...wrap([{ text: ' '.repeat(gutter) }, ...words(text)], { columns, indent: gutter })];
+  return [...code, caret, ...wrap([{ text: ' '.repeat(gutter) }, ...words(text)], terminal, gutter)];
 }
 
 type Mark = { readonly cut: number; readonly start: number; readonly length: number };

@@ -16,8 +16,8 @@ export function explanationLines({ id, at, summary, rows, rules = [], policies =
   const columns = widthFor(terminal);
   const { bold, dim } = terminal.color;
   const place: Span[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, noBreak: true }];
-  const title = wrap([{ text: escapeTerminal(id), paint: bold }, ...place], { columns, indent: 2 });
-  const said = wrap(words(escapeTerminal(summary)), { columns, indent: 2 });
+  const title = wrap([{ text: escapeTerminal(id), paint: bold }, ...place], terminal, 2);
+  const said = wrap(words(escapeTerminal(summary)), terminal, 2);
   const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
   if (rows.length === 0) return [...title, ...said, ...judged];
   const withBase = rows.some((row) => row.base !== undefined);
@@ -42,7 +42,6 @@ export function explanationLines({ id, at, summary, rows, rules = [], policies =
 function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readonly string[] {
   if (rules.length === 0) return [];
   const { bold, dim, green, red } = terminal.color;
-  const columns = widthFor(terminal);
   const lines = rules.flatMap(({ rule, before, after }) => {
     const { sign, paint } = before === undefined ? { sign: '+ ', paint: green } : after === undefined ? { sign: '- ', paint: red } : stays;
     const { aspects, by } = after ?? before ?? nowhere;
@@ -57,10 +56,11 @@ function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readon
         ...withoutBreak(words(`${does}, ${escapeTerminal(attachmentsText(by))}`)),
         ...(places.length === 0 ? [] : [...gap, ...withoutBreak(words(shortList([...new Set(places.map(placeText))], 3).join(', '), dim))]),
       ],
-      { columns, indent: 4 },
+      terminal,
+      4,
     );
   });
-  return ['', ...wrap(words('Rules on it', bold), { columns, indent: 2 }), ...lines];
+  return ['', ...wrap(words('Rules on it', bold), terminal, 2), ...lines];
 }
 
 const stays = { sign: '', paint: undefined } as const;
@@ -73,7 +73,6 @@ const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be
 function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {
   if (policies.length === 0) return [];
   const { color } = terminal;
-  const columns = widthFor(terminal);
   const paints = { passes: color.green, violated: color.red, unknown: color.yellow, waived: color.yellow } as const;
   const order = Object.keys(judgements).toReversed();
   const sorted = policies.toSorted((left, right) => order.indexOf(left.result) - order.indexOf(right.result));
@@ -86,13 +85,11 @@ function policyLines(policies: Explanation['policies'] = [], terminal: Terminal)
       ...withoutBreak(words(escapeTerminal(policy))),
     ];
     return [
-      ...wrap([...head, ...gap, { text: placeText(at), paint: color.dim, noBreak: true }], { columns, indent: 4 }),
-      ...[...waiver, ...messages].flatMap((text) =>
-        wrap([{ text: '    ' }, ...words(escapeTerminal(text), color.dim)], { columns, indent: 4 }),
-      ),
+      ...wrap([...head, ...gap, { text: placeText(at), paint: color.dim, noBreak: true }], terminal, 4),
+      ...[...waiver, ...messages].flatMap((text) => wrap([{ text: '    ' }, ...words(escapeTerminal(text), color.dim)], terminal, 4)),
     ];
   });
-  return ['', ...wrap(words('Policies', color.bold), { columns, indent: 2 }), ...lines];
+  return ['', ...wrap(words('Policies', color.bold), terminal, 2), ...lines];
 }
 
 function side(path: Pointer, value: Value | undefined): string {
@@ -109,7 +106,7 @@ function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly 
   const reason = why === '' ? [] : words(escapeTerminal(why), terminal.color.dim);
   if (place.length + reason.length === 0) return [];
   const pieces = place.length === 0 ? reason : [...place, ...gap, ...withoutBreak(reason)];
-  return wrap([{ text: '    ' }, ...pieces], { columns: widthFor(terminal), indent: 4 });
+  return wrap([{ text: '    ' }, ...pieces], terminal, 4);
 }
 
 /** Returns the differences within a field, each with its origin. */
@@ -117,7 +114,7 @@ function partLines({ path, parts = [] }: ExplanationRow, terminal: Terminal): re
   const explained = parts.filter(({ why }) => why !== '');
   return explained.flatMap((part) => {
     const why = withoutBreak(words(escapeTerminal(part.why), terminal.color.dim));
-    return wrap([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], { columns: widthFor(terminal), indent: 6 });
+    return wrap([{ text: '    ' }, ...words(partText(part, pathText(path))), ...gap, ...why], terminal, 6);
   });
 }
 

@@ -3,7 +3,7 @@ import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } fr
 import { kindOf } from '../../model/resource.ts';
 import { shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, words, widthFor, type Paint, type Terminal } from './wrap.ts';
+import { wrap, words, type Paint, type Terminal } from './wrap.ts';
 import { pathText } from '../wording/value.ts';
 
 const listed = 20;
@@ -77,5 +77,5 @@ function listLines(title: string, entries: readonly string[], terminal: Terminal
 }
 
 function entryLines(text: string, terminal: Terminal): readonly string[] {
-  return wrap([{ text: '  ' }, ...words(text)], { columns: widthFor(terminal), indent: 6 });
+  return wrap([{ text: '  ' }, ...words(text)], terminal, 6);
 }

@@ -1,6 +1,6 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span, clip, widthFor, type Paint, type Terminal } from './wrap.ts';
+import { wrap, gap, withoutBreak, words, type Span, clip, type Paint, type Terminal } from './wrap.ts';
 import { untested } from '../subjects/samples.ts';
 
 const longestSample = 60;
@@ -34,7 +34,7 @@ function ruleLines({ rule, at, trials }: RuleSampleResults, terminal: Terminal):
   const { bold, dim } = terminal.color;
   const place = escapeTerminal(`${at.file}:${at.line}:${at.column}`);
   const title: Span[] = [{ text: escapeTerminal(rule), paint: bold }, ...gap, { text: place, paint: dim, noBreak: true }];
-  return [...wrap(title, { columns: widthFor(terminal), indent: 2 }), ...trials.flatMap((trial) => trialLines(trial, terminal)), ''];
+  return [...wrap(title, terminal, 2), ...trials.flatMap((trial) => trialLines(trial, terminal)), ''];
 }
 
 const marks = { passed: 'pass', failed: 'FAIL', 'not-simulated': 'not simulated' } as const;
@@ -42,7 +42,6 @@ const marks = { passed: 'pass', failed: 'FAIL', 'not-simulated': 'not simulated'
 function trialLines({ at, name, side, text, outcome, expected, found, why, hint }: SampleResult, terminal: Terminal): readonly string[] {
   const { green, red, yellow, dim } = terminal.color;
   const paints: Readonly<Record<SampleResult['outcome'], Paint>> = { passed: green, failed: red, 'not-simulated': yellow };
-  const columns = widthFor(terminal);
   const shown = name === undefined ? `${side} "${clip(text, longestSample)}"` : clip(name, longestSample);
   const head: Span[] = [
     { text: '  ' },
@@ -52,20 +51,16 @@ function trialLines({ at, name, side, text, outcome, expected, found, why, hint 
     ...gap,
     ...withoutBreak(words(escapeTerminal(outcome === 'failed' ? '' : found), dim)),
   ];
-  if (outcome === 'passed') return wrap(head, { columns, indent: 6 });
+  if (outcome === 'passed') return wrap(head, terminal, 6);
   const more = [
     ...(outcome === 'failed' ? [`${at.file}:${at.line}:${at.column}`, `expected ${expected}, found ${found}`] : [`expected ${expected}`]),
     ...(why === undefined ? [] : [why]),
     ...(hint === undefined ? [] : [hint]),
   ];
-  return [
-    ...wrap(head, { columns, indent: 6 }),
-    ...more.flatMap((line) => wrap([{ text: '      ' }, ...words(escapeTerminal(line))], { columns, indent: 8 })),
-  ];
+  return [...wrap(head, terminal, 6), ...more.flatMap((line) => wrap([{ text: '      ' }, ...words(escapeTerminal(line))], terminal, 8))];
 }
 
 function listLines(title: string, entries: readonly string[], terminal: Terminal): readonly string[] {
   if (entries.length === 0) return [];
-  const columns = widthFor(terminal);
-  return [`${title}:`, ...entries.flatMap((entry) => wrap([{ text: '  ' }, ...words(escapeTerminal(entry))], { columns, indent: 4 })), ''];
+  return [`${title}:`, ...entries.flatMap((entry) => wrap([{ text: '  ' }, ...words(escapeTerminal(entry))], terminal, 4)), ''];
 }

@@ -11,7 +11,7 @@ import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
-import { widthFor, type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 
 const listed = 5;
 
@@ -38,7 +38,7 @@ function headingLines({ name, url, config }: SectionHeading, terminal: Terminal)
   const { bold, dim } = terminal.color;
   const title: Span[] = [{ text: escapeTerminal(name), paint: bold }, ...gap, { text: escapeTerminal(url), paint: dim, noBreak: true }];
   const source = config === undefined ? [] : [{ text: ' ', noBreak: true }, ...words(escapeTerminal(config), dim)];
-  return wrap([...title, ...source], { columns: widthFor(terminal), indent: 2 });
+  return wrap([...title, ...source], terminal, 2);
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
@@ -78,8 +78,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
 
 /** Returns the summary in parts, with a blank line between them. */
 function summaryParts(summary: ReportSummary, terminal: Terminal): readonly (readonly string[])[] {
-  const sentenceLines = (text: string): readonly string[] =>
-    wrap(words(text, terminal.color.bold), { columns: widthFor(terminal), indent: 0 });
+  const sentenceLines = (text: string): readonly string[] => wrap(words(text, terminal.color.bold), terminal, 0);
   switch (summary.type) {
     case 'plan':
       return [[...sentenceLines(planSummaryText(summary.plan)), ...planFacts(summary.plan, terminal)]];
@@ -94,13 +93,12 @@ function summaryParts(summary: ReportSummary, terminal: Terminal): readonly (rea
 
 /** Returns the policies, the highest risk and the digest of a plan. */
 function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
-  const columns = widthFor(terminal);
   const policies = policiesText(plan.policies);
   const highest = highestPlanRisk(plan);
   return [
-    ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), { columns, indent: 0 })),
+    ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
     ...(highest === undefined ? [] : [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]),
-    ...wrap(words(`Digest ${escapeTerminal(plan.digest)}`, terminal.color.dim), { columns, indent: 0 }),
+    ...wrap(words(`Digest ${escapeTerminal(plan.digest)}`, terminal.color.dim), terminal, 0),
   ];
 }
 
@@ -109,33 +107,28 @@ function auditLines(
   { digest, allowed = [] }: { readonly digest: string; readonly allowed?: Plan['allowed'] },
   terminal: Terminal,
 ): readonly string[] {
-  const options = { columns: widthFor(terminal), indent: 2 };
-  return [...wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), options), ...allowanceLines(allowed, terminal)];
+  return [...wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), terminal, 2), ...allowanceLines(allowed, terminal)];
 }
 
 function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {
-  const options = { columns: widthFor(terminal), indent: 2 };
   return allowed.flatMap(({ code, reason }) =>
-    wrap([{ text: 'Allowed', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], options),
+    wrap([{ text: 'Allowed', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], terminal, 2),
   );
 }
 
 /** Returns what a reader must know first. */
 function noticeLines(lines: readonly string[], terminal: Terminal): readonly string[] {
-  const columns = widthFor(terminal);
-  return lines.flatMap((line) => wrap([{ text: '  ' }, ...words(line, terminal.color.yellow)], { columns, indent: 6 }));
+  return lines.flatMap((line) => wrap([{ text: '  ' }, ...words(line, terminal.color.yellow)], terminal, 6));
 }
 
 function listLines({ title, entries }: SideList, terminal: Terminal): readonly string[] {
-  const columns = widthFor(terminal);
   const shown = words(shortList(entries, listed).join(', '), terminal.color.dim);
-  return [...wrap(words(title), { columns, indent: 2 }), ...wrap([{ text: '    ' }, ...shown], { columns, indent: 4 })];
+  return [...wrap(words(title), terminal, 2), ...wrap([{ text: '    ' }, ...shown], terminal, 4)];
 }
 
 function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
   if (refusals.length === 0) return [];
   const { bold, dim, red } = terminal.color;
-  const columns = widthFor(terminal);
   const lines = refusals.flatMap((refusal) => {
     const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
     const code = { text: escapeTerminal(refusal.code), paint: red };
@@ -148,11 +141,12 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
         : []),
     ];
     return [
-      ...wrap([{ text: '  ' }, code, ...where, ...gap, ...withoutBreak([...about, ...words(escapeTerminal(refusal.message))])], {
-        columns,
-        indent: 6,
-      }),
-      ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], { columns, indent: 6 })),
+      ...wrap(
+        [{ text: '  ' }, code, ...where, ...gap, ...withoutBreak([...about, ...words(escapeTerminal(refusal.message))])],
+        terminal,
+        6,
+      ),
+      ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], terminal, 6)),
     ];
   });
   return [red(bold('Refused: apply would not run this plan.')), ...lines];
@@ -161,17 +155,16 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
 const wordColumn = 11;
 
 function outcomeLines(outcome: Outcome, terminal: Terminal): readonly string[] {
-  const columns = widthFor(terminal);
   const word = outcomeWord(outcome);
   const indent = wordColumn + 4;
   const head: Span[] = [{ text: '  ' }, { text: pad(word, wordColumn), paint: wordPaint(word, terminal.color) }, ...gap];
-  const lines = wrap([...head, { text: escapeTerminal(outcome.id), noBreak: true }], { columns, indent });
+  const lines = wrap([...head, { text: escapeTerminal(outcome.id), noBreak: true }], terminal, indent);
   const texts = [outcome.message, outcome.hint].flatMap((text) => (text === undefined ? [] : [words(escapeTerminal(text))]));
   const code = outcome.code === undefined ? [] : [{ text: escapeTerminal(outcome.code), paint: terminal.color.dim }, ...gap];
   const [message, ...hints] = texts;
   const first = message === undefined ? code : [...code, ...(code.length === 0 ? message : withoutBreak(message))];
   const below = first.length === 0 ? [] : [first, ...hints];
-  return [...lines, ...below.flatMap((pieces) => wrap([{ text: ' '.repeat(indent) }, ...pieces], { columns, indent }))];
+  return [...lines, ...below.flatMap((pieces) => wrap([{ text: ' '.repeat(indent) }, ...pieces], terminal, indent))];
 }
 
 function wordPaint(word: OutcomeWord, color: Palette): Paint {

@@ -73,14 +73,12 @@ export function startOf(text: string, columns: number): string {
 /** Escaped text that is broken only if no line can hold it; `noBreak` puts no space before it. */
 export type Span = { readonly text: string; readonly paint?: Paint; readonly noBreak?: boolean };
 
-/** The width of lines, and the indent of all lines but the first, in columns. */
-export type WrapOptions = { readonly columns: number; readonly indent: number };
-
 /** The narrowest room, in columns, in which a text that fits no line may start. */
 const narrowest = 16;
 
-/** Wraps spans into lines. Only a span that is wider than a line is cut. */
-export function wrap(pieces: readonly Span[], { columns, indent }: WrapOptions): readonly string[] {
+/** Wraps spans into lines; all but the first are indented, in columns. Only a span that is wider than a line is cut. */
+export function wrap(pieces: readonly Span[], terminal: Terminal, indent: number): readonly string[] {
+  const columns = widthFor(terminal);
   const lines: string[] = [];
   let line: Span[] = [];
   let width = 0;
