@@ -123,11 +123,21 @@ export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 /** The Terraform provider of a gateway: the last part of its address, and its resource types by kind. */
 export type TerraformTypes = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
 
+/** What shows that a gateway is of a dialect. Proxies replace the header, so the fields of the responses decide without it. */
+export type DialectSigns = {
+  /** The start of the `Server` header, before the slash. */
+  readonly server: string;
+  /** Fields that only the server info of this dialect has. */
+  readonly infoFields: readonly string[];
+  /** Fields that only the connections of this dialect have. */
+  readonly rowFields: readonly string[];
+};
+
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
   readonly name: DialectName;
-  /** Returns whether the gateway is of this dialect; absent in the default dialect. */
-  readonly recognizes?: (serverInfo: ServerInfo) => boolean;
+  /** What shows that a gateway is of this dialect. */
+  readonly signs: DialectSigns;
   /** Returns the header that carries the token, where the user does not choose one. */
   readonly authHeaderFor: (token: string) => 'bearer' | 'api-key';
   /** The path that reports who the caller is, where the server info does not. */

@@ -6,7 +6,7 @@ import type { DialectChoice } from '../model/dialects.ts';
 import { createClient, type Client } from './http/client.ts';
 import { defaultRetryLimits, pauseAfter, type RetryLimits, openTransport, type TransportTimeouts } from './http/transport.ts';
 import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
-import { chooseDialect } from './dialects/choose-dialect.ts';
+import { defaultDialect, dialectNamed, mayBeApiKey, recognizeRows, recognizeServer } from './dialects/choose-dialect.ts';
 
 export type SessionOptions = {
   /** The root of the gateway's API. */
@@ -54,13 +54,14 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const client = createClient({ transport, url, token: options.token, limits, random, now, sleep, ...optional });
 
   try {
-    const serverInfo = options.dialect === 'auto' ? await requestServerInfo(client, [401]) : undefined;
-    const dialect = chooseDialect(options.dialect, serverInfo);
+    if (options.auth !== 'auto') client.authorize(options.auth);
+    const { dialect, serverInfo, sentAs } =
+      options.dialect === 'auto' ? await detectDialect(client, options) : { dialect: dialectNamed(options.dialect) };
     const auth = options.auth === 'auto' ? dialect.authHeaderFor(options.token.trim()) : options.auth;
     client.authorize(auth);
     client.useErrorHints(dialect.errorHints);
-    // The first request was sent as a bearer token: only then does it show what the caller may see.
-    const known = auth === 'bearer' && serverInfo?.status !== 401 ? serverInfo : undefined;
+    // The server info shows what the caller may see only if the token was in the right header.
+    const known = auth === sentAs && serverInfo?.status !== 401 ? serverInfo : undefined;
     const handshake = memoizePromise(() => shakeHands(client, dialect, known));
     const capabilities = memoizePromise(async () => dialect.readCapabilities(await handshake()));
     return {
@@ -100,6 +101,26 @@ async function shakeHands(client: Client, dialect: Dialect, known: ServerInfo | 
   const caller = dialect.callerPath === undefined ? undefined : client.send({ method: 'GET', path: dialect.callerPath });
   const [serverInfo, response] = await Promise.all([known ?? requestServerInfo(client, []), caller]);
   return { serverInfo, caller: response?.body };
+}
+
+type Detection = { readonly dialect: Dialect; readonly serverInfo?: ServerInfo; readonly sentAs?: 'bearer' | 'api-key' };
+
+/** Finds the dialect by the server info, otherwise by the connections; the interface's if neither shows one. */
+async function detectDialect(client: Client, { token, auth }: Pick<SessionOptions, 'token' | 'auth'>): Promise<Detection> {
+  let sentAs: 'bearer' | 'api-key' = auth === 'auto' ? 'bearer' : auth;
+  let serverInfo = await requestServerInfo(client, [401]);
+  if (serverInfo.status === 401 && recognizeServer(serverInfo) === undefined && auth === 'auto' && mayBeApiKey(token.trim())) {
+    sentAs = 'api-key';
+    client.authorize(sentAs);
+    serverInfo = await requestServerInfo(client, [401]);
+  }
+  const dialect = recognizeServer(serverInfo) ?? (serverInfo.status === 401 ? undefined : await recognizeConnections(client));
+  return { dialect: dialect ?? defaultDialect(), serverInfo, sentAs };
+}
+
+async function recognizeConnections(client: Client): Promise<Dialect | undefined> {
+  const accept = [400, 401, 403, 404, 405, 422, 500, 501];
+  return recognizeRows((await client.send({ method: 'GET', path: '/connections?page=1&page_size=1', accept })).body);
 }
 
 /** Requests the server info; a gateway that does not provide it can still be used. */

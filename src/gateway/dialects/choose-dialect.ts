@@ -1,14 +1,46 @@
-import type { DialectChoice } from '../../model/dialects.ts';
+import type { DialectName } from '../../model/dialects.ts';
+import { isObject } from '../../model/json.ts';
 import type { Dialect, ServerInfo, TerraformTypes } from '../dialect.ts';
 import { dialects } from './index.ts';
 
-/** Returns the dialect of that name; for `auto`, the one that recognizes the server info, else the default. */
-export function chooseDialect(choice: DialectChoice, serverInfo?: ServerInfo): Dialect {
-  const isChosen = ({ name, recognizes }: Dialect): boolean =>
-    choice === 'auto' ? serverInfo !== undefined && recognizes?.(serverInfo) === true : name === choice;
-  const chosen = dialects.find(isChosen) ?? dialects.find(({ recognizes }) => recognizes === undefined);
-  if (chosen === undefined) throw new Error('no dialect is the default');
-  return chosen;
+/** Returns the dialect of a name. */
+export function dialectNamed(name: DialectName): Dialect {
+  const named = dialects.find((dialect) => dialect.name === name);
+  if (named === undefined) throw new Error(`there is no dialect ${name}`);
+  return named;
+}
+
+/** Returns the dialect of gateways that show none. */
+export function defaultDialect(): Dialect {
+  const [first] = dialects;
+  if (first === undefined) throw new Error('there is no dialect');
+  return first;
+}
+
+/**
+ * Returns the dialect that the server info shows: `ostiary serve` names itself in the body, any gateway in the `Server` header unless a
+ * proxy replaces it, and the fields of the body belong to one dialect. Returns undefined if it shows none.
+ */
+export function recognizeServer({ server, body }: ServerInfo): Dialect | undefined {
+  const info = isObject(body) ? body : {};
+  const named = dialects.find(({ signs }) => signs.server === info['name']);
+  if (named !== undefined) return named;
+  const name = server.toLowerCase().split(/[/ ]/, 1)[0];
+  return (
+    dialects.find(({ signs }) => signs.server === name) ?? dialects.find(({ signs }) => signs.infoFields.some((field) => field in info))
+  );
+}
+
+/** Returns the dialect that the connections of a list show; undefined if they show none. */
+export function recognizeRows(body: unknown): Dialect | undefined {
+  const rows = isObject(body) ? body['data'] : body;
+  const [first] = Array.isArray(rows) ? rows : [];
+  return isObject(first) ? dialects.find(({ signs }) => signs.rowFields.some((field) => field in first)) : undefined;
+}
+
+/** Returns whether any dialect sends such a token in the header `Api-Key`. */
+export function mayBeApiKey(token: string): boolean {
+  return dialects.some(({ authHeaderFor }) => authHeaderFor(token) === 'api-key');
 }
 
 /** Lists the prefixes of secret values that are references; for `auto`, those of all dialects. */

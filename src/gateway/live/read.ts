@@ -6,7 +6,7 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../context.ts';
-import { fetchList, readWholeList, type WholeList } from './whole-list.ts';
+import { dialectHint, fetchList, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
 export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
@@ -85,10 +85,17 @@ export async function resourceFromResponse(
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
   const { seesSecrets } = await context.capabilities();
   context.idIndex.learn(id, uid);
-  const version = response.header('etag');
+  const version = strongTag(response);
   const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
   if (read.secretsVersion !== undefined) context.recentReads.set(uid, read);
   return { ...read, ...(version === undefined ? {} : { version }) };
+}
+
+/** Returns the gateway's own `ETag`: proxies that compress or change a body mark it as weak, or name the compression in it. */
+function strongTag({ header }: HttpResponse): string | undefined {
+  const tag = header('etag')?.trim().replace(/^W\//, '');
+  const isCompressed = header('content-encoding') !== undefined;
+  return isCompressed ? tag?.replace(/[-;](?:gzip|br|deflate|zstd)"$/, '"') : tag;
 }
 
 /** Adds the secrets from an earlier read of the one object to a bulk read, where they have not changed since. */
@@ -166,7 +173,7 @@ function unexpectedShape(url: string): ApiError {
     url,
     retryable: false,
     ambiguous: false,
-    hint: 'is the url the root of a gateway’s API, and the dialect right?',
+    hint: dialectHint,
   });
 }
 

@@ -36,11 +36,13 @@ export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<W
   return { diagnostics: [diagnosticOf(read.url, attempt)] };
 }
 
+/** The hint for answers of another shape. */
+export const dialectHint =
+  'is the url the root of a gateway’s API? If the gateway cannot be recognized, set dialect: interface or hoop in the config';
+
 function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
   const hint =
-    code === 'api/list-not-whole'
-      ? 'nothing can be concluded from a list with holes; run again when nobody else writes'
-      : 'is the url the root of a gateway’s API, and the dialect right?';
+    code === 'api/list-not-whole' ? 'nothing can be concluded from a list with holes; run again when nobody else writes' : dialectHint;
   return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
 }
 

@@ -15,7 +15,7 @@ import type {
 import type { HttpRequest } from '../http/client.ts';
 import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
-import { fetchList, readWholeList } from '../live/whole-list.ts';
+import { dialectHint, fetchList, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
 /** Returns an agent with our names of statuses. */
@@ -199,7 +199,7 @@ function unexpectedShape(url: string, method: string): never {
     url,
     retryable: false,
     ambiguous: method !== 'GET',
-    hint: 'is the url the root of a gateway’s API, and the dialect right?',
+    hint: dialectHint,
   });
 }
 

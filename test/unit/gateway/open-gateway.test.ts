@@ -30,6 +30,25 @@ describe('opening', () => {
     expect((await (await open(other.url, { dialect: 'hoop' })).identify()).dialect).toBe('hoop');
   });
 
+  it.each([
+    ['the server info of hoop', { version: '1.148.0', license_info: {}, grpc_url: '' }, [], 'nginx', 'hoop'],
+    ['the name of ostiary serve', { name: 'ostiary' }, [], 'hoopgateway', 'interface'],
+    ['a role in the server info', { role: 'admin' }, [{ jira_issue_template_id: '' }], 'cloudflare', 'interface'],
+    ['a connection of hoop', { version: '1' }, [{ jira_issue_template_id: '' }], 'nginx', 'hoop'],
+    ['a connection of the interface', { version: '1' }, [{ issuetracker_issue_template_id: '' }], 'nginx', 'interface'],
+    ['nothing', {}, [], 'nginx', 'interface'],
+    ['only the header', {}, [], 'HoopGateway/2', 'hoop'],
+  ])('detects the dialect by %s', async (_, info, rows, header, dialect) => {
+    const replies = { 'GET /serverinfo': json(200, info), 'GET /userinfo': json(200, { role: 'admin' }) };
+    const { url } = await serve({ ...replies, 'GET /connections?page=1&page_size=1': json(200, rows) }, header);
+    expect((await (await open(url)).identify()).dialect).toBe(dialect);
+  });
+
+  it('names the setting where a list has another shape', async () => {
+    const { url } = await serve({ 'GET /connections': json(200, { ok: true }) });
+    expect((await (await open(url)).readAll(kinds)).diagnostics[0]?.hint).toContain('set dialect: interface or hoop');
+  });
+
   it('sends the key in the chosen header', async () => {
     const server = await serve({});
     await (await open(server.url, { auth: 'api-key' })).identify();

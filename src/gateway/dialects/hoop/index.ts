@@ -28,7 +28,11 @@ const errorHints: readonly ErrorHint[] = [
 /** The public gateway hoop, as version 1.148 behaves. */
 export const hoopDialect: Dialect = {
   name: 'hoop',
-  recognizes: ({ server }) => /^hoopgateway\b/i.test(server),
+  signs: {
+    server: 'hoopgateway',
+    infoFields: ['license_info', 'redact_provider', 'has_redact_credentials', 'grpc_url', 'tenancy_type'],
+    rowFields: ['jira_issue_template_id'],
+  },
   authHeaderFor,
   callerPath: '/userinfo',
   readCapabilities,

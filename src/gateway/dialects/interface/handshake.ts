@@ -25,5 +25,6 @@ export function readCapabilities(handshake: Handshake): Capabilities {
 
 /** Returns whether the gateway is `ostiary serve`. */
 export function isOstiaryServer({ serverInfo }: Handshake): boolean {
-  return serverInfo.server.startsWith('ostiary/');
+  const { body, server } = serverInfo;
+  return (isObject(body) && body['name'] === 'ostiary') || server.startsWith('ostiary/');
 }

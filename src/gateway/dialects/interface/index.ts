@@ -8,6 +8,7 @@ import { service } from './service.ts';
 /** The interface as `interface.md` describes it and `ostiary serve` implements it. */
 export const interfaceDialect: Dialect = {
   name: 'interface',
+  signs: { server: 'ostiary', infoFields: ['role', 'borrowed_fields'], rowFields: ['issuetracker_issue_template_id'] },
   authHeaderFor: () => 'bearer',
   readCapabilities,
   kinds,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readWrites } from '../../../../src/gateway/service/open-service.ts';
-import { chooseDialect } from '../../../../src/gateway/dialects/choose-dialect.ts';
+import { dialectNamed } from '../../../../src/gateway/dialects/choose-dialect.ts';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 
-const dialect = chooseDialect('interface');
+const dialect = dialectNamed('interface');
 const row = { outcome: true, http_method: 'PUT', http_path: '/connections/db', actor_name: 'ada', created_at: '2026-11-20T03:12:00Z' };
 
 /** Reads a log that answers each page with these rows. */
