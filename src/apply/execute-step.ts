@@ -25,7 +25,7 @@ export async function executeStep(step: Step, state: ApplyState): Promise<StepRe
 async function attemptStep(step: Step, state: ApplyState): Promise<StepResult> {
   const known = state.known.get(liveKeyOf(step.change));
   const fresh = known === undefined ? undefined : await state.input.gateway.readOne(known);
-  if (step.part === 'delete') return fresh === undefined ? { status: 'already' } : remove(step, fresh, state);
+  if (step.change.action === 'delete') return fresh === undefined ? { status: 'already' } : closeOrRemove(step, fresh, state);
   const creates = step.change.action === 'create' && step.part !== 'open';
   if (fresh === undefined)
     return creates ? create(step, state) : failStep('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
@@ -47,6 +47,10 @@ async function create(step: Step, state: ApplyState): Promise<StepResult> {
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
+}
+
+function closeOrRemove(step: Step, fresh: LiveResource, state: ApplyState): Promise<StepResult> {
+  return step.part === 'delete' ? remove(step, fresh, state) : update(step, fresh, state);
 }
 
 /** Deletes an object that is still as planned, with the attachments that the plan names. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { editSpec, specValueAt, type Edit } from '../model/spec/edit.ts';
+import { mergeStrictest } from '../model/spec/merge-strictest.ts';
 import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../model/desired.ts';
 import { canonical, compareText, equal, type Json, type JsonObject } from '../model/json.ts';
@@ -95,18 +96,39 @@ export function plannedObjectsOf(
 export function changesSincePlan(change: Change, kind: Kind, live: LiveResource, seen: PlannedObject | undefined): readonly ChangedField[] {
   if (change.action === 'create') return [];
   const planned = change.fields.filter(isPlain);
-  const unexpected = unexpectedFields(planned, kind, live);
+  const found = change.action === 'delete' ? reopened(planned, kind, live) : live;
+  const unexpected = unexpectedFields(planned, kind, found);
   if (seen === undefined) return unexpected;
-  const others = changedOtherFields(planned, kind, { live, seen });
+  const others = changedOtherFields(planned, kind, { live: found, seen });
   return [...unexpected, ...others.filter(({ path }) => !unexpected.some((one) => one.path === path))];
 }
 
-/** Returns planned fields with an unexpected value; after the first of two writes, each entry of a list has one of the two values. */
+/** Returns the object as it was before the plan closed it, if nothing else closed it. */
+function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResource): LiveResource {
+  const closed = kind.fields.filter(({ name, closed: value }) => value !== undefined && live.spec[name] === value);
+  const paths = new Set(closed.map(({ name }) => pointer(name)));
+  return {
+    ...live,
+    spec: revertFields(
+      kind,
+      live.spec,
+      planned.filter(({ path }) => paths.has(path)),
+    ),
+  };
+}
+
+/**
+ * Returns planned fields with an unexpected value. After the first of two writes, each entry of a list has one of the two values,
+ * and any other field the stricter one.
+ */
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
   return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
     const [from, desired] = [shown(before), shown(after)];
-    return equal(from, now) || equal(desired, now) ? [] : [{ path, from, now, desired }];
+    if (equal(from, now) || equal(desired, now)) return [];
+    const side = (value: Json | undefined): JsonObject => editSpec(kind.fields, live.spec, [{ path, value }]);
+    const joined = mergeStrictest(kind.fields, side(desired), side(from));
+    return equal(specValueAt(kind.fields, joined, path), now) ? [] : [{ path, from, now, desired }];
   });
 }
 

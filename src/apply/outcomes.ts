@@ -26,6 +26,10 @@ export function outcomeOf({ id, action, managedBy }: Change, steps: readonly Exe
 
 /** Returns what an unfinished change has done, and why the rest is missing. */
 function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
+  if (first.part === 'close') {
+    const missing = status === 'interrupted' ? 'interrupted before it was deleted' : message;
+    return `closed, not deleted: ${missing}`;
+  }
   if (first.part !== 'closed') {
     if (status === 'interrupted') return 'first of two writes done, the last one not begun: interrupted before it';
     return `first of two writes done, the last one ${status === 'failed' ? 'failed' : 'not begun'}: ${message}`;

@@ -4,7 +4,7 @@ import type { Kind } from '../model/kind.ts';
 import type { LiveResource } from '../model/live.ts';
 import type { WriteRequest } from '../model/gateway.ts';
 import { liveKeyOf, otherEnd } from '../model/plan/plan.ts';
-import type { Step } from '../model/plan/schedule.ts';
+import type { Step, StepPart } from '../model/plan/schedule.ts';
 import { isPointerWithin, tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
@@ -16,7 +16,7 @@ export type SecretLookup = (id: ResourceId, path: Pointer) => Secret | undefined
 /** Returns the complete resource that the step writes, based on a fresh read; without one it is created. */
 export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResource): WriteRequest {
   const { change, kind, part } = step;
-  const fields = part === 'open' || part === 'name' ? [] : change.fields.filter((field) => field.held !== true);
+  const fields = writesOnlyPart(part) ? [] : change.fields.filter((field) => field.held !== true);
   const given = fields.filter((field) => 'secret' in field.after);
   return {
     id: liveKeyOf(change),
@@ -31,6 +31,11 @@ export function requestOf(step: Step, secretOf: SecretLookup, fresh?: LiveResour
       }),
     ),
   };
+}
+
+/** Returns whether a step writes only a name or access modes, and no field, secret or edge of its change. */
+function writesOnlyPart(part: StepPart): boolean {
+  return part === 'open' || part === 'name' || part === 'close';
 }
 
 function requireSecret(id: ResourceId, path: Pointer, secretOf: SecretLookup): Secret {
@@ -51,6 +56,8 @@ function specOf({ change, kind, part }: Step, live: JsonObject): JsonObject {
       return mergeStrictest(kind.fields, after, live);
     case 'closed':
       return editSpec(kind.fields, after, closingEdits(kind));
+    case 'close':
+      return editSpec(kind.fields, live, closingEdits(kind));
     case 'open':
       return editSpec(kind.fields, live, openingEdits(kind, specAfter(change, kind, {})));
   }
@@ -66,7 +73,7 @@ function openingEdits(kind: Kind, after: JsonObject): readonly Edit[] {
 
 /** Returns all edges of one field after the step: the fresh ones and those that the plan attaches, without those that it detaches. */
 function edgesOf({ change, edges, part }: Step, belongs: (id: ResourceId) => boolean, fresh: readonly ResourceId[]): readonly ResourceId[] {
-  const mine = part === 'open' || part === 'name' ? [] : edges;
+  const mine = writesOnlyPart(part) ? [] : edges;
   const ends = (action: 'attach' | 'detach'): readonly ResourceId[] =>
     mine.filter((edge) => edge.action === action).map((edge) => otherEnd(edge, liveKeyOf(change)));
   const detached = new Set(part === 'gain' ? [] : ends('detach'));
@@ -129,7 +136,7 @@ export function findUnkept({ step, request }: WrittenStep, found: LiveResource |
 }
 
 function unkeptEdges({ change, kind, edges, part }: Step, found: LiveResource): readonly string[] {
-  if (part === 'open' || part === 'name') return [];
+  if (writesOnlyPart(part)) return [];
   const key = liveKeyOf(change);
   const shown = new Set(kind.fields.flatMap((field) => found.edges[field.name] ?? []));
   return edges.flatMap((edge) => {

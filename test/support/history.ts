@@ -9,7 +9,7 @@ import { draftPlan, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from './desired-state.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
 import { inputOf, reviewOf } from './run-pipeline.ts';
-import { scenario, type Manifest, type Scenario } from './scenario.ts';
+import { manifestId, scenario, selfContained, type Manifest, type Scenario } from './scenario.ts';
 
 /** The manifests of the last apply, the current ones, and a gateway that has drifted. */
 export type History = {
@@ -54,6 +54,41 @@ export const history: fc.Arbitrary<History> = fc
     const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
     return { one, desired, base, consent: { adopt: ids, revert: reverts && renames !== 'connection' ? ids : [], prune } };
   });
+
+/** Manifests that are applied, then others, with everything pruned that the others leave out. */
+export type Succession = { readonly before: readonly Manifest[]; readonly after: readonly Manifest[] };
+
+const isConnection = ({ kind }: Manifest): boolean => kind === 'Connection';
+
+/** Generates manifests of connections under the same rules, and other manifests that leave out at least one of them. */
+export const succession: fc.Arbitrary<Succession> = fc
+  .record({ past: scenario, one: scenario, kept: fc.nat({ max: 2 }) })
+  .map(({ past, one, kept }) => {
+    const before = selfContained(past);
+    const left = new Set(before.filter(isConnection).slice(kept).map(manifestId));
+    const after = one.manifests.filter((manifest) => !left.has(manifestId(manifest)));
+    return { before: before.map(stripped), after: selfContained({ manifests: after, live: [] }).map(stripped), left };
+  })
+  .filter(({ left, after }) => left.size > 0 && after.length > 0);
+
+/** Returns a manifest whose changes are all written. */
+function stripped({ kind, metadata: { name }, spec }: Manifest): Manifest {
+  return { kind, metadata: { name }, spec };
+}
+
+/** Returns the base and the consent with which the second half of a succession is planned. */
+export function pruning({ before }: Succession): { readonly base: BaseState; readonly consent: Consent } {
+  const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(before), removedIn: new Map() };
+  return { base, consent: { adopt: [], revert: [], prune: true } };
+}
+
+/** Counts the open connections that a plan deletes while it weakens one of their rules. */
+export function weakenedDeletions(plan: Plan, live: LiveState): number {
+  const deleted = new Set(plan.changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
+  const weakened = new Set(plan.changes.flatMap(({ id, risks }) => (risks.some((risk) => risk.class === 'weakens') ? [id] : [])));
+  const ends = live.resources.flatMap(({ id, edges }) => (weakened.has(id) ? (edges['connection_ids'] ?? []) : []));
+  return ends.filter((id) => deleted.has(id)).length;
+}
 
 /** Creates the gateway of a history. */
 export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {

@@ -5,6 +5,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
+import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 import { verificationKey } from '../../src/reconcile/prepare/verified-secrets.ts';
 import { runReconcile } from './run-pipeline.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
@@ -156,13 +157,17 @@ export function openHoop(model: HoopModel): Promise<Gateway> {
 const folder = join(tmpdir(), 'ostiary-hoop-scenarios');
 
 /** Reads the live state, with the secrets that the manifests state, and plans. Throws when planning finds an error. */
-export async function planHoop(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+export async function planHoop(
+  gateway: Gateway,
+  desired: DesiredState,
+  pruned: Partial<ReconcileInput> = {},
+): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const { value, diagnostics } = await gateway.readAll([...registry.keys()]);
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const { url } = await gateway.identify();
   const { live } = await withSecrets(value, desired, { gateway, key: verificationKey(scenarioToken, url, undefined), folder });
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' };
-  const checked = runReconcile({ target, desired, live });
+  const checked = runReconcile({ target, desired, live, ...pruned });
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return { plan: checked.value, live };
 }

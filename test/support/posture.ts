@@ -10,8 +10,11 @@ export type ResourceStates = Readonly<Record<ResourceId, MemoryResource>>;
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;
 const allGroups = ['dba', 'sre', 'security'] as const;
 
+/** The thresholds that a gateway may use for a rule without one: none that masks anything, or the strictest. */
+const ownThresholds = [2, 0] as const;
+
 /** The protection of a connection: its own and that of every rule attached to it. */
-export function postureOf(resources: ResourceStates, id: ResourceId): Posture | undefined {
+export function postureOf(resources: ResourceStates, id: ResourceId, ownThreshold: number = ownThresholds[0]): Posture | undefined {
   const connection = resources[id];
   if (connection === undefined) return undefined;
   const spec = connection.spec ?? {};
@@ -25,7 +28,7 @@ export function postureOf(resources: ResourceStates, id: ResourceId): Posture | 
   for (const rule of Object.values(resources)) {
     if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
     if (kindOf(rule.id) === 'GuardrailRule') addGuardrail(has, rule.spec ?? {});
-    else addMasking(limits, rule.spec ?? {});
+    else addMasking(limits, rule.spec ?? {}, ownThreshold);
   }
   return { has, limits };
 }
@@ -46,18 +49,25 @@ export function missingControls(found: Posture, wished: Posture): readonly strin
 
 /** Lists the connections that a state protects less than both the state before and the state after. */
 export function exposedConnections(state: ResourceStates, before: ResourceStates, after: ResourceStates): readonly string[] {
-  return Object.values(state).flatMap(({ id }) => {
-    const [now, first, last] = [postureOf(state, id), postureOf(before, id), postureOf(after, id)];
-    if (kindOf(id) !== 'Connection' || now === undefined || last === undefined) return [];
-    if (first === undefined)
-      return isClosed(now) || missingControls(now, last).length === 0
-        ? []
-        : [`${id} is open without ${missingControls(now, last).join(', ')}`];
-    const lost = missingControls(now, first).length > 0 && missingControls(now, last).length > 0;
-    return lost
-      ? [`${id} lacks ${missingControls(now, first).join(', ')} of before, ${missingControls(now, last).join(', ')} of after`]
-      : [];
-  });
+  const found = ownThresholds.flatMap((ownThreshold) =>
+    Object.values(state).flatMap(({ id }) => {
+      const sides = [state, before, after].map((one) => postureOf(one, id, ownThreshold));
+      return kindOf(id) === 'Connection' ? exposureOf(id, sides) : [];
+    }),
+  );
+  return [...new Set(found)];
+}
+
+/** Describes the exposure of one connection; one that does not exist before or after is closed there. */
+function exposureOf(id: ResourceId, [now, first, last]: readonly (Posture | undefined)[]): readonly string[] {
+  if (now === undefined || isClosed(now)) return [];
+  const [before, after] = [first, last].map((side) => side && missingControls(now, side));
+  if (before?.length === 0 || after?.length === 0) return [];
+  const texts = [
+    ...(before === undefined ? [] : [`${before.join(', ')} of before`]),
+    ...(after === undefined ? [] : [`${after.join(', ')} of after`]),
+  ];
+  return [`${id} is open and lacks ${texts.join(', ')}`];
 }
 
 function addGuardrail(has: Set<string>, spec: JsonObject): void {
@@ -72,8 +82,8 @@ function addGuardrail(has: Set<string>, spec: JsonObject): void {
 }
 
 /** A rule finds an entity from its threshold minus the score of a custom type; of several rules the strictest counts. */
-function addMasking(limits: Map<string, number>, spec: JsonObject): void {
-  const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : 2;
+function addMasking(limits: Map<string, number>, spec: JsonObject, ownThreshold: number): void {
+  const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : ownThreshold;
   const add = (entity: string, score = 0): void => {
     limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold - score));
   };

@@ -34,10 +34,14 @@ export function runReconcile(given: TestInput, review: Partial<ReviewInput> = {}
 }
 
 /** Reads the gateway and plans; throws where planning finds an error. */
-export async function planAgainst(gateway: Gateway, desired: DesiredState): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+export async function planAgainst(
+  gateway: Gateway,
+  desired: DesiredState,
+  more: Partial<ReconcileInput> = {},
+): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('the list is not whole');
-  return { plan: planOf(desired, live), live };
+  return { plan: planFrom(runReconcile({ desired, live, ...more })), live };
 }
 
 /** Plans without limits, and returns the diagnostics too. */
@@ -47,7 +51,10 @@ export function checkedPlan(desired: DesiredState, live: LiveState, base?: BaseS
 
 /** Plans without limits; throws where planning finds an error. */
 export function planOf(desired: DesiredState, live: LiveState, base?: BaseState): Plan {
-  const checked = checkedPlan(desired, live, base);
+  return planFrom(checkedPlan(desired, live, base));
+}
+
+function planFrom(checked: Checked<Plan>): Plan {
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;
 }

@@ -202,6 +202,11 @@ export const scenario: fc.Arbitrary<Scenario> = fc
   .map((entries) => settle(entries))
   .filter((one) => one.manifests.length > 0);
 
+/** Returns the manifests of a scenario as they are without a gateway: no reference leaves them. */
+export function selfContained({ manifests }: Scenario): readonly Manifest[] {
+  return settle(manifests.map((manifest) => ({ manifest }))).manifests;
+}
+
 /** Removes references to missing objects and kept secrets without a live value, so that every scenario is valid. */
 function settle(entries: readonly Entry[]): Scenario {
   const live = entries.flatMap((one) => one.live ?? []);

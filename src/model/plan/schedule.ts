@@ -20,12 +20,13 @@ function pathsText(paths: readonly Pointer[]): string {
 
 /**
  * The stages of an apply, in their order; a stage begins when the one before is read back. Names change first, so that every
- * later write knows them. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
+ * later write knows them. A connection that will be deleted is closed before any rule changes. Rules strengthen before the objects that need them change, and weaken after; a rule that the gateway
  * accepts only as one write is written just before or just after those objects. Deletions come last, protected objects before
  * the rules that protect them.
  */
 export const stages = [
   'rename',
+  'close-deleted',
   'strengthen',
   'create',
   'strengthen-created',
@@ -57,9 +58,10 @@ export const slotStages: Readonly<Record<WriteSlot, Stage>> = {
 
 /**
  * How much of its change a step writes: all of it, only the part that adds protection (live and desired joined), all of it with
- * access closed, the opening of an object that was created closed, the new name alone, or the deletion.
+ * access closed, the opening of an object that was created closed, the new name alone, the closing of an object that is deleted
+ * later, or the deletion.
  */
-export type StepPart = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'delete';
+export type StepPart = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'close' | 'delete';
 
 /** Which write of its change a step is: `rename` its new name, `early` what later writes rely on, `open` the end of a creation, `main` all others. */
 export type StepPhase = 'rename' | 'early' | 'main' | 'open';

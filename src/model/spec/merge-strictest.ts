@@ -50,8 +50,9 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
     case 'fewer':
       return Array.isArray(desired) && Array.isArray(live) ? common(desired, live) : live;
     case 'lower':
-    case 'threshold':
       return stricter(desired, live, Math.min);
+    case 'threshold':
+      return typeof desired === 'number' && typeof live === 'number' ? Math.min(desired, live) : strictestThreshold;
     case 'higher':
       return stricter(desired, live, Math.max);
     case 'most':
@@ -62,6 +63,9 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
       return [desired, live].find((value) => value === false || value === 'disabled') ?? live;
   }
 }
+
+/** The threshold that no other one is stricter than. Without a threshold the gateway uses one of its own, which is unknown. */
+const strictestThreshold = 0;
 
 function joined(desired: readonly Json[], live: readonly Json[]): readonly Json[] {
   return [...live, ...desired.filter((entry) => !live.some((other) => equal(entry, other)))];

@@ -269,9 +269,12 @@ export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceI
 
 /** Completes a draft with its reasons; undefined if nothing changes. */
 export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
-  const { action, unfinished, adopts, replacedBy, ...change } = draft;
+  const { action, unfinished, adopts, replacedBy, closesFirst, ...change } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
-  if (action === 'delete') return { ...change, action, needs: after, reasons: [replacedBy === undefined ? 'orphan' : 'replaced'] };
+  if (action === 'delete') {
+    const why = replacedBy === undefined ? 'orphan' : 'replaced';
+    return { ...change, action, needs: after, reasons: closesFirst === true ? [why, 'closed-first'] : [why] };
+  }
   const isHeld = draft.fields.some(({ held }) => held === true);
   const differs = draft.fields.every(({ held }) => held === true) ? [] : [unfinished === true ? 'unfinished' : 'differs'];
   if (draft.managedBy !== undefined) {

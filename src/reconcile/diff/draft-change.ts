@@ -19,6 +19,8 @@ export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
   /** The object exists, and was never applied by Ostiary. */
   readonly adopts?: true;
   /** The successor: the object is closed or deleted once it exists. */
+  /** The deletion closes an open object first. */
+  readonly closesFirst?: true;
   readonly replacedBy?: ResourceId;
   /** An interrupted apply created the object closed and did not open it. */
   readonly unfinished?: true;

@@ -17,7 +17,7 @@ import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { stages, stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
-import { ownDirection, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
+import { closedFirstOf, ownDirection, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
 const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
 
@@ -71,6 +71,7 @@ function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots)
  */
 const stageLengths: Readonly<Record<Stage, number>> = {
   rename: 4,
+  'close-deleted': 4,
   strengthen: 4,
   create: 4,
   'strengthen-created': 2,
@@ -108,11 +109,13 @@ function findExposures(
   once: ReadonlySet<ResourceId>,
 ): readonly Exposure[] {
   const events = new Map<ResourceId, ProtectionEvent[]>();
+  const closed = closedFirstOf(effects.values());
   const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
   for (const step of steps) {
     const effect = effects.get(step.change.id);
     if (effect === undefined) continue;
     for (const connection of isRule(effect.kind) ? effect.connections : [liveKeyOf(effect.change)]) {
+      if (closed.has(connection)) continue;
       const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
       const list = events.get(connection);
       if (list === undefined) events.set(connection, [event]);
@@ -141,6 +144,8 @@ function directionOf({ part }: Step, effect: Effect, { connection, halved }: Wri
     case 'closed':
     case 'name':
       return noEffect;
+    case 'close':
+      return { strengthens: true, weakens: false };
     case 'delete':
       return { strengthens: false, weakens: isRule(effect.kind) };
     case 'open':

@@ -6,6 +6,7 @@ import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames, type Change
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
+import { closableFields } from '../prepare/replacements.ts';
 import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 
@@ -22,15 +23,18 @@ export function scheduleSteps(
   slots: WriteSlots = noSlots,
 ): readonly Step[] {
   if (plan.changes.length === 0) return [];
-  const all = effectsOf(plan, withNames(live, renamesOf(plan.changes)), registry);
+  const named = withNames(live, renamesOf(plan.changes));
+  const all = effectsOf(plan, named, registry);
   const effects = all.filter(({ change }) => change.action !== 'delete');
   const objects = new Map(effects.filter(({ kind }) => !isRule(kind)).map((effect) => [liveKeyOf(effect.change), effect]));
+  const closings = closingsOf(all, named);
   const rules = placeRules(
     effects.filter(({ kind }) => isRule(kind)),
-    { objects, slots },
+    { objects, closings, closedFirst: closedFirstOf(all), slots },
   );
-  const layout: Layout = { objects, guards: guardsOf(rules) };
+  const layout: Layout = { objects, guards: guardsOf(rules), closings };
   const steps = [
+    ...closings.values(),
     ...rules.flatMap((rule) => ruleSteps(rule, layout)),
     ...[...objects.values()].flatMap((one) => objectSteps(one, layout)),
     ...deletions(all, layout),
@@ -49,9 +53,42 @@ function laterStage(one: Stage, other: Stage): Stage {
   return stagesBetween(one, other) > 0 ? other : one;
 }
 
+function isReplaced({ reasons }: Change): boolean {
+  return reasons.includes('replaced');
+}
+
+/**
+ * Returns the connections that are closed before any rule changes, so that no later write exposes them: those that the plan
+ * deletes, except replaced ones. A replaced connection is closed after its successor is open.
+ */
+export function closedFirstOf(effects: Iterable<Effect>): ReadonlySet<ResourceId> {
+  return new Set(
+    [...effects].flatMap(({ change, kind }) => {
+      const isFirst = change.action === 'delete' && !isReplaced(change) && !isRule(kind);
+      return isFirst ? [liveKeyOf(change)] : [];
+    }),
+  );
+}
+
+/** Returns the steps that close the open connections which the plan deletes, by connection. */
+function closingsOf(effects: readonly Effect[], live: LiveState): ReadonlyMap<ResourceId, Step> {
+  const deleted = effects.filter(({ change }) => change.action === 'delete');
+  if (deleted.length === 0) return new Map();
+  const found = liveById(live.resources);
+  return new Map(
+    deleted.flatMap(({ change, kind }) => {
+      const id = liveKeyOf(change);
+      const spec = found.get(id)?.spec;
+      if (spec === undefined || closableFields(kind).every(({ name, value }) => spec[name] === value)) return [];
+      const key = { id, phase: 'early' } as const;
+      return [[id, { key, change, kind, edges: [], part: 'close', stage: 'close-deleted', needs: [] }] as const];
+    }),
+  );
+}
+
 /** Closes or deletes a replaced object after the last step of its successor. */
 function closeAfterSuccessor(step: Step, last: ReadonlyMap<ResourceId, StepKey>): Step {
-  if (!step.change.reasons.includes('replaced')) return step;
+  if (!isReplaced(step.change)) return step;
   const needs = step.change.needs.flatMap((id) => last.get(id) ?? []);
   return { ...step, stage: laterStage(step.stage, 'close'), needs: uniqueStepKeys([...step.needs, ...needs]) };
 }
@@ -72,7 +109,7 @@ function deletions(effects: readonly Effect[], layout: Layout): readonly Step[] 
   return deleted.map((effect): Step => {
     const { change, kind, edges } = effect;
     const step = { key: mainKey(liveKeyOf(change)), change, kind, edges, part: 'delete' } as const;
-    if (!isRule(kind)) return { ...step, stage: 'delete', needs: [] };
+    if (!isRule(kind)) return { ...step, stage: 'delete', needs: closingKeys([liveKeyOf(change)], layout.closings) };
     const protectedToo = [...effect.connections].filter((id) => keys.has(id)).map(mainKey);
     return { ...step, stage: 'delete-rules', needs: [...lateNeeds(effect, layout), ...protectedToo] };
   });
@@ -98,30 +135,38 @@ type Layout = {
   readonly objects: Objects;
   /** By connection, the rules whose early write strengthens it. */
   readonly guards: ReadonlyMap<ResourceId, readonly PlacedRule[]>;
+  /** By connection that is deleted, the step that closes it. */
+  readonly closings: ReadonlyMap<ResourceId, Step>;
+};
+
+type PlacingContext = {
+  readonly objects: Objects;
+  readonly closings: Layout['closings'];
+  readonly closedFirst: ReadonlySet<ResourceId>;
 };
 
 function placeRules(
   rules: readonly Effect[],
-  { objects, slots }: { readonly objects: Objects; readonly slots: WriteSlots },
+  { slots, ...context }: PlacingContext & { readonly slots: WriteSlots },
 ): readonly PlacedRule[] {
   const counts = new Map<ResourceId, number>();
   for (const id of rules.flatMap((rule) => [...rule.connections])) counts.set(id, (counts.get(id) ?? 0) + 1);
   const shared = new Set([...counts].filter(([, count]) => count > 1).map(([id]) => id));
   return rules.map((rule) => {
     const slot = slots.get(rule.change.id);
-    return { ...rule, placement: slot === undefined ? placementOf(rule, shared, objects) : { at: slotStages[slot] } };
+    return { ...rule, placement: slot === undefined ? placementOf(rule, shared, context) : { at: slotStages[slot] } };
   });
 }
 
-function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, objects: Objects): Placement {
+function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, { objects, closings, closedFirst }: PlacingContext): Placement {
   const total = totalOf(rule);
   if (!total.weakens) return 'early';
   if (!total.strengthens) return 'late';
-  const connections = [...rule.connections];
+  const connections = [...rule.connections].filter((id) => !closedFirst.has(id));
   if (connections.some((id) => shared.has(id))) return 'twice';
-  const meeting = connections.map((id) => ({ on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));
+  const meeting = connections.map((id) => ({ id, on: effectOn(rule, id), own: ownDirection(objects.get(id)) }));
   const early = meeting.some(({ on, own }) => on.strengthens && own.weakens);
-  const late = meeting.some(({ on, own }) => on.weakens && own.strengthens);
+  const late = meeting.some(({ id, on, own }) => on.weakens && (own.strengthens || closings.has(id)));
   if (early && late) return 'twice';
   return late ? 'late' : 'early';
 }
@@ -163,6 +208,10 @@ function ruleSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
   return [name, ...contentSteps(rule, layout).map((step) => ({ ...step, needs: [name.key, ...step.needs] }))];
 }
 
+function closingKeys(connections: Iterable<ResourceId>, closings: Layout['closings']): readonly StepKey[] {
+  return [...connections].flatMap((id) => closings.get(id)?.key ?? []);
+}
+
 function contentSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
   const { change, kind, edges, placement } = rule;
   const createdEnds = [...rule.attaches].filter((id) => layout.objects.get(id)?.change.action === 'create').map(mainKey);
@@ -173,7 +222,7 @@ function contentSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
     edges,
     part: placement === 'twice' ? 'gain' : 'whole',
     stage: createdEnds.length > 0 ? 'strengthen-created' : 'strengthen',
-    needs: createdEnds,
+    needs: placement === 'early' ? [...createdEnds, ...closingNeeds(rule, layout)] : createdEnds,
   };
   if (placement === 'early') return [early];
   const needs = lateNeeds(rule, layout);
@@ -182,11 +231,22 @@ function contentSteps(rule: PlacedRule, layout: Layout): readonly Step[] {
   return placement === 'late' ? [late] : [early, { ...late, needs: [early.key, ...needs] }];
 }
 
-/** Returns what makes up for a loss on the same connection: other rules' gains and the connection's own. */
-function lateNeeds(rule: Effect, { guards, objects }: Layout): readonly StepKey[] {
-  const lost = [...rule.connections].filter((id) => effectOn(rule, id).weakens);
+function lossesOf(rule: Effect): readonly ResourceId[] {
+  return [...rule.connections].filter((id) => effectOn(rule, id).weakens);
+}
+
+/** Returns the steps that close the deleted connections on which a rule weakens. */
+function closingNeeds(rule: Effect, { closings }: Layout): readonly StepKey[] {
+  return closingKeys(lossesOf(rule), closings);
+}
+
+/** Returns what makes up for a loss on the same connection: other rules' gains, and the connection's own or its closing. */
+function lateNeeds(rule: Effect, layout: Layout): readonly StepKey[] {
+  const { guards, objects } = layout;
+  const lost = lossesOf(rule);
   const strengthening = new Set(lost.flatMap((id) => guards.get(id) ?? []));
   return [
+    ...closingNeeds(rule, layout),
     ...[...strengthening].filter((other) => other !== rule).map(earlyKey),
     ...lost.filter((id) => ownDirection(objects.get(id)).strengthens).map(mainKey),
   ];

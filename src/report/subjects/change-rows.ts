@@ -183,14 +183,21 @@ export function changePosition(change: Change): string {
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.reasons.includes('replaced')) return 'its place is taken';
-  if (orphan !== undefined) return removalText(orphan);
   if (change.adoption === true) return 'adopted: it was there before';
   if (change.action === 'held') return 'tightened by hand, left so';
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an apply that was cut off';
   if (change.action === 'create' && isLost(change)) return 'deleted by hand, comes back';
   return '';
+}
+
+/** Returns why an object is deleted, and whether it is closed before that. */
+function deletionNote({ reasons }: Change, orphan: Orphan | undefined): string {
+  const why = reasons.includes('replaced') ? 'its place is taken' : orphan === undefined ? '' : removalText(orphan);
+  const how = reasons.includes('closed-first') ? 'closed first, then deleted' : '';
+  return [why, how].filter((text) => text !== '').join('; ');
 }
 
 /** Returns whether an applied object is missing on the gateway. */

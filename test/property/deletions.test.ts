@@ -1,0 +1,183 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openGateway } from '../../src/gateway/open-gateway.ts';
+import { registry } from '../../src/kinds/index.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
+import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
+import { desiredState } from '../support/desired-state.ts';
+import { pruning, succession, weakenedDeletions, type Succession } from '../support/history.ts';
+import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
+import { memoryGateway, type MemoryFault, type MemoryGateway } from '../support/memory-gateway.ts';
+import { exposedConnections, type ResourceStates } from '../support/posture.ts';
+import { runCount } from '../support/property-runs.ts';
+import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
+import { resume, savedText } from '../support/saved-plan.ts';
+import type { Manifest } from '../support/scenario.ts';
+import { startPgliteServer } from '../support/servers.ts';
+
+type ApplyOptions = {
+  readonly plan?: typeof planAgainst;
+  readonly more?: Partial<ReconcileInput>;
+  readonly concurrency?: number;
+};
+
+/** Plans and applies manifests; expects success, and returns the number of deletions whose rules the plan weakens. */
+async function applyTo(
+  gateway: Gateway,
+  manifests: readonly Manifest[],
+  { plan: planWith = planAgainst, more = {}, concurrency = 1 }: ApplyOptions = {},
+): Promise<number> {
+  const desired = desiredState(manifests);
+  const { plan, live } = await planWith(gateway, desired, more);
+  const { outcomes } = await applyPlan({ gateway, plan, live, desired, concurrency });
+  expect(outcomes.filter(({ status }) => status !== 'done')).toEqual([]);
+  return weakenedDeletions(plan, live);
+}
+
+/** Creates a gateway to which the first half was applied. */
+async function memoryWith({ before }: Succession): Promise<MemoryGateway> {
+  const gateway = memoryGateway({ registry, agents: ['default', 'other'] });
+  await applyTo(gateway, before);
+  return gateway;
+}
+
+test('a deleted connection is closed before its rules lose anything', async () => {
+  let met = 0;
+  await fc.assert(
+    fc.asyncProperty(succession, fc.constantFrom(1, 8), async (one, concurrency) => {
+      const states: ResourceStates[] = [];
+      const gateway = await memoryWith(one);
+      const before = gateway.state();
+      gateway.setFault(() => {
+        states.push(gateway.state());
+        return undefined;
+      });
+      met += await applyTo(gateway, one.after, { more: pruning(one), concurrency });
+      const after = gateway.state();
+      for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
+    }),
+    { numRuns: runCount(200) },
+  );
+  expect(met).toBeGreaterThan(50);
+});
+
+test('an apply with deletions that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
+  await fc.assert(
+    fc.asyncProperty(succession, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
+      const whole = await memoryWith(one);
+      const [before, begun] = [whole.state(), whole.requests.length];
+      await applyTo(whole, one.after, { more: pruning(one) });
+      const end = whole.state();
+      const desired = desiredState(one.after);
+      for (let stop = begun + 1; stop < whole.requests.length; stop += 1) {
+        const gateway = await memoryWith(one);
+        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? kind : 'before'));
+        await applyPlan({ gateway, ...(await planAgainst(gateway, desired, pruning(one))), desired }).catch(() => undefined);
+        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
+        gateway.setFault(undefined);
+        await applyTo(gateway, one.after, { more: pruning(one) });
+        expect(gateway.state()).toEqual(end);
+      }
+    }),
+    { numRuns: runCount(6) },
+  );
+});
+
+test('a saved plan with deletions that stops at any request continues to the same end', async () => {
+  await fc.assert(
+    fc.asyncProperty(succession, fc.constantFrom<MemoryFault>('before', 'after'), async (one, kind) => {
+      const desired = desiredState(one.after);
+      const whole = await memoryWith(one);
+      const [before, begun] = [whole.state(), whole.requests.length];
+      const text = savedText({ ...(await planAgainst(whole, desired, pruning(one))), desired });
+      expect((await resume(text, { gateway: whole, desired })).refusals).toEqual([]);
+      const end = whole.state();
+      for (let stop = begun + 1; stop < whole.requests.length; stop += 1) {
+        const gateway = await memoryWith(one);
+        await planAgainst(gateway, desired, pruning(one));
+        gateway.setFault(({ index }) => (index < stop ? undefined : index === stop ? kind : 'before'));
+        await resume(text, { gateway, desired }).catch(() => undefined);
+        expect(exposedConnections(gateway.state(), before, end)).toEqual([]);
+        gateway.setFault(undefined);
+        const { refusals, result } = await resume(text, { gateway, desired });
+        expect(refusals).toEqual([]);
+        expect(result?.outcomes.filter(({ status }) => status !== 'done' && status !== 'already')).toEqual([]);
+        expect(gateway.state()).toEqual(end);
+      }
+    }),
+    { numRuns: runCount(6) },
+  );
+});
+
+test('on the public gateway a deleted connection is closed before its rules lose anything', async () => {
+  let met = 0;
+  await fc.assert(
+    fc.asyncProperty(succession, fc.constantFrom(1, 8), async (one, concurrency) => {
+      const [before, after] = [one.before, one.after].map((manifests) => hoopScenario({ manifests, live: [] }).manifests);
+      if (before === undefined || after === undefined) return;
+      await onHoopWorld({ manifests: [], live: [] }, async (model) => {
+        const gateway = await openHoop(model);
+        try {
+          await applyTo(gateway, before, { plan: planHoop });
+          const first = scenarioWorld(model);
+          const states: ResourceStates[] = [];
+          model.setFault(() => {
+            states.push(scenarioWorld(model));
+            return undefined;
+          });
+          met += await applyTo(gateway, after, { plan: planHoop, more: pruning({ before, after }), concurrency });
+          const last = scenarioWorld(model);
+          for (const state of states) expect(exposedConnections(state, first, last)).toEqual([]);
+        } finally {
+          await gateway.close();
+        }
+      });
+    }),
+    { numRuns: runCount(15) },
+  );
+  expect(met).toBeGreaterThan(3);
+});
+
+/** Reads the objects of a gateway in the form that `postureOf` reads. */
+async function statesOf(gateway: Gateway): Promise<ResourceStates> {
+  const { value } = await gateway.readAll([...registry.keys()]);
+  return Object.fromEntries((value?.resources ?? []).map(({ id, spec, edges }) => [id, { id, spec, edges }]));
+}
+
+/** Returns the gateway; `observe` runs after each of its writes. */
+function observed(gateway: Gateway, observe: () => Promise<void>): Gateway {
+  const after = async <T>(written: Promise<T>): Promise<T> => {
+    const result = await written;
+    await observe();
+    return result;
+  };
+  return {
+    ...gateway,
+    create: (request) => after(gateway.create(request)),
+    update: (fresh, request) => after(gateway.update(fresh, request)),
+    remove: (fresh) => after(gateway.remove(fresh)),
+  };
+}
+
+test('on ostiary serve a deleted connection is closed before its rules lose anything', async () => {
+  let met = 0;
+  await fc.assert(
+    fc.asyncProperty(succession, async (one) => {
+      const server = await startPgliteServer({ agents: ['default', 'other'] });
+      const gateway = await openGateway({ url: server.url, token: server.key, auth: 'auto', dialect: 'auto', registry });
+      try {
+        await applyTo(gateway, one.before);
+        const states = [await statesOf(gateway)];
+        const watched = observed(gateway, async () => void states.push(await statesOf(gateway)));
+        met += await applyTo(watched, one.after, { more: pruning(one) });
+        const [before, after] = [states[0] ?? {}, states.at(-1) ?? {}];
+        for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
+      } finally {
+        await gateway.close();
+        await server.close();
+      }
+    }),
+    { numRuns: runCount(8) },
+  );
+  expect(met).toBeGreaterThan(1);
+});
