@@ -33,6 +33,8 @@ export type ApplyState = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
+  /** The version of the secrets of each object that this run has closed. */
+  readonly closedVersions: Map<ResourceId, string | undefined>;
   /** The steps of the stage that wrote. */
   readonly written: WrittenStep[];
   /** What deletions of the stage read in bulk, by the kinds. */

@@ -17,6 +17,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     input,
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
+    closedVersions: new Map(),
     written: [],
     stageReads: new Map(),
     stopped: undefined,

@@ -21,19 +21,22 @@ export async function findDeletionObstacles(step: Step, fresh: LiveResource, sta
   return [...fields, ...added.map((id) => `it has an attachment to ${id}, which the plan does not name`)];
 }
 
-/** Compares all fields: a deletion names every field that is not empty, so each field that it does not name was empty. */
+/**
+ * Compares all fields: a deletion names every field that is not empty, so each field that it does not name was empty. A field may
+ * have the value that closes the object, because the plan closes it first.
+ */
 function changedFields({ change, kind }: Step, fresh: LiveResource): readonly ChangedField[] {
   const planned = new Map(change.fields.map(({ path, before }) => [path, 'value' in before ? before.value : undefined]));
-  return kind.fields.filter(isCompared).flatMap(({ name, empty }): readonly ChangedField[] => {
+  return kind.fields.filter(isCompared).flatMap(({ name, empty, closed }): readonly ChangedField[] => {
     const path = pointer(name);
     const from = planned.get(path) ?? empty;
     const now = fresh.spec[name] ?? empty;
-    return equal(from, now) ? [] : [{ path, from, now, desired: undefined }];
+    return equal(from, now) || (closed !== undefined && equal(closed, now)) ? [] : [{ path, from, now, desired: undefined }];
   });
 }
 
 /** Compares the keys of secrets with the plan, and values and versions with those that were read when the run began. */
-function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input }: ApplyState): readonly string[] {
+function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, closedVersions }: ApplyState): readonly string[] {
   const key = liveKeyOf(change);
   const read = liveById(input.live.resources).get(key);
   const unread = [...(input.seen?.get(key)?.without ?? []), ...(read?.unknown ?? []), ...(read?.leftOut ?? []), ...fresh.unknown];
@@ -46,7 +49,7 @@ function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input }: 
   };
   const paths = [...new Set([...planned, ...Object.keys(fresh.secrets)])].filter(differs).toSorted(compareText);
   if (paths.length > 0) return paths.map((path) => `${path}: another value than when it was planned`);
-  const versions = [read?.secretsVersion, fresh.secretsVersion];
+  const versions = [closedVersions.has(key) ? closedVersions.get(key) : read?.secretsVersion, fresh.secretsVersion];
   const isRewritten = versions.every((version) => version !== undefined) && versions[0] !== versions[1];
   return isRewritten
     ? kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [`/${name}: written since it was planned`]))

@@ -90,7 +90,7 @@ export function matchesCreation(step: Step, found: LiveResource, secretOf: Secre
   });
 }
 
-async function update(step: Step, fresh: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
+async function update(step: Step, fresh: LiveResource, { input, written, closedVersions }: ApplyState): Promise<StepResult> {
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
   const changed = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);
@@ -98,7 +98,8 @@ async function update(step: Step, fresh: LiveResource, { input, written }: Apply
   const request = requestOf(step, input.secretOf, fresh);
   if (isInSync(request, step.kind, fresh)) return { status: 'already' };
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
-  await input.gateway.update(fresh, request);
+  const updated = await input.gateway.update(fresh, request);
+  if (step.part === 'close') closedVersions.set(request.id, updated.secretsVersion);
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
