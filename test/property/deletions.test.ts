@@ -56,9 +56,9 @@ test('a deleted connection is closed before its rules lose anything', async () =
       const after = gateway.state();
       for (const state of [...states, after]) expect(exposedConnections(state, before, after)).toEqual([]);
     }),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(120) },
   );
-  expect(met).toBeGreaterThan(50);
+  expect(met).toBeGreaterThan(30);
 });
 
 test('an apply with deletions that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
@@ -79,7 +79,7 @@ test('an apply with deletions that stops at any request, planned and applied aga
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: runCount(6) },
+    { numRuns: runCount(4) },
   );
 });
 
@@ -105,7 +105,7 @@ test('a saved plan with deletions that stops at any request continues to the sam
         expect(gateway.state()).toEqual(end);
       }
     }),
-    { numRuns: runCount(6) },
+    { numRuns: runCount(4) },
   );
 });
 
@@ -177,7 +177,7 @@ test('on ostiary serve a deleted connection is closed before its rules lose anyt
         await server.close();
       }
     }),
-    { numRuns: runCount(8) },
+    { numRuns: runCount(5) },
   );
-  expect(met).toBeGreaterThan(1);
+  expect(met).toBeGreaterThan(0);
 });
