@@ -63,11 +63,11 @@ function exposureOf(id: ResourceId, [now, first, last]: readonly (Posture | unde
   if (now === undefined || isClosed(now)) return [];
   const [before, after] = [first, last].map((side) => side && missingControls(now, side));
   if (before?.length === 0 || after?.length === 0) return [];
-  const texts = [
+  const missing = [
     ...(before === undefined ? [] : [`${before.join(', ')} of before`]),
     ...(after === undefined ? [] : [`${after.join(', ')} of after`]),
   ];
-  return [`${id} is open and lacks ${texts.join(', ')}`];
+  return [`${id} is open and lacks ${missing.join(', ')}`];
 }
 
 function addGuardrail(has: Set<string>, spec: JsonObject): void {
