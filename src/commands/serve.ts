@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
-import { createFile, makeFolder } from '../disk/write.ts';
+import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
+import { makeFolder } from '../disk/write.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
@@ -66,6 +67,8 @@ Keys come from the environment:
 
 /** Runs a gateway until it is interrupted, finishes open requests and stops. Returns exit code 0. */
 export async function runServe(flags: ServeFlags, context: CliContext): Promise<number> {
+  // Also what a library creates is for its owner only.
+  process.umask(0o077);
   const { note, print } = printerFor(context, flags);
   const { env } = context;
   const logForm = flags.log ?? (context.stderr.isTTY ? 'text' : 'json');
@@ -93,7 +96,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   };
   const stopped = context.interruptSignal();
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
-  if (flags.database === defaultDatabase) createFile(join(context.cwd, '.ostiary', '.gitignore'), '*\n');
+  if (flags.database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
   if (flags.init) {
     print(`${await createFirstAdminKey(store)}\n`);
     return 0;

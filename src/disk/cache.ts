@@ -1,6 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { AppError } from '../model/errors.ts';
 import { makeFolder } from './write.ts';
 import { reasonOf } from './text-file.ts';
 import type { Checked, SourceFile } from '../model/diagnostic.ts';
@@ -11,7 +24,13 @@ export const cacheFolder = '.ostiary';
 /** Returns the text of a cache; undefined if it cannot be read, because no command needs a cache. */
 export function readCache(folder: string, name: string): string | undefined {
   try {
-    return readFileSync(join(folder, name), 'utf8');
+    if (reasonNotOwn(folder) !== undefined) return undefined;
+    const file = openSync(join(folder, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    try {
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
   }
@@ -23,11 +42,9 @@ export function readCache(folder: string, name: string): string | undefined {
  */
 export function writeCache(folder: string, name: string, text: string): string | undefined {
   const draft = join(folder, `${name}.${randomBytes(6).toString('hex')}`);
+  const reason = makeFolderOf(folder);
+  if (reason !== undefined) return reason;
   try {
-    const ours = basename(folder) === cacheFolder || !existsSync(folder);
-    makeFolder(folder);
-    const ignore = join(folder, '.gitignore');
-    if (ours && !existsSync(ignore)) writeFileSync(ignore, '*\n');
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
     renameSync(draft, join(folder, name));
     return undefined;
@@ -35,6 +52,42 @@ export function writeCache(folder: string, name: string, text: string): string |
     if (existsSync(draft)) rmSync(draft, { force: true });
     return reasonOf(error);
   }
+}
+
+/** Creates a folder for files of Ostiary alone, which git ignores. Throws AppError when it is a link or belongs to another user. */
+export function makeOwnFolder(folder: string): void {
+  const reason = makeFolderOf(folder);
+  if (reason === undefined) return;
+  throw new AppError('cli/cache-folder', 3, `the folder ${JSON.stringify(folder)} cannot be used: ${reason}`, {
+    hint: 'remove it, or check who owns it',
+  });
+}
+
+/** Creates the folder of a cache; returns the reason if it cannot be used. */
+function makeFolderOf(folder: string): string | undefined {
+  try {
+    const isNew = !existsSync(folder);
+    if (isNew) makeFolder(folder, 0o700);
+    const reason = reasonNotOwn(folder);
+    if (reason !== undefined) return reason;
+    const ignore = join(folder, '.gitignore');
+    if ((isNew || basename(folder) === cacheFolder) && !existsSync(ignore)) writeFileSync(ignore, '*\n', { flag: 'wx' });
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** Returns why a folder may contain files of another user; undefined if it cannot. */
+function reasonNotOwn(folder: string): string | undefined {
+  const stats = lstatSync(folder);
+  if (stats.isSymbolicLink()) return 'it is a link';
+  if (!stats.isDirectory()) return 'it is not a folder';
+  if (process.getuid === undefined) return undefined;
+  if (stats.uid !== process.getuid()) return 'it belongs to another user';
+  // Earlier versions created it with the modes that the umask of the user allowed.
+  if ((stats.mode & 0o022) !== 0) chmodSync(folder, stats.mode & 0o755);
+  return undefined;
 }
 
 const maxBytes = 64 * 1024 * 1024;

@@ -10,6 +10,8 @@ export interface Journal {
 }
 
 const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
+// A repository could contain the path as a link to another file. Links of the system, such as /dev/stderr, are followed.
+const noLink = constants.O_NOFOLLOW ?? 0;
 
 /** Opens a journal; a new one is readable by its owner only. Throws AppError when it cannot be written. */
 export function openJournal(path: string): Journal {
@@ -23,7 +25,7 @@ export function openJournal(path: string): Journal {
 
 /** Opens the file and ends a line that a crash cut short, so that the next line is complete. */
 function open(path: string): number {
-  const file = openSync(path, flags, 0o600);
+  const file = openSync(path, /^\/(dev|proc)\//.test(path) ? flags : flags | noLink, 0o600);
   const stats = fstatSync(file);
   if (stats.isFile() && stats.size > 0) {
     const last = Buffer.alloc(1);

@@ -9,7 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   EFBIG: 'it is too large',
   EIO: 'the disk reports an error',
   EISDIR: 'it is a folder',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'it is a link, or its links lead in a circle',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'its path is too long',
   ENFILE: 'too many files are open',

@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync, renameSync, rmSync, statSync, writeFileSync, existsSync, mkdirSync, appendFileSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import {
+  lstatSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  existsSync,
+  mkdirSync,
+  appendFileSync,
+  readFileSync,
+} from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { reasonOf, codeOf } from './text-file.ts';
 
@@ -31,15 +42,26 @@ export function writeReport(path: string, text: string, { what, mode }: Sort = {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) replace(path, text, mode ?? 0o666);
-    else if (stats.isFile()) replace(realpathSync.native(path), text, mode ?? stats.mode);
+    else if (stats.isFile()) replace(realPathInside(path), text, mode ?? stats.mode);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
     else writeFileSync(path, text);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     throw new AppError('report/cannot-write', 3, `the ${what} ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
       hint: 'check that its folder exists and may be written to',
     });
   }
+}
+
+/** Returns the file that a path names. Throws AppError for a link that leads out of its folder; the links of the system in /dev may. */
+function realPathInside(path: string): string {
+  const real = realpathSync.native(path);
+  const folder = realpathSync.native(dirname(path));
+  if (!lstatSync(path).isSymbolicLink() || real.startsWith(join(folder, sep)) || /^\/(dev|proc)\//.test(path)) return real;
+  throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a link that leads out of its folder`, {
+    hint: 'remove the link, or name the file that it leads to',
+  });
 }
 
 function replace(path: string, text: string, mode: number): void {

@@ -19,6 +19,7 @@ import { serveReviews, reviewSection } from './reviews/reviews.openapi.ts';
 import type { RunbookLibrary } from './runbooks/runbook-library.ts';
 import { serveRunbooks, runbookSection } from './runbooks/runbooks.openapi.ts';
 import { type RunbookSearch, serveSearch, searchSection } from './search/search-routes.ts';
+import { LockLost } from './store/folder-lock.ts';
 import type { Store } from './store/store.ts';
 import { randomUUID } from 'node:crypto';
 
@@ -173,6 +174,7 @@ const driverErrors = /^(Connection terminated|Client has encountered a connectio
 export function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof LockLost) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
   if (code.startsWith('53')) return 'the database has no room left';

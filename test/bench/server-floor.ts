@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { Pool } from 'pg';
 import { registry } from '../../src/kinds/index.ts';
-import { createPreparedPool } from '../../src/server/store/database.ts';
+import { createPreparedPool } from '../../src/server/store/embedded-database.ts';
 import type { Tables } from '../../src/server/store/migrations.ts';
 import { readingsOf } from './server-readings.ts';
 

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../server/client.ts';
 import { builtPackage, start, startOstiary, type Running } from '../support/cli.ts';
@@ -97,4 +97,60 @@ test.each(['a/b', ''])('rejects %j as the name of an agent', async (name) => {
   const { code, stderr } = await (await startOstiary(args, { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
   expect(code).toBe(3);
   expect(stderr).toMatch(/^error serve\/agent {2}the agent name /);
+});
+
+/** Lists the files and folders that other users could read or write. */
+function openPaths(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
+}
+
+async function serveOnce(folder: string): Promise<string> {
+  const args = ['serve', '--port', '0', '--database', folder, '--log', 'text'];
+  const running = await startOstiary(args, { cwd: dirname(folder), env: { OSTIARY_SERVE_KEY: key } });
+  await addressOf(running);
+  running.child.kill('SIGTERM');
+  return (await running.ended).stderr;
+}
+
+test('in an existing folder that others can read, they can read no file of the database', async () => {
+  const folder = join(makeProject({}), 'shared');
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  expect(await serveOnce(folder)).not.toContain('other users');
+  expect(openPaths(folder)).toEqual([]);
+  expect(readdirSync(folder).toSorted()).toEqual(['encryption.key', 'ostiary.lock', 'postgres']);
+  // As an earlier version left them.
+  for (const name of ['postgres', 'postgres/base']) chmodSync(join(folder, name), 0o755);
+  for (const name of ['encryption.key', 'postgres/PG_VERSION']) chmodSync(join(folder, name), 0o666);
+  expect(await serveOnce(folder)).toContain('other users could read or change 3 files and folders');
+  expect(openPaths(folder)).toEqual([]);
+  expect(await serveOnce(folder)).not.toContain('other users');
+});
+
+test('the default folder is not made through a link', async () => {
+  const cwd = makeProject({});
+  mkdirSync(join(cwd, 'elsewhere'));
+  symlinkSync('elsewhere', join(cwd, '.ostiary'));
+  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringMatching(/^error cli\/cache-folder {2}the folder ".*\.ostiary" cannot be used: it is a link\n/),
+  });
+  expect(readdirSync(join(cwd, 'elsewhere'))).toEqual([]);
+});
+
+test('in a folder that was removed, every command reports that', async () => {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  for (const command of ['serve', 'plan', 'validate']) {
+    const cwd = join(makeProject({}), 'removed');
+    mkdirSync(cwd);
+    const { code, stderr } = await start('/bin/sh', ['-c', `rmdir "$PWD" && exec '${process.execPath}' '${cli}' ${command}`], {
+      cwd,
+      env: {},
+    }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/^error cli\/working-folder {2}the working folder does not exist any more\n {2}hint: /),
+    });
+  }
 });

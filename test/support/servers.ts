@@ -94,7 +94,7 @@ export async function startTestServer({
 /** Creates a database folder like a first start, in a tenth of the time. */
 export async function makeFolder(folder: string): Promise<string> {
   const data = join(folder, 'postgres');
-  await mkdir(data, { recursive: true });
+  await mkdir(data, { recursive: true, mode: 0o700 });
   await promisify(execFile)('tar', ['-xf', await fixture('snapshot'), '-C', data]);
   return folder;
 }

@@ -1,11 +1,14 @@
 import { isatty } from 'node:tty';
+import { AppError } from '../../model/errors.ts';
 import type { Output, CliContext } from './cli-context.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
 export function processContext(): CliContext {
   return {
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return workingFolder();
+    },
     interactive: isatty(process.stdin.fd) && isatty(process.stderr.fd),
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
@@ -13,6 +16,18 @@ export function processContext(): CliContext {
     interruptSignal,
     confirm: askToConfirm,
   };
+}
+
+/** Returns the working folder. Throws AppError when it does not exist any more. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new AppError('cli/working-folder', 3, 'the working folder does not exist any more', {
+      cause: error,
+      hint: 'change to another folder, then run the command again',
+    });
+  }
 }
 
 function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {

@@ -11,6 +11,7 @@ import type { Chaos } from '../http/chaos.ts';
 import { startBackgroundJobs } from './background-jobs.ts';
 import { collectionsOf, type Collection } from '../collections.ts';
 import type { DatabaseOptions } from '../store/database.ts';
+import type { LockTimes } from '../store/folder-lock.ts';
 import type { Log } from '../http/request-context.ts';
 import { openStore, type OpenStore, type StoreOptions } from '../store/store.ts';
 import { createRunbookLibrary, type RunbookSource } from '../runbooks/runbook-library.ts';
@@ -47,6 +48,8 @@ export type ServeOptions = {
   readonly timeouts?: Partial<RequestTimeouts>;
   /** How many milliseconds the server still serves after `close`, while `/readyz` fails; 0 by default. */
   readonly drainMs?: number;
+  /** For tests: how often the lock of a database folder is written, and when it is taken over. */
+  readonly lockTimes?: LockTimes;
   /** For tests: makes requests fail. */
   readonly chaos?: Chaos | undefined;
   /** For tests: allows runbook configurations to name repositories on the disk of the server. */
@@ -77,10 +80,14 @@ const defaultTimeouts: RequestTimeouts = { headers: 10_000, request: 60_000, kee
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = environmentKeys(options);
   const collections = collectionsOf(options.registry, options);
-  const opened = await openStore(options);
+  const opened = await openStore({
+    ...options,
+    async check(db) {
+      if (options.adminKey === undefined && !(await hasAdminKey(db))) throw noKeyError();
+    },
+  });
   const { store } = opened;
   try {
-    if (options.adminKey === undefined && !(await hasAdminKey(store.db))) throw noKeyError();
     await registerAgents(store.db, options.agents ?? ['default'], options.now());
     const library = createRunbookLibrary({ ...options, store, collection: runbookConfigurations(collections) });
     let closing = false;

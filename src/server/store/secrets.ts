@@ -3,7 +3,6 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { AppError } from '../../model/errors.ts';
 
 /** Secret values by field: one text, or a map of texts. */
@@ -120,7 +119,8 @@ function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('ostiary key id\0').update(key).digest('hex').slice(0, 16);
 }
 
-const keyLength = 32;
+/** The length of an encryption key in bytes. */
+export const keyLength = 32;
 
 /** Returns a key of the operator as bytes: 32 bytes, or their base64 or hex. Throws `AppError` for another length. */
 export function parseEncryptionKey(given: Buffer | string): Buffer {
@@ -129,19 +129,6 @@ export function parseEncryptionKey(given: Buffer | string): Buffer {
   throw new AppError('serve/encryption-key', 3, `the encryption key has ${key.length} bytes, not ${keyLength}`, {
     hint: 'make one with: openssl rand -base64 32',
   });
-}
-
-/** Reads the key file of a database folder; creates it if it does not exist. The caller must hold the folder lock. */
-export async function readOrCreateKeyFile(path: string): Promise<Buffer> {
-  try {
-    return parseEncryptionKey(await readFile(path, 'utf8'));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-  const key = randomBytes(keyLength);
-  await writeFile(`${path}.new`, `${key.toString('base64')}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path);
-  return key;
 }
 
 /** Returns the earlier keys of a list that commas separate. */

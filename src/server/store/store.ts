@@ -12,6 +12,8 @@ export type Store = { readonly db: Kysely<Tables>; readonly cipher: Cipher; read
 export type StoreOptions = OpenOptions & {
   /** Earlier encryption keys, separated by commas. */
   readonly previousEncryptionKeys?: string | undefined;
+  /** Throws when this start is refused; runs before the start keeps an encryption key. */
+  readonly check?: (db: Kysely<Tables>) => Promise<void>;
   readonly now: () => Date;
 };
 
@@ -20,11 +22,13 @@ export type OpenStore = { readonly store: Store; readonly close: () => Promise<v
 /** Opens and migrates the database. Throws `AppError` when the keys cannot open all of its secrets. */
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const earlier = parsePreviousKeys(options.previousEncryptionKeys ?? '');
-  const { db, encryptionKey, close } = await openDatabase(options);
+  const { db, encryptionKey, accept, close } = await openDatabase(options);
   try {
     const cipher = createCipher(encryptionKey, earlier);
     await migrate(db);
+    await options.check?.(db);
     await registerEncryptionKey(db, cipher, options.now());
+    await accept();
     return { store: { db, cipher, now: options.now }, close };
   } catch (error) {
     await close();

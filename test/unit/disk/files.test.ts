@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCache, writeCache } from '../../../src/disk/cache.ts';
 import { openJournal } from '../../../src/disk/journal.ts';
 import { readSecretFile } from '../../../src/disk/secret-file.ts';
 import { writeReport } from '../../../src/disk/write.ts';
@@ -147,6 +149,13 @@ describe('openJournal', () => {
     expect(failureOf(() => openJournal(root))?.message).toContain('it is a folder');
   });
 
+  it('follows no link to another file', () => {
+    put('victim', 'x');
+    symlinkSync('victim', join(root, 'journal'));
+    expect(failureOf(() => openJournal(join(root, 'journal')))?.message).toContain('it is a link');
+    expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('x');
+  });
+
   it('writes to devices', () => {
     const journal = openJournal('/dev/null');
     expect(failureOf(() => journal.append('x'))).toBeUndefined();
@@ -174,10 +183,52 @@ describe('writeReport', () => {
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
+  it('writes through no link that leads out of its folder', () => {
+    put('victim', 'x');
+    put('project/other');
+    for (const target of ['../victim', join(root, 'victim')]) {
+      symlinkSync(target, join(root, 'project/report'));
+      expect(failureOf(() => writeReport(join(root, 'project/report'), 'y'))).toMatchObject({ code: 'report/link', exitCode: 3 });
+      rmSync(join(root, 'project/report'));
+    }
+    expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('x');
+  });
+
   it('throws with the reason when it cannot be written', () => {
     const failure = failureOf(() => writeReport(join(root, 'none/report'), 'x'));
     expect(failure).toMatchObject({ code: 'report/cannot-write', exitCode: 3 });
     expect(failure?.message).toContain('it does not exist');
     expect(failureOf(() => writeReport(root, 'x'))?.message).toContain('it is a folder');
+  });
+});
+
+describe('caches', () => {
+  it('are written for their owner only, and read again', () => {
+    const folder = join(root, '.ostiary');
+    expect(writeCache(folder, 'secrets', 'x')).toBeUndefined();
+    expect(readCache(folder, 'secrets')).toBe('x');
+    expect([folder, join(folder, 'secrets')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    chmodSync(folder, 0o777);
+    expect(writeCache(folder, 'secrets', 'y')).toBeUndefined();
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  it('are neither written nor read through a link', () => {
+    put('elsewhere/secrets', 'x');
+    symlinkSync('elsewhere', join(root, '.ostiary'));
+    expect(writeCache(join(root, '.ostiary'), 'secrets', 'y')).toBe('it is a link');
+    expect(readCache(join(root, '.ostiary'), 'secrets')).toBeUndefined();
+    mkdirSync(join(root, 'own'));
+    symlinkSync('../elsewhere/secrets', join(root, 'own/secrets'));
+    expect(readCache(join(root, 'own'), 'secrets')).toBeUndefined();
+    expect(readdirSync(join(root, 'elsewhere'))).toEqual(['secrets']);
+    expect(readFileSync(join(root, 'elsewhere/secrets'), 'utf8')).toBe('x');
+  });
+
+  it.runIf(process.getuid?.() === 0)('of another user are not used', () => {
+    put('.ostiary/secrets', 'x');
+    chownSync(join(root, '.ostiary'), 12_345, 12_345);
+    expect(writeCache(join(root, '.ostiary'), 'secrets', 'y')).toBe('it belongs to another user');
+    expect(readCache(join(root, '.ostiary'), 'secrets')).toBeUndefined();
   });
 });
