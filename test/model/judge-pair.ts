@@ -9,7 +9,14 @@ import { excessOf, isOpen, isUnprotected, judgeConnection, type Condition, type 
 import { stateOf, type Pair } from './pairs.ts';
 
 /** The laws that every plan keeps. */
-export const laws = ['headline too mild', 'risk below headline', 'false surely lost', 'wrongly held', 'protection not reached'] as const;
+export const laws = [
+  'headline too mild',
+  'risk below headline',
+  'false surely lost',
+  'wrongly held',
+  'unknown without need',
+  'protection not reached',
+] as const;
 
 export type Law = (typeof laws)[number];
 
@@ -32,7 +39,8 @@ async function run(pair: Pair, revert: boolean): Promise<Run | undefined> {
   const before = gateway.state();
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not complete');
-  const live: LiveState = pair.dialect === 'hoop' ? { ...state, accessRules: [] } : state;
+  const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
+  const live: LiveState = { ...state, resources, ...(pair.dialect === 'hoop' ? { accessRules: [] } : {}) };
   const desired = desiredState(pair.manifests);
   const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
   const ids = desired.resources.map(({ id }) => id);
@@ -75,6 +83,9 @@ const conditionOf: Readonly<Record<string, Condition>> = {
   schema: 'schema',
 };
 
+/** The controls whose states can always be compared. */
+const exact = new Set(['access', 'review', 'force', 'metadata', 'redaction', 'schema']);
+
 /** Judges one pair; undefined when it cannot be planned. */
 export async function judgePair(pair: Pair): Promise<readonly Finding[] | undefined> {
   const done = await run(pair, false);
@@ -111,7 +122,7 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
     if (risk === undefined || isRiskierThan(riskClassNamed('exposes'), risk))
       findings.push(tooLow('it becomes accessible without protection'));
   }
-  if (subject === undefined) return findings;
+  if (subject === undefined || isUnfinished(pair, before, id)) return findings;
   const { demands, surelyLost } = judgeConnection(before, after, id, { predecessor: subject });
   for (const demand of demands) {
     const names = [...demand].join(' or ');
@@ -123,10 +134,22 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   if (demands.length > 0 && (risk === undefined || isRiskierThan(least, risk))) findings.push(tooLow('something becomes possible'));
   for (const { aspect, way } of report.aspects) {
     const condition = conditionOf[aspect];
+    if (exact.has(aspect) && (way === 'unknown' || way === 'incomparable'))
+      findings.push({ law: 'unknown without need', connection: id, why: aspect });
     if (condition !== undefined && claims.has(way) && !surelyLost.has(condition))
       findings.push({ law: 'false surely lost', connection: id, why: `${aspect} ${way}` });
   }
   return findings;
+}
+
+/**
+ * Returns whether the plan opens a connection that an interrupted apply created closed. Its opening belongs to its creation, unless the
+ * applied manifests have it closed.
+ */
+function isUnfinished({ base, untouched }: Pair, before: ModelState, id: string): boolean {
+  if (!untouched.includes(id) || isOpen(before, id)) return false;
+  const applied = stateOf(base ?? []).find((one) => one.id === id);
+  return applied === undefined || isOpen({ [id]: applied }, id);
 }
 
 type Report = { readonly headlines: readonly string[]; readonly aspects: readonly { readonly aspect: string; readonly way: string }[] };

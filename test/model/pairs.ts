@@ -13,6 +13,8 @@ export type Pair = {
   readonly manifests: readonly Manifest[];
   readonly live: readonly MemoryResource[];
   readonly prune: boolean;
+  /** Connections that the gateway reports as unwritten since their creation, by `Connection/name`. */
+  readonly untouched: readonly string[];
   /** The predecessor of each successor, by `Connection/name`. */
   readonly predecessors: Readonly<Record<string, string>>;
 };
@@ -105,6 +107,9 @@ const drawing = fc.record({
   ruleCount: fc.integer({ min: 0, max: 3 }),
   prune: fc.boolean(),
   replaces: seldom(fc.constant(true)),
+  renames: seldom(fc.constant(true)),
+  /** An interrupted apply created the last connection, and did not open it. */
+  interrupted: seldom(fc.constant(true)),
   connections: fc.tuple(
     ...connectionNames.map(() =>
       fc.record({
@@ -152,17 +157,28 @@ function pairOf(drawn: Drawing): Pair {
     ...rulesUsed.flatMap((one) => ruleManifest(one, connections, { side, drawn, replaces })),
   ];
   const applied = manifestsOn('base');
+  const unfinished = drawn.interrupted === true ? [`Connection/${connectionNames[drawn.count - 1] ?? ''}`] : [];
   return {
     dialect: drawn.dialect,
     base: drawn.scenario === 'first' || applied.length === 0 ? undefined : applied,
     manifests: manifestsOn('desired'),
-    live: stateOf(manifestsOn('live')),
+    live: stateOf(manifestsOn('live')).map((one) => (unfinished.includes(one.id) ? closed(one) : one)),
+    untouched: unfinished,
     prune: drawn.prune,
     predecessors: replaces && on('live', drawn, first.present) ? { 'Connection/successor': 'Connection/c0' } : {},
   };
 }
 
 type SideContext = { readonly side: Side; readonly drawn: Drawing; readonly replaces: boolean };
+
+function closed(one: MemoryResource): MemoryResource {
+  return { ...one, spec: { ...one.spec, access_mode_connect: 'disabled', access_mode_exec: 'disabled', access_mode_runbooks: 'disabled' } };
+}
+
+/** The current manifests rename the first guardrail. */
+function ruleNameOn(name: string, { side, drawn }: SideContext): string {
+  return drawn.renames === true && side === 'desired' && name === 'g0' && drawn.scenario !== 'drift' ? 'renamed' : name;
+}
 
 /** A successor takes the place of the first connection in the current manifests. */
 function nameOn(name: string, { side, replaces }: SideContext): string {
@@ -201,7 +217,7 @@ function connectionManifest(one: DrawnConnection, all: readonly DrawnRule[], con
     ...valuesOn(one.fields, context),
     ...(drawn.dialect === 'hoop' ? valuesOn(one.extra, context) : {}),
     connection_tags: { env: on(side, drawn, one.tag) },
-    guardrail_rules: attached.map((rule) => rule.name),
+    guardrail_rules: attached.map((rule) => ruleNameOn(rule.name, context)),
   };
   return [{ kind: 'Connection', metadata: { name, ...(name === 'successor' ? { replaces: 'c0' } : {}) }, spec }];
 }
@@ -209,6 +225,7 @@ function connectionManifest(one: DrawnConnection, all: readonly DrawnRule[], con
 function ruleManifest(one: DrawnRule, all: readonly DrawnConnection[], context: SideContext): readonly Manifest[] {
   if (!isPresent(one, context)) return [];
   const { side, drawn } = context;
+  const name = ruleNameOn(one.name, context);
   const isGuardrail = one.name.startsWith('g');
   const attached = all.filter((connection, index) => {
     const edge = one.edges[index];
@@ -219,10 +236,16 @@ function ruleManifest(one: DrawnRule, all: readonly DrawnConnection[], context: 
   const spec = {
     ...valuesOn(one.fields, context),
     ...(drawn.dialect === 'hoop' ? valuesOn(one.extra, context) : {}),
-    connection_ids: attached.map(({ name }) => nameOn(name, context)),
+    connection_ids: attached.map((connection) => nameOn(connection.name, context)),
     ...(selector === undefined ? {} : { connection_selector: { match_tags: { env: selector }, allow_empty: true } }),
   };
-  return [{ kind: isGuardrail ? 'GuardrailRule' : 'DataMaskingRule', metadata: { name: one.name }, spec }];
+  return [
+    {
+      kind: isGuardrail ? 'GuardrailRule' : 'DataMaskingRule',
+      metadata: { name, ...(name === one.name ? {} : { renamedFrom: one.name }) },
+      spec,
+    },
+  ];
 }
 
 /** Returns the gateway that has exactly what manifests declare, read without Ostiary's code. */
