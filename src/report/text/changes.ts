@@ -192,10 +192,10 @@ function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
 }
 
 /** Returns the live values that a write carries although the manifest does not state them. A change that is not written carries nothing. */
-function carriedLines(change: AssessedChange, { color, ...terminal }: Terminal): readonly string[] {
+function carriedLines(change: AssessedChange, terminal: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
-  return wrap([{ text: '      ' }, ...words(`carries ${names}`, color.dim)], { color, ...terminal }, 8);
+  return wrap([{ text: '      ' }, ...words(`carries ${names}`, terminal.color.dim)], terminal, 8);
 }
 
 /** Returns the lines of drifted objects, with a blank line between them. */
