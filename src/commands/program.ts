@@ -85,7 +85,15 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       load: async () => (await import('./review.ts')).defineReview,
     },
   ],
-  'More:': [{ name: 'serve', usage: '', summary: 'run a gateway of your own', load: async () => (await import('./serve.ts')).defineServe }],
+  'More:': [
+    { name: 'serve', usage: '', summary: 'run a gateway of your own', load: async () => (await import('./serve.ts')).defineServe },
+    {
+      name: 'version',
+      usage: '',
+      summary: 'print the version; --json adds the build and the platform',
+      load: async () => (await import('./version.ts')).defineVersion,
+    },
+  ],
 };
 
 const footer = `

@@ -167,6 +167,7 @@ describe('help', () => {
     validate: '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
     test: '--no-color --quiet --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--no-color --quiet --help --config --target --url --dialect --auth --format',
+    version: '--no-color --quiet --json --help',
     search: '--no-color --quiet --help --config --target --url --dialect --auth --format',
     review: '--no-color --quiet --force --window --help --config --target --url --dialect --auth --format',
     explain:

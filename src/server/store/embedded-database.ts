@@ -59,7 +59,7 @@ type RunningLite = { readonly lite: PGlite; stopped: DatabaseStopped | undefined
 const keptLines = 20;
 
 async function startLite(dataDir: string): Promise<RunningLite> {
-  const [{ PGlite }, { NodeFS }] = await Promise.all([loadPglite(), import('@electric-sql/pglite/nodefs')]);
+  const [{ PGlite, parts }, { NodeFS }] = await Promise.all([loadPglite(), import('@electric-sql/pglite/nodefs')]);
   const lines: string[] = [];
   const onStderr = (line: string): boolean => {
     lines.push(line);
@@ -73,7 +73,7 @@ async function startLite(dataDir: string): Promise<RunningLite> {
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), closeFilesToOthers] } };
   };
   try {
-    return superviseLite(await PGlite.create({ fs, onStderr }), lines);
+    return superviseLite(await PGlite.create({ ...parts, fs, onStderr }), lines);
   } catch (error) {
     throw new DatabaseStopped(fatalReason(lines) ?? (error instanceof Error ? error.message : 'PGlite did not start'));
   }
