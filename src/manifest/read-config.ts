@@ -168,6 +168,7 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
     overlays,
     limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
     prune: target['prune'] === true,
+    reportUnmanaged: target['unmanaged'] === 'report',
     released: readStrings(target['released']),
   };
 }

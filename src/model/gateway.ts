@@ -103,6 +103,8 @@ export type Target = {
   readonly limits: Limits;
   /** Whether removed objects are deleted. */
   readonly prune: boolean;
+  /** Whether plans list live connections without a manifest and check their policies. */
+  readonly reportUnmanaged: boolean;
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
   readonly released: readonly string[];
 };

@@ -99,6 +99,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     overlays: [],
     limits: defaultLimits,
     prune: false,
+    reportUnmanaged: false,
     released: [],
   };
   return { root: context.cwd, targets: [target], notices: [] };

@@ -66,7 +66,17 @@ function describeDifferences(name: string, then: Target | undefined, now: Target
 }
 
 /** Returns the fields of a target that decide how it is checked, as text. */
-function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits, prune, released }: Target): ReadonlyMap<string, string> {
+function checkFieldsOf({
+  url,
+  dialect,
+  auth,
+  token,
+  secretPrefixes,
+  limits,
+  prune,
+  reportUnmanaged,
+  released,
+}: Target): ReadonlyMap<string, string> {
   const shares = Object.entries(limits).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],
@@ -75,6 +85,7 @@ function checkFieldsOf({ url, dialect, auth, token, secretPrefixes, limits, prun
     ['token', token.env],
     ['secret_prefixes', secretPrefixes.join(', ')],
     ['prune', String(prune)],
+    ['unmanaged', reportUnmanaged ? 'report' : 'silent'],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
   ] as const;
   return new Map([...fields, ...shares]);

@@ -128,7 +128,7 @@ export type TargetFindings = {
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {
-  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed'>>;
+  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed' | 'orphans' | 'changes' | 'unmanagedAccess'>>;
   readonly result: ApplyResult;
 };
 

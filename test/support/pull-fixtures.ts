@@ -22,6 +22,7 @@ const target: Target = {
   overlays: [],
   limits: defaultLimits,
   prune: false,
+  reportUnmanaged: false,
   released: [],
 };
 export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };

@@ -43,7 +43,7 @@ type Outcome = (typeof outcomes)[number];
 export function targetResultOf(done: TaskResult): TargetResult {
   const { findings, exitCode } = done;
   const { plan, result, saved, drift } = findings;
-  const counts = result === undefined ? plan && countActions(plan) : outcomeCounts(result.outcomes);
+  const counts = result === undefined ? plan && countActions(plan) : outcomeCounts(result.outcomes, plan ?? {});
   return {
     outcome: outcomeOf(done),
     'exit-code': exitCode,

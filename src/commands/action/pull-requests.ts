@@ -110,7 +110,7 @@ async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask
   const { plan, result } = findings;
   if (plan === undefined) return [];
   const { commit, url } = task.run;
-  const description = (result === undefined ? 'Not applied' : appliedText(result)).slice(0, 140);
+  const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
   const deployment = await github.deployment(commit, plan.target.name);
   await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
   return [];

@@ -158,6 +158,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
     released: target.released,
     previewOnly: flags.previewOnly === true,
     readOnly: !mayWrite(identity),
+    reportUnmanaged: target.reportUnmanaged,
   };
 }
 

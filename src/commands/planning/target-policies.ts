@@ -71,7 +71,8 @@ export async function checkLivePolicies(plan: Plan, input: PolicyInput & { reado
   const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
   const { liveSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
+  const unmanaged = plan.unmanagedAccess?.map(({ id }) => id);
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today, unmanaged });
   const found = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };
 }

@@ -222,6 +222,8 @@ export type Diff = {
   readonly base?: string;
   readonly orphans: readonly Orphan[];
   readonly unmanaged: readonly ResourceId[];
+  /** The unmanaged objects that give access; absent unless the target reports them. */
+  readonly unmanagedAccess?: readonly UnmanagedAccess[];
   /** Live protections that no manifest states. */
   readonly unwatched: readonly FieldPlace[];
   /** Live secrets that were not read; as far as is known, their source is the applied one. */
@@ -232,6 +234,9 @@ export type Diff = {
 
 /** A change with its risks, the most dangerous first. */
 export type AssessedChange = Change & { readonly risks: readonly Risk[] };
+
+/** A live object without a manifest that gives access; `accessible` is false if all its access modes are disabled. */
+export type UnmanagedAccess = { readonly id: ResourceId; readonly accessible: boolean; readonly managedBy?: string };
 
 /** A complete plan: scheduled, assessed and guarded. `apply` executes it, and reports print it. */
 export type Plan = Omit<Diff, 'changes'> & {

@@ -38,35 +38,39 @@ export type PolicyCheckInput = {
   readonly live: readonly LiveResource[];
   readonly registry: Registry;
   readonly today: string;
+  /** Live connections without a manifest that are checked, too. */
+  readonly unmanaged?: readonly ResourceId[] | undefined;
 };
 
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, snapshot, resources, live, registry, today } = checking;
+  const { rules, snapshot, resources, live, registry, today, unmanaged = [] } = checking;
   const found = new Map(live.map((resource) => [resource.id, resource]));
   const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
   const reached = new Set<string>();
-  for (const desired of resources) {
-    const posture = kindOf(desired.key) === 'Connection' ? postures(desired.key) : undefined;
+  const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
+  const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
+  for (const { id, key, desired } of [...declared, ...others]) {
+    const posture = kindOf(key) === 'Connection' ? postures(key) : undefined;
     if (posture === undefined) continue;
-    const subject: PolicySubject = { id: desired.key, snapshot, posture, types, desired, live: found.get(desired.key) };
+    const subject: PolicySubject = { id: key, snapshot, posture, types, desired, live: found.get(key) };
     const asked = variablesOf(subject);
     for (const one of rules) {
       const results = findingsOf(one, subject, asked);
       if (results === undefined) continue;
-      reached.add(desired.id);
-      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(desired.id), today);
+      reached.add(id);
+      const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
       if (waiver === undefined) findings.push(...results);
       else {
         const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
-        waived.push({ policy: one.policy.name, connection: desired.id, result, until: waiver.until, reason: waiver.reason });
+        waived.push({ policy: one.policy.name, connection: id, result, until: waiver.until, reason: waiver.reason });
       }
     }
   }
-  const names = resources.filter(({ id }) => kindOf(id) === 'Connection').map(({ id }) => nameOf(id));
+  const names = [...resources.map(({ id }) => id), ...unmanaged].filter((id) => kindOf(id) === 'Connection').map(nameOf);
   const policies = rules.map(({ policy }) => policy);
   return {
     report: { today, policies: rules.length, connections: reached.size, findings, waived },

@@ -57,7 +57,15 @@ export type PolicyResults = {
 export function checkPlannedPolicies({ input, desired, live }: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
   const snapshot = plannedSnapshot(diff, live, input.registry);
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry: input.registry, today });
+  const checked = checkPolicies({
+    rules,
+    snapshot,
+    resources: desired.resources,
+    live: live.resources,
+    registry: input.registry,
+    today,
+    unmanaged: diff.unmanagedAccess?.map(({ id }) => id),
+  });
   const found = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
   return {
     report: checked.report,

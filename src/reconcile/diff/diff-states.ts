@@ -2,10 +2,10 @@ import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
-import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace } from '../../model/plan/plan.ts';
+import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace, type UnmanagedAccess } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
@@ -142,6 +142,10 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
   const closed = new Set(changes.flatMap(({ id, reasons }) => (reasons.includes('replaced') ? [id] : [])));
   const declared = declaredKeys(named.desired);
   const orphaned = new Set(removed.map(({ live: { id } }) => id));
+  // With a selection, removed objects are not orphans, but not unmanaged either.
+  const applied = new Set(named.desired.partial === true ? base?.desired.resources.map(({ key }) => key) : []);
+  const isUnmanaged = (id: ResourceId): boolean => !declared.has(id) && !orphaned.has(id) && !applied.has(id);
+  const unmanaged = [...named.liveById.keys()].filter(isUnmanaged).toSorted(compareText);
   return {
     target: input.target,
     tree: desired.tree,
@@ -150,11 +154,28 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     unchanged: resources.filter(({ id }) => !changed.has(id)).length,
     ...(base === undefined ? {} : { base: base.commit }),
     orphans: removed.map((one) => orphanOf(one, { removedIn: base?.removedIn ?? new Map(), kept, closed, registry: input.registry })),
-    unmanaged: [...named.liveById.keys()].filter((id) => !declared.has(id) && !orphaned.has(id)).toSorted(compareText),
+    unmanaged,
+    ...(input.reportUnmanaged === true ? { unmanagedAccess: findAccess(unmanaged, named.liveById, input.registry) } : {}),
     unwatched: parts.unwatched,
     unverified: parts.unverified,
     digest: digestOf(input.target, changes, edges, sourcesOf(resources)),
   };
+}
+
+/** Lists the unmanaged objects of kinds that can be closed. */
+function findAccess(
+  unmanaged: readonly ResourceId[],
+  live: NamedStates['liveById'],
+  registry: Prepared['input']['registry'],
+): readonly UnmanagedAccess[] {
+  return unmanaged.flatMap((id): readonly UnmanagedAccess[] => {
+    const [found, kind] = [live.get(id), registry.get(kindOf(id))];
+    const closable = kind === undefined ? [] : closableFields(kind);
+    if (found === undefined || closable.length === 0) return [];
+    const { managedBy } = found;
+    const accessible = closable.some(({ name, value }) => !equal(found.spec[name], value));
+    return [{ id, accessible, ...(managedBy === undefined ? {} : { managedBy }) }];
+  });
 }
 
 /** Orders changes by need, deletions last. */

@@ -31,6 +31,8 @@ export type ReconcileInput = {
   readonly previewOnly?: boolean;
   /** The token may not write, so it need not be able to copy secrets. */
   readonly readOnly?: boolean;
+  /** Lists live connections without a manifest, and checks their policies. */
+  readonly reportUnmanaged?: boolean;
   readonly filter?: PlanFilter | undefined;
 };
 

@@ -3,7 +3,7 @@ import { blocksOfType, type ReportDocument, type ReportSection, type LinkOf } fr
 import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
 import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import { shortList, planSummaryText } from '../wording/counts.ts';
+import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, impactTable, postureDetails } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';
@@ -106,6 +106,7 @@ function overviewParagraphs(plan: Plan): readonly Html[] {
       element('code', {}, plan.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
+    element('p', { class: 'quiet' }, [`The digest identifies the plan. ${digestScope}`]),
   ];
 }
 

@@ -14,7 +14,7 @@ import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { appliedText, outcomeWord } from '../subjects/apply.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
-import { countActions, countsText, planSummaryText, policiesText, shortList, plural } from '../wording/counts.ts';
+import { countActions, countsText, digestScope, planSummaryText, policiesText, shortList, plural } from '../wording/counts.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -78,7 +78,7 @@ function headBlocks({ title, name, url }: SectionHeading, summary: ReportSummary
         rank: 2,
         label: 'allowance',
       }));
-      return [head(`**${appliedText(result)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
+      return [head(`**${appliedText(result, plan)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
     }
     case 'drift': {
       const { sentence, adopted } = summary;
@@ -101,7 +101,7 @@ function planResult(plan: Plan): string {
 }
 
 function digestBlock({ digest, tree }: Plan): MarkdownBlock {
-  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}\n\n`, rank: 1, label: 'list' };
+  return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}. ${digestScope}\n\n`, rank: 1, label: 'list' };
 }
 
 function refusalBlocks(refusals: Plan['refusals']): readonly MarkdownBlock[] {

@@ -1,6 +1,6 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import type { Action } from '../../model/plan/plan.ts';
+import { remainingOrphans, type Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { targetObject } from './plan.ts';
 
@@ -18,7 +18,8 @@ export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () =>
   };
 }
 
-function appliedObject({ plan: { target, tree, digest, allowed = [] }, result }: AppliedPlan): JsonObject {
+function appliedObject({ plan, result }: AppliedPlan): JsonObject {
+  const { target, tree, digest, allowed = [] } = plan;
   return {
     target: targetObject(target),
     tree,
@@ -27,7 +28,7 @@ function appliedObject({ plan: { target, tree, digest, allowed = [] }, result }:
     outcomes: result.outcomes.map(({ id, action, status, begun, code, message, hint }) =>
       definedFields({ id, action, status, begun, code, message, hint }),
     ),
-    counts: outcomeCounts(result.outcomes),
+    counts: { ...outcomeCounts(result.outcomes, plan) },
     interrupted: result.interrupted,
   };
 }
@@ -61,12 +62,17 @@ export function outcomeWord({ status, action }: Outcome): OutcomeWord {
   return status === 'already' ? 'unchanged' : status;
 }
 
-/** Counts outcomes by their word. */
-export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<OutcomeWord, number>> {
+/** Counts of an apply: outcomes by their word, and objects that stay live without a manifest. */
+export type OutcomeCounts = Readonly<Record<OutcomeWord | 'replaced' | 'orphaned' | 'unmanaged', number>>;
+
+/** Counts outcomes by their word. A finished replacement counts once: neither as created nor as updated or deleted. */
+export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<AppliedPlan['plan']>): OutcomeCounts {
+  const { changes = [], orphans = [], unmanagedAccess = [] } = plan;
   const counts = {
     created: 0,
     updated: 0,
     renamed: 0,
+    replaced: 0,
     deleted: 0,
     unchanged: 0,
     failed: 0,
@@ -74,8 +80,17 @@ export function outcomeCounts(outcomes: readonly Outcome[]): Readonly<Record<Out
     blocked: 0,
     held: 0,
     interrupted: 0,
+    orphaned: remainingOrphans({ orphans, changes }).length,
+    unmanaged: unmanagedAccess.length,
   };
-  for (const outcome of outcomes) counts[outcomeWord(outcome)] += 1;
+  const finished = new Set(outcomes.flatMap(({ id, status }) => (status === 'done' ? [id] : [])));
+  const replaced = changes.filter(({ id, reasons }) => reasons.includes('replaced') && finished.has(id));
+  const [ids, successors] = [new Set(replaced.map(({ id }) => id)), new Set(replaced.flatMap(({ needs }) => needs))];
+  for (const outcome of outcomes) {
+    const word = outcomeWord(outcome);
+    if (ids.has(outcome.id)) counts.replaced += 1;
+    else if (word !== 'created' || !successors.has(outcome.id)) counts[word] += 1;
+  }
   return counts;
 }
 
@@ -84,11 +99,14 @@ export function isUnfinished({ status }: Outcome): boolean {
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 
+const countedWords = [...outcomeWords.slice(0, 3), 'replaced', ...outcomeWords.slice(3), 'orphaned', 'unmanaged'] as const;
+
 /** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 skipped.` */
-export function appliedText({ outcomes, interrupted }: ApplyResult): string {
-  const counts = outcomeCounts(outcomes);
-  const counted = outcomeWords.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
+export function appliedText({ outcomes, interrupted }: ApplyResult, plan: Partial<AppliedPlan['plan']> = {}): string {
+  const counts = outcomeCounts(outcomes, plan);
+  const counted = countedWords.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
   const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
   const verdict = outcomes.some(isUnfinished) ? 'Not finished' : 'Applied';
-  return `${verdict}: ${counted.length === 0 ? 'nothing to do' : counted.join(', ')}.${rest}`;
+  const isIdle = outcomes.length === 0 ? ['nothing to do'] : [];
+  return `${verdict}: ${[...isIdle, ...counted].join(', ')}.${rest}`;
 }

@@ -4,7 +4,7 @@ import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange,
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan.ts';
-import { orphanNotices, type SideList } from './groups.ts';
+import { orphanNotices, unmanagedList, type SideList } from './groups.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -22,7 +22,6 @@ export function driftDocument(drifts: readonly Drift[], config?: string): Report
 function driftSection(drift: Drift, config: string | undefined): ReportSection {
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
-  const unwatched = unwatchedList(drift);
   return {
     heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url, config },
     summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
@@ -31,7 +30,9 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
       { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], orphans: new Map() },
       { type: 'impact', causes: protection?.reach ?? [], orphans: new Map() },
       { type: 'drifted', rows },
-      ...(unwatched === undefined ? [] : [{ type: 'list', list: unwatched } as const]),
+      ...[unwatchedList(drift), unmanagedList(plan)]
+        .filter(({ entries }) => entries.length > 0)
+        .map((list) => ({ type: 'list', list }) as const),
     ],
   };
 }
@@ -130,9 +131,8 @@ function writeText({ at, by, from, method, path }: AuditedWrite): string {
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
 }
 
-/** Returns the live protection that no manifest declares; undefined if there is none. */
-function unwatchedList({ plan }: Drift): SideList | undefined {
-  if (plan.unwatched.length === 0) return undefined;
+/** Returns the list of live protection that no manifest declares. */
+function unwatchedList({ plan }: Drift): SideList {
   return {
     title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
     entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
@@ -152,12 +152,13 @@ export function driftCounts(drift: Drift, rows: readonly DriftedObject[] = drift
     unfinished: drift.unfinished,
     unwatched: drift.plan.unwatched.length,
     orphaned: drift.plan.orphans.length,
+    unmanaged: drift.plan.unmanagedAccess?.length ?? 0,
   };
 }
 
 /** `changed` counts all objects that apply may revert, held and deleted ones among them. */
 export type DriftCounts = Readonly<
-  Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned', number>
+  Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned' | 'unmanaged', number>
 >;
 
 /** Returns the drift in one sentence, and what is not part of it in another. */

@@ -191,7 +191,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const lists = [
     ...edges,
     { title: `${plural(ofOrphans.length, 'edge')} of orphans: kept until those are deleted`, entries: ofOrphans },
-    { title: `${plan.unmanaged.length} unmanaged: live, in no manifest, never touched`, entries: plan.unmanaged.map(escapeTerminal) },
+    unmanagedList(plan),
     {
       title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
@@ -218,6 +218,15 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
   return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
+}
+
+/** Returns the list of live connections without a manifest; empty unless the target reports them. */
+export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAccess'>): SideList {
+  const entries = unmanagedAccess.map(({ id, accessible, managedBy }) => {
+    const by = managedBy === undefined ? '' : `, managed by ${managedBy}`;
+    return escapeTerminal(`${id} (${accessible ? 'accessible' : 'closed'}${by})`);
+  });
+  return { title: `${plural(entries.length, 'unmanaged connection')}: live, in no manifest, never touched`, entries };
 }
 
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {

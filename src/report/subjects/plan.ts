@@ -23,6 +23,7 @@ import type {
 } from '../../model/protection/protection.ts';
 import type { ReportBlock, ReportDocument } from '../document.ts';
 import { groupPlan, orphanNotices, sideLists } from './groups.ts';
+import { countActions } from '../wording/counts.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -81,6 +82,8 @@ export function planObject(plan: Plan): JsonObject {
       definedFields({ id, removedIn, subject, kept, accessible, managedBy }),
     ),
     unmanaged: plan.unmanaged,
+    unmanagedAccess: plan.unmanagedAccess?.map(({ id, accessible, managedBy }) => definedFields({ id, accessible, managedBy })),
+    counts: { ...countActions(plan) },
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.unverified.length === 0 ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
     ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),

@@ -5,7 +5,7 @@ import { escapeTerminal } from '../escape.ts';
 import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
-import { planSummaryText, policiesText, shortList } from '../wording/counts.ts';
+import { digestScope, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
@@ -83,7 +83,7 @@ function summaryParts(summary: ReportSummary, terminal: Terminal): readonly (rea
     case 'plan':
       return [[...sentenceLines(planSummaryText(summary.plan)), ...planFacts(summary.plan, terminal)]];
     case 'apply':
-      return [sentenceLines(appliedText(summary.result))];
+      return [sentenceLines(appliedText(summary.result, summary.plan))];
     case 'drift':
       return [sentenceLines(summary.sentence), summary.adopted === undefined ? [] : sentenceLines(summary.adopted)];
     case 'sentence':
@@ -98,7 +98,7 @@ function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
   return [
     ...(policies === '' ? [] : wrap(words(escapeTerminal(`${policies}.`)), terminal, 0)),
     ...(highest === undefined ? [] : [riskClassPaint(highest, terminal.color)(`Highest risk: ${highest}`)]),
-    ...wrap(words(`Digest ${escapeTerminal(plan.digest)}`, terminal.color.dim), terminal, 0),
+    ...digestLines(plan.digest, terminal, 0),
   ];
 }
 
@@ -107,7 +107,13 @@ function auditLines(
   { digest, allowed = [] }: { readonly digest: string; readonly allowed?: Plan['allowed'] },
   terminal: Terminal,
 ): readonly string[] {
-  return [...wrap(words(`Digest ${escapeTerminal(digest)}`, terminal.color.dim), terminal, 2), ...allowanceLines(allowed, terminal)];
+  return [...digestLines(digest, terminal, 2), ...allowanceLines(allowed, terminal)];
+}
+
+/** Returns the digest, and what it covers. */
+function digestLines(digest: string, terminal: Terminal, indent: number): readonly string[] {
+  const lines = [`Digest ${escapeTerminal(digest)}`, digestScope];
+  return lines.flatMap((line) => wrap(words(line, terminal.color.dim), terminal, indent));
 }
 
 function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {

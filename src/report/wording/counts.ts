@@ -2,13 +2,21 @@ import { remainingOrphans, type Action, type Plan } from '../../model/plan/plan.
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/wrap.ts';
 
-export type ActionCounts = Readonly<Record<Action, number>> & { readonly unchanged: number; readonly orphaned: number };
+/** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
+export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>>;
 
-/** Counts the changes of each action. */
-export function countActions(plan: Plan): ActionCounts {
-  const counts = { create: 0, update: 0, rename: 0, delete: 0, blocked: 0, held: 0 };
-  for (const change of plan.changes) counts[change.action] += 1;
-  return { ...counts, unchanged: plan.unchanged, orphaned: remainingOrphans(plan).length };
+/** Counts the changes of each action; unmanaged connections only if the target reports them. */
+export function countActions(plan: Pick<Plan, 'changes' | 'unchanged' | 'orphans' | 'unmanagedAccess'>): ActionCounts {
+  const counts = { create: 0, update: 0, rename: 0, replace: 0, delete: 0, blocked: 0, held: 0 };
+  const replaced = plan.changes.filter(({ reasons, action }) => reasons.includes('replaced') && action !== 'blocked');
+  const successors = new Set(replaced.flatMap(({ needs }) => needs));
+  for (const change of plan.changes) {
+    const isSuccessor = change.action === 'create' && successors.has(change.id);
+    if (replaced.includes(change)) counts.replace += 1;
+    else if (!isSuccessor) counts[change.action] += 1;
+  }
+  const unmanaged = plan.unmanagedAccess?.length ?? 0;
+  return { ...counts, unchanged: plan.unchanged, orphaned: remainingOrphans(plan).length, unmanaged };
 }
 
 /** Returns `3 to create, 1 to update, 1 blocked`, without zeros. */
@@ -17,10 +25,12 @@ export function countsText(counts: ActionCounts): string {
     [counts.create, 'to create'],
     [counts.update, 'to update'],
     [counts.rename, 'to rename'],
+    [counts.replace, 'to replace'],
     [counts.delete, 'to delete'],
     [counts.blocked, 'blocked'],
     [counts.held, 'held'],
     [counts.orphaned, 'orphaned'],
+    [counts.unmanaged, 'unmanaged'],
   ] as const;
   return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }
@@ -33,10 +43,15 @@ export function planSummaryText(plan: Plan): string {
   if (plan.changes.length === 0 && counts.orphaned > 0)
     return `Nothing to write, but not in sync: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
   if (plan.changes.length === 0) {
-    return `No changes. ${plural(counts.unchanged, 'resource')} as in the manifests.${edges}`;
+    const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
+    return `No changes. ${plural(counts.unchanged, 'resource')} as in the manifests.${edges}${unmanaged}`;
   }
   return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
 }
+
+/** What a digest covers, for every place that prints one. */
+export const digestScope =
+  'It covers target, changes, attachments, and the sources of secrets with the content of committed files; not the values of secrets from the environment.';
 
 /** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {

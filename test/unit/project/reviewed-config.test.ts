@@ -16,6 +16,7 @@ function targetOf(name: string, given: Partial<Target> = {}): Target {
     overlays: ['/now/overlay'],
     limits: defaultLimits,
     prune: false,
+    reportUnmanaged: false,
     released: [],
     ...given,
   };
@@ -54,6 +55,7 @@ describe('withReviewedTargets', () => {
     ['token', { token: { env: 'HOME' } }, 'from OSTIARY_TOKEN to HOME'],
     ['secret_prefixes', { secretPrefixes: ['OSTIARY_SECRET_', 'AWS_'] }, 'from OSTIARY_SECRET_ to OSTIARY_SECRET_, AWS_'],
     ['prune', { prune: true }, 'from false to true'],
+    ['unmanaged', { reportUnmanaged: true }, 'from silent to report'],
     ['released', { released: ['Connection/old-db'] }, 'from none to Connection/old-db'],
     ['limits.from', { limits: { ...defaultLimits, from: 99 } }, 'from 10 to 99'],
     ['limits.updates', { limits: { ...defaultLimits, updates: 1 } }, 'from 0.3 to 1'],
