@@ -14,6 +14,7 @@ import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceStop } from './output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
@@ -93,13 +94,27 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   }
   const result = await execute(planned, flags, context);
   if (flags.format === 'text') printer.print('\n');
-  await emitApply(result, planned, { flags, context, printer });
+  await reportApplied(result, planned, flags, context);
   if (result.interrupted || result.outcomes.some(isUnfinished)) return 5;
   if (!planned.isWhole || isPartialSelection(flags)) return 0;
   const recorded = await recordApplied({ ...planned, options: flags, context, removalWarnings: removalWarnings(plan) });
   context.onEvent?.({ diagnostics: recorded });
   printer.hint(diagnosticsText(recorded, printer.errors));
   return 0;
+}
+
+/** Emits the result. A report that cannot be written is a warning: the writes happened, and the record has to follow. */
+async function reportApplied(result: ApplyResult, planned: ApplyContext, flags: ApplyFlags, context: CliContext): Promise<void> {
+  const printer = printerFor(context, flags);
+  try {
+    await emitApply(result, planned, { flags, context, printer });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'report/cannot-write') throw error;
+    const { message, hint } = error;
+    const warning: Diagnostic = { code: 'report/cannot-write', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
+    context.onEvent?.({ diagnostics: [warning] });
+    printer.note(diagnosticsText([warning], printer.errors));
+  }
 }
 
 /** Throws unless the plan may be executed: without refusals, with a token that may write, and confirmed. */

@@ -36,8 +36,8 @@ export type GatewaySession = {
   readonly handshake: () => Promise<Handshake>;
   readonly capabilities: () => Promise<Capabilities>;
   readonly identify: () => Promise<GatewayIdentity>;
-  /** Waits before the next attempt of a write; each pause is longer than the one before. */
-  readonly pause: (attempt: number) => Promise<void>;
+  /** Waits before the next attempt of a write, as long as the gateway asks; each pause is longer than the one before. */
+  readonly pause: (attempt: number, retryAfterMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -71,7 +71,7 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
       handshake,
       capabilities,
       identify: async () => identityFrom(url, dialect, await capabilities()),
-      pause: (attempt) => sleep(pauseAfter(attempt, undefined, { ...limits, random }), signal),
+      pause: (attempt, retryAfterMs) => sleep(pauseAfter(attempt, retryAfterMs, { ...limits, random }), signal),
       close: () => transport.close(),
     };
   } catch (error) {

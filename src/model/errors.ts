@@ -53,6 +53,8 @@ export type ApiFailure = {
   readonly retryable: boolean;
   /** It is not known whether the gateway carried the request out. */
   readonly ambiguous: boolean;
+  /** The milliseconds that the gateway asks to wait before the next attempt. */
+  readonly retryAfterMs?: number;
   readonly hint?: string;
   readonly cause?: unknown;
 };

@@ -31,14 +31,23 @@ export type OutputOptions = {
 /** A plan with the states that it compares, as far as they are known. */
 type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base' | 'config'>>;
 
-/** Prints a document and writes its report files. */
+/** Prints a document and writes its report files. Throws the first error of writing them after it has tried all. */
 export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {
   if (printed !== true) {
     const json = await renderJsonDocument(document, flags.format);
     if (json !== undefined) printer.printDocument(json);
     else printer.print(await renderReport(document, flags.format, printer.results));
   }
-  for (const { format, path } of flags.report ?? []) writeReport(absolutePath(path, context), await renderReport(document, format));
+  const errors: unknown[] = [];
+  for (const { format, path } of flags.report ?? []) {
+    const text = await renderReport(document, format);
+    try {
+      writeReport(absolutePath(path, context), text);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 /** Emits a plan; warnings go to stderr. */

@@ -85,7 +85,9 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
     const pause = pauseBeforeRetry(state, outcome, { attempt, elapsed: now() - started });
     if (pause === undefined) {
       const tries = attempt === 1 ? '' : `; tried ${attempt} times`;
-      throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ambiguous });
+      const retryAfterMs = parseRetryAfter(outcome.retryAfter, now());
+      const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+      throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ambiguous, ...wait });
     }
     try {
       await sleep(pause, signal);
@@ -151,7 +153,7 @@ type Progress = { readonly attempt: number; readonly elapsed: number };
 function pauseBeforeRetry({ options }: ClientState, failed: RequestFailure, { attempt, elapsed }: Progress): number | undefined {
   const { limits, now, random } = options;
   const { method, retryable, ambiguous } = failed.failure;
-  if (!retryable || attempt >= limits.attempts || (method === 'POST' && ambiguous)) return undefined;
+  if (!retryable || attempt >= (failed.once === true ? 2 : limits.attempts) || (method === 'POST' && ambiguous)) return undefined;
   const pause = pauseAfter(attempt, parseRetryAfter(failed.retryAfter, now()), { ...limits, random });
   return elapsed + pause > limits.totalMs ? undefined : pause;
 }

@@ -5,7 +5,13 @@ import { tooLargeCode, type HttpExchange, type RawResponse } from './transport.t
 import { mayRevealSecret } from './reveal-secrets.ts';
 
 /** A failed attempt, before it is decided whether to retry. */
-export type RequestFailure = { readonly message: string; readonly failure: ApiFailure; readonly retryAfter?: string };
+export type RequestFailure = {
+  readonly message: string;
+  readonly failure: ApiFailure;
+  readonly retryAfter?: string;
+  /** The request is repeated once at most: the failure may be permanent. */
+  readonly once?: boolean;
+};
 
 export type RequestContext = Pick<HttpExchange, 'method' | 'url'> & {
   /** Values that no message may contain. */
@@ -23,16 +29,18 @@ export function statusFailure(context: RequestContext, response: RawResponse): R
   const hint = context.errorHints?.find(({ matches }) => matches.test(text))?.hint ?? generalHint;
   const requestId = makePrintable(response.header('x-request-id') ?? '', context.secrets) ?? '';
   const retryAfter = response.header('retry-after');
+  const isRepeatable = context.method === 'GET' && status === 500;
   return {
     message: `${words} (${status}${message === '' ? '' : `, ${message}`})`,
     failure: {
       ...failureFields(context, code, hint),
       status,
       ...(requestId === '' ? {} : { requestId }),
-      retryable: [429, 502, 503, 504].includes(status),
+      retryable: [429, 502, 503, 504].includes(status) || isRepeatable,
       ambiguous: context.method !== 'GET' && (status >= 500 || status === 408),
     },
     ...(retryAfter === undefined ? {} : { retryAfter }),
+    once: isRepeatable,
   };
 }
 
@@ -47,9 +55,11 @@ export function unreadableFailure(context: RequestContext, response: RawResponse
     failure: {
       ...failureFields(context, 'api/not-json', hint),
       status: response.status,
-      retryable: false,
+      // A body that begins as JSON was cut on its way.
+      retryable: context.method === 'GET' && /^\s*[[{]/.test(response.text),
       ambiguous: context.method !== 'GET',
     },
+    once: true,
   };
 }
 

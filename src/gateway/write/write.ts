@@ -9,7 +9,8 @@ import { addressOf, gatewayIdOf, type GatewayContext } from '../context.ts';
 import { findByList, readOne, resourceFromResponse } from '../live/read.ts';
 import { wireBody, secretValuesOf, type WriteContext } from './to-wire.ts';
 
-const maxCreateAttempts = 3;
+/** As many attempts as for a replacement if the gateway asks for another one; fewer if it fails for other reasons. */
+const maxCreateAttempts = { retryable: 5, other: 3 };
 
 /** Creates a resource exactly once: where a response was lost, it checks whether the resource exists before it tries again. Throws an ApiError. */
 export async function sendCreate(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
@@ -25,14 +26,14 @@ export async function sendCreate(context: GatewayContext, request: WriteRequest)
       return created;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { ambiguous, status, code } = error.failure;
+      const { ambiguous, status, code, retryable, retryAfterMs } = error.failure;
       if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
       const found = await lookAfterLostResponse(error, () => findByList(context, id));
       if (found !== undefined && !(await fulfills(context, found, request))) throw error;
       if (found !== undefined) return found;
-      if (attempt === maxCreateAttempts) throw error;
+      if (attempt >= (retryable ? maxCreateAttempts.retryable : maxCreateAttempts.other)) throw error;
       lost = true;
-      await context.pause(attempt);
+      await context.pause(attempt, retryAfterMs);
     }
   }
 }

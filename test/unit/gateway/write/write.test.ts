@@ -77,6 +77,29 @@ describe('creating', () => {
     expect(posts(server)).toHaveLength(3);
   });
 
+  it.each([502, 503])('waits as long as a %d asks, after it looked whether the write happened, and tries again', async (status) => {
+    const busy = json(status, { message: 'busy' }, { 'retry-after': '5' });
+    const server = await serve({ 'GET /connections': json(200, [entry]), 'POST /connections': [busy, busy, busy, busy, created] });
+    const pauses: number[] = [];
+    const gateway = await open(server.url, { random: () => 0, sleep: async (milliseconds) => void pauses.push(milliseconds) });
+    await gateway.readAll(kinds);
+    expect((await gateway.create(request)).id).toBe('Connection/fresh');
+    expect(pauses).toEqual([5000, 5000, 5000, 5000]);
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`).slice(-9)).toEqual([
+      ...[1, 2, 3, 4].flatMap(() => ['POST /connections', 'GET /connections']),
+      'POST /connections',
+    ]);
+  });
+
+  it('does not repeat a create that happened although the answer was a 503', async () => {
+    const { gateway, server } = await prepared({
+      'POST /connections': json(503, {}, { 'retry-after': '5' }),
+      'GET /connections': [json(200, [entry]), listed],
+    });
+    expect((await gateway.create(request)).uid).toBe(ruleId);
+    expect(posts(server)).toHaveLength(1);
+  });
+
   it('refuses references to missing objects before it writes', async () => {
     const { gateway, server } = await prepared({});
     expect((await failure(gateway.create({ ...request, spec: { ...request.spec, agent_id: 'missing' } }))).code).toBe(
