@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
+import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
@@ -20,7 +21,7 @@ import { collect, wholeNumber, type DefineCommand } from './options.ts';
 export type ServeFlags = OutputFlags & {
   readonly port: number;
   readonly host: string;
-  readonly database: string;
+  readonly database?: string;
   readonly agent: readonly string[];
   /** Makes the first key instead of serving. */
   readonly init: boolean;
@@ -39,16 +40,18 @@ export const defineServe: DefineCommand = (command, run) => {
     .addHelpText(
       'after',
       `
-Keys come from the environment:
+The environment has:
   OSTIARY_SERVE_KEY                      an admin's
   OSTIARY_SERVE_MANAGER_KEY              whose objects are managed,
   OSTIARY_SERVE_MANAGER                  by this name
+  OSTIARY_SERVE_DATABASE                 what --database names, and
+  OSTIARY_SERVE_DATABASE_FILE            a file with it: other users see the command line
   OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required on PostgreSQL
   OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  keys to read with`,
     )
     .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .option('--database <where>', 'a folder for the embedded database, or postgres://…', defaultDatabase)
+    .option('--database <where>', `a folder for the embedded database, or postgres://… (default: ${defaultDatabase})`)
     .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
     .option('--init', 'make the first admin’s key, print it, and stop', false)
     .option('--trust-proxy', 'take callers’ addresses from X-Forwarded-For', false)
@@ -76,6 +79,12 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   const log: Log = (entry) => {
     if (!flags.quiet || entry.level !== 'info') say(entry);
   };
+  const database = flags.database ?? databaseOfEnvironment(context) ?? defaultDatabase;
+  if (flags.database !== undefined && /^postgres(ql)?:\/\/[^/?#]*:[^/?#]*@|[?&]password=/i.test(flags.database)) {
+    // Replaces the command line in the list of processes.
+    process.title = 'ostiary serve';
+    log({ level: 'warn', message: 'other users can see the password in --database for a moment: set OSTIARY_SERVE_DATABASE instead' });
+  }
   const adminKey = env['OSTIARY_SERVE_KEY'] ?? '';
   const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
   const encryptionKey = env['OSTIARY_SERVE_ENCRYPTION_KEY'];
@@ -87,7 +96,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
     ...(flags.localRepositories ? { allowLocal: true } : {}),
   });
   const store = {
-    database: databaseOf(flags.database, context.cwd),
+    database: databaseOf(database, context.cwd),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
     makeFolder,
     previousEncryptionKeys: env['OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS'],
@@ -96,7 +105,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   };
   const stopped = context.interruptSignal();
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
-  if (flags.database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
+  if (database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
   if (flags.init) {
     print(`${await createFirstAdminKey(store)}\n`);
     return 0;
@@ -134,6 +143,15 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
 
 function inFolder(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path);
+}
+
+/** Returns the database that the environment names, or a file that the environment names. */
+function databaseOfEnvironment({ env, cwd }: CliContext): string | undefined {
+  const path = env['OSTIARY_SERVE_DATABASE_FILE'];
+  if (path === undefined) return env['OSTIARY_SERVE_DATABASE'];
+  const read = textReader()(inFolder(cwd, path));
+  if ('text' in read) return read.text.trim();
+  throw new UsageError(`OSTIARY_SERVE_DATABASE_FILE cannot be read: ${read.problem.reason}`, 'check the path and who may read it');
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {

@@ -5,7 +5,7 @@ import { describeApi, requirePermission } from './api/openapi-document.ts';
 import { serveDocument, serveHealth, serviceSection } from './api/service-routes.ts';
 import { auditWrites } from './audit/audit-requests.ts';
 import { serveAuditLog, serveEncryptionKeys, auditSection } from './audit/audit.openapi.ts';
-import { authenticateRequest } from './auth/authenticate-request.ts';
+import { authenticateRequest, createLoginRejection } from './auth/authenticate-request.ts';
 import { serveApiKeys, serveIdentity, identitySection } from './auth/identity.openapi.ts';
 import type { HashedKey } from './auth/principal.ts';
 import type { Collection } from './collections.ts';
@@ -44,8 +44,9 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
 
   serveHealth(app, options);
   serveDocument(app, describeApi(apiSections(options.collections), options.version));
-  serveHeartbeat(app, options);
-  app.use(authenticateRequest(options), auditWrites(options), requirePermission);
+  const rejectLogin = createLoginRejection(options);
+  serveHeartbeat(app, { ...options, rejectLogin });
+  app.use(authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission);
   serveIdentity(app, options);
   serveApiKeys(app, options);
   serveAuditLog(app, options);
@@ -102,7 +103,7 @@ export type ObserveOptions = {
 const retryAfterSeconds = 5;
 
 /** Security headers of every response: no sniffing, caching, referrer or framing. A page may set its own policy. */
-const securityHeaders: Readonly<Record<string, string>> = {
+export const securityHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -167,6 +168,8 @@ const networkErrorCodes: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]);
+// A statement took too long or waited too long for a lock, or PostgreSQL ended one of two transactions that waited for each other.
+const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '40P01', '40001']);
 // Messages of `pg` for a broken or late connection; these errors have no code.
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
@@ -178,6 +181,7 @@ export function databaseUnavailableReason(error: unknown): string | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
   if (code.startsWith('53')) return 'the database has no room left';
+  if (busyCodes.has(code)) return 'the database is busy';
   const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
   return isUnavailable ? 'the database does not answer' : undefined;
 }

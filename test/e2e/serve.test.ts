@@ -1,4 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../server/client.ts';
@@ -153,4 +155,35 @@ test('in a folder that was removed, every command reports that', async () => {
       stderr: expect.stringMatching(/^error cli\/working-folder {2}the working folder does not exist any more\n {2}hint: /),
     });
   }
+});
+
+test.each([
+  ['the environment', false],
+  ['a file', true],
+])('the database and its password can come from %s', async (_case, isFile) => {
+  const cwd = makeProject({ place: 'postgres://gateway:canary-password@127.0.0.1:1/gateway\n' });
+  const place = readFileSync(join(cwd, 'place'), 'utf8').trim();
+  const given = isFile ? { OSTIARY_SERVE_DATABASE_FILE: 'place' } : { OSTIARY_SERVE_DATABASE: place };
+  const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey, ...given };
+  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env })).ended;
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^error serve\/database {2}.*ECONNREFUSED 127\.0\.0\.1:1\n/) });
+  expect(stderr).not.toContain('canary');
+});
+
+test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line leaves the list of processes, with a warning', async () => {
+  const cwd = makeProject({});
+  // It accepts connections and never answers.
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const args = ['serve', '--port', '0', '--log', 'text', '--database', `postgres://gateway:canary-password@127.0.0.1:${port}/gateway`];
+  const running = await startOstiary(args, { cwd, env });
+  await expect.poll(() => running.printed().stderr).toContain('other users can see the password in --database for a moment');
+  expect(readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8')).not.toContain('canary');
+  running.child.kill('SIGKILL');
+  await running.ended;
+  silent.close();
 });

@@ -6,39 +6,39 @@ import {
   agentTimeoutSeconds,
   createAgent,
   findAgent,
+  findAgentByToken,
   listAgents,
   recordHeartbeat,
   removeAgent,
   renewAgentToken,
 } from './agents.ts';
-import { createFailedLoginCounter } from '../auth/authenticate-request.ts';
+import type { RejectLogin } from '../auth/authenticate-request.ts';
 import { keyFromHeaders } from '../auth/principal.ts';
-import { InvalidBody, Rejection, requireNoProblems } from '../http/rejection.ts';
-import { compileBodyValidator, readBody } from '../http/request-body.ts';
-import { type AppEnv, authorOf, clientAddress, writeTargetOf } from '../http/request-context.ts';
+import { InvalidBody, requireNoProblems } from '../http/rejection.ts';
+import { compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { type AppEnv, authorOf, writeTargetOf } from '../http/request-context.ts';
 import { type Store, inWriteLock } from '../store/store.ts';
 
 type AgentRoutesOptions = { readonly store: Store; readonly now: () => Date };
 
 /** Serves the heartbeat, the only route for the token of an agent. */
-export function serveHeartbeat(app: Hono<AppEnv>, { store, now, trustProxy }: AgentRoutesOptions & { readonly trustProxy: boolean }): void {
+export function serveHeartbeat(
+  app: Hono<AppEnv>,
+  { store, now, rejectLogin }: AgentRoutesOptions & { readonly rejectLogin: RejectLogin },
+): void {
   const validate = compileBodyValidator(heartbeatBodySchema);
-  const countFailedLogin = createFailedLoginCounter();
   app.post('/agents/heartbeat', async (c) => {
-    const challenge = { 'WWW-Authenticate': 'Bearer' };
     const token = keyFromHeaders(c.req.header('Authorization'), undefined);
-    if (token === undefined) throw new Rejection(401, 'an agent token is needed: Authorization: Bearer TOKEN', challenge);
-    const body = await readBody(c.env.incoming, {});
+    const found = token === undefined ? undefined : await findAgentByToken(store.db, token);
+    if (found === undefined)
+      throw rejectLogin(c, token === undefined ? 'an agent token is needed: Authorization: Bearer TOKEN' : 'the agent token is unknown');
+    c.set('callerName', `agent ${found.name}`);
+    const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });
     requireNoProblems(validate(body));
     const textIn = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
     const beat = { hostname: textIn('hostname'), version: textIn('version'), platform: textIn('platform') };
-    const agent = await recordHeartbeat(store.db, token, beat, now());
-    if (agent === undefined) {
-      const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
-      if (waitSeconds > 0) throw new Rejection(429, 'too many wrong tokens came from this address', { 'Retry-After': String(waitSeconds) });
-      throw new Rejection(401, 'the agent token is unknown', challenge);
-    }
-    c.set('callerName', `agent ${agent.name}`);
+    const agent = await recordHeartbeat(store.db, found, beat, now());
+    if (agent === undefined) throw rejectLogin(c, 'the agent token is unknown');
     return c.json({ id: agent.id, name: agent.name, status: agent.status, timeout_seconds: agentTimeoutSeconds });
   });
 }
@@ -53,7 +53,7 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: AgentRoutesOption
     return c.json(agents.filter((agent) => status === '' || agent.status === status));
   });
   app.post('/agents', async (c) => {
-    const body = await readBody(c.env.incoming);
+    const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     requireNoProblems(validate(body));
     const name = typeof body['name'] === 'string' ? body['name'] : '';
     const problem = agentNameProblem(name);

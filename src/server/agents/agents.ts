@@ -136,18 +136,28 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
   await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
 }
 
-/** Records a heartbeat of the agent with this token; undefined when no agent has the token. */
+/** The agent that a token belongs to. */
+export type TokenHolder = { readonly name: string; readonly tokenHash: string };
+
+/** Finds the agent with this token. */
+export async function findAgentByToken(db: Kysely<Tables>, token: string): Promise<TokenHolder | undefined> {
+  if (!token.startsWith(tokenPrefix)) return undefined;
+  const tokenHash = hashToken(token);
+  const row = await db.selectFrom('agents').select('name').where('token_hash', '=', tokenHash).executeTakeFirst();
+  return row === undefined ? undefined : { name: row.name, tokenHash };
+}
+
+/** Records a heartbeat; undefined when the token was replaced meanwhile. */
 export async function recordHeartbeat(
   db: Kysely<Tables>,
-  token: string,
+  { tokenHash }: TokenHolder,
   heartbeat: Heartbeat,
   now: Date,
 ): Promise<RegisteredAgent | undefined> {
-  if (!token.startsWith(tokenPrefix)) return undefined;
   const row = await db
     .updateTable('agents')
     .set({ ...heartbeat, last_seen: now })
-    .where('token_hash', '=', hashToken(token))
+    .where('token_hash', '=', tokenHash)
     .returning(agentColumns)
     .executeTakeFirst();
   return row === undefined ? undefined : agentJson(row, now);

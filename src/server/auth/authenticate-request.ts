@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { findKeyHolder } from './api-keys.ts';
 import { findPrincipal, type HashedKey, keyFromHeaders } from './principal.ts';
 import { Rejection } from '../http/rejection.ts';
@@ -11,23 +11,30 @@ export type AuthenticationOptions = {
   /** The keys of the environment. */
   readonly keys: readonly HashedKey[];
   readonly now: () => Date;
-  readonly trustProxy: boolean;
+  readonly rejectLogin: RejectLogin;
 };
 
-const challenge = { 'WWW-Authenticate': 'Bearer' };
+/** Counts a failed login of the caller and returns its rejection: 401 with the reason, or 429 when there were too many. */
+export type RejectLogin = (c: Context<AppEnv>, reason: string) => Rejection;
+
+/** Creates the one counter of a server for every kind of failed login: without a key, with a wrong key, and with a wrong agent token. */
+export function createLoginRejection({ now, trustProxy }: { readonly now: () => Date; readonly trustProxy: boolean }): RejectLogin {
+  const countFailedLogin = createFailedLoginCounter();
+  return (c, reason) => {
+    const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
+    return waitSeconds > 0
+      ? new Rejection(429, 'too many requests without a valid key came from this address', { 'Retry-After': String(waitSeconds) })
+      : new Rejection(401, reason, { 'WWW-Authenticate': 'Bearer' });
+  };
+}
 
 /** Requires a valid key. The limit on failed attempts never rejects a valid key. */
-export function authenticateRequest({ store, keys, now, trustProxy }: AuthenticationOptions): MiddlewareHandler<AppEnv> {
-  const countFailedLogin = createFailedLoginCounter();
+export function authenticateRequest({ store, keys, now, rejectLogin }: AuthenticationOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const key = keyFromHeaders(c.req.header('Authorization'), c.req.header('Api-Key'));
-    if (key === undefined) throw new Rejection(401, 'a key is needed: Authorization: Bearer KEY, or Api-Key: KEY', challenge);
+    if (key === undefined) throw rejectLogin(c, 'a key is needed: Authorization: Bearer KEY, or Api-Key: KEY');
     const principal = findPrincipal(key, keys) ?? (await findKeyHolder(store.db, key, now()));
-    if (principal === undefined) {
-      const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
-      if (waitSeconds > 0) throw new Rejection(429, 'too many wrong keys came from this address', { 'Retry-After': String(waitSeconds) });
-      throw new Rejection(401, 'the key is unknown', challenge);
-    }
+    if (principal === undefined) throw rejectLogin(c, 'the key is unknown');
     c.set('principal', principal);
     c.set('callerName', principal.name);
     await next();

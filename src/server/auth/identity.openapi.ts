@@ -25,7 +25,7 @@ import {
 import type { HashedKey } from './principal.ts';
 import type { Collection } from '../collections.ts';
 import { requireNoProblems } from '../http/rejection.ts';
-import { type BodyValidator, compileBodyValidator, readBody } from '../http/request-body.ts';
+import { type BodyValidator, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
@@ -221,7 +221,7 @@ export function serveApiKeys(app: Hono<AppEnv>, { store, now }: ApiKeyOptions): 
   const validate = compileBodyValidator(apiKeyBodySchema);
   app.get('/api-keys', async (c) => c.json((await listApiKeys(store.db)).map((key) => apiKeyJson(key))));
   app.post('/api-keys', async (c) => {
-    const draft = readApiKeyDraft(validate, await readBody(c.env.incoming));
+    const draft = readApiKeyDraft(validate, await readBody(c.env.incoming, { limit: smallBodyBytes * 4 }));
     const { key, created } = await createApiKey(store.db, draft, authorOf(c, now()));
     c.header('Location', `/api-keys/${created.id}`);
     c.header('Cache-Control', 'no-store');
@@ -229,7 +229,7 @@ export function serveApiKeys(app: Hono<AppEnv>, { store, now }: ApiKeyOptions): 
   });
   app.get('/api-keys/:id', async (c) => respond(c, await findApiKey(store.db, c.req.param('id'))));
   app.put('/api-keys/:id', async (c) => {
-    const draft = readApiKeyDraft(validate, await readBody(c.env.incoming));
+    const draft = readApiKeyDraft(validate, await readBody(c.env.incoming, { limit: smallBodyBytes * 4 }));
     return respond(c, await replaceApiKey(store.db, { target: writeTargetOf(c), draft, author: authorOf(c, now()) }));
   });
   app.delete('/api-keys/:id', async (c) => {

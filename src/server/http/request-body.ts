@@ -5,12 +5,23 @@ import { pointer } from '../../model/pointer.ts';
 import { type FieldProblem, Rejection } from './rejection.ts';
 
 const maxBodyBytes = 1024 * 1024;
+
+/** The size of the largest body of a route that takes a few names and times. */
+export const smallBodyBytes: number = 32 * 1024;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const parsedBodies = new WeakMap<IncomingMessage, JsonObject>();
 
-/** Reads a JSON object of at most 1 MiB; an empty body is `missing`. Throws a `Rejection` that never quotes the text, because it may hold secrets. */
-export async function readBody(incoming: IncomingMessage, missing?: JsonObject): Promise<JsonObject> {
-  const text = await readText(incoming).catch((error: unknown) => {
+type BodyOptions = {
+  /** The most bytes of the body; 1 MiB by default. */
+  readonly limit?: number;
+  /** The value of an empty body, if the route accepts one. */
+  readonly missing?: JsonObject;
+};
+
+/** Reads a JSON object. Throws a `Rejection` that never quotes the text, because it may hold secrets. Routes read it after they have checked the key. */
+export async function readBody(incoming: IncomingMessage, { limit = maxBodyBytes, missing }: BodyOptions = {}): Promise<JsonObject> {
+  const text = await readText(incoming, limit).catch((error: unknown) => {
     throw error instanceof Rejection ? error : new Rejection(400, 'the body was cut off');
   });
   if (text === '' && missing !== undefined) return missing;
@@ -25,15 +36,15 @@ export function parsedBody(incoming: IncomingMessage): JsonObject | undefined {
   return parsedBodies.get(incoming);
 }
 
-async function readText(incoming: IncomingMessage): Promise<string> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
+async function readText(incoming: IncomingMessage, limit: number): Promise<string> {
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
   // Leaving the loop must not destroy the connection: the response still needs it.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk);
     size += chunks.at(-1)?.length ?? 0;
-    if (size > maxBodyBytes) throw bodyTooLarge();
+    if (size > limit) throw bodyTooLarge(limit);
   }
   return decodeUtf8(Buffer.concat(chunks));
 }
@@ -55,8 +66,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function bodyTooLarge(): Rejection {
-  return new Rejection(413, `the body is larger than ${maxBodyBytes} bytes`, { Connection: 'close' });
+function bodyTooLarge(limit: number): Rejection {
+  return new Rejection(413, `the body is larger than ${limit} bytes`, { Connection: 'close' });
 }
 
 /** Lists the problems of a body; an empty list means that the body is valid. */

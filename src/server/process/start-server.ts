@@ -4,7 +4,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
-import { createApp } from '../app.ts';
+import { createApp, securityHeaders } from '../app.ts';
 import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../auth/principal.ts';
 import type { Chaos } from '../http/chaos.ts';
@@ -60,8 +60,16 @@ export type ServeOptions = {
   readonly searchRunbooks?: RunbookSearch;
 };
 
-/** Limits in milliseconds: for the request line with its headers, for a whole request, and for the next request of a connection. */
-export type RequestTimeouts = { readonly headers: number; readonly request: number; readonly keepAlive: number };
+/**
+ * Limits in milliseconds: for the request line with its headers, for a whole request, for the next request of a connection, and for a
+ * statement in PostgreSQL.
+ */
+export type RequestTimeouts = {
+  readonly headers: number;
+  readonly request: number;
+  readonly keepAlive: number;
+  readonly statement: number;
+};
 
 /** A running gateway. `close` finishes the requests in flight, then closes the database. */
 export type RunningServer = {
@@ -74,14 +82,16 @@ export type RunningServer = {
 // `close` cuts off requests that take longer.
 const closeTimeoutMs = 10_000;
 // Connections stay open longer than the 60 seconds after which proxies usually close theirs.
-const defaultTimeouts: RequestTimeouts = { headers: 10_000, request: 60_000, keepAlive: 65_000 };
+const defaultTimeouts: RequestTimeouts = { headers: 10_000, request: 60_000, keepAlive: 65_000, statement: 15_000 };
 
 /** Starts the gateway and returns when it accepts requests. Throws `AppError` when the port, the database or a key cannot be used. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
   const keys = environmentKeys(options);
   const collections = collectionsOf(options.registry, options);
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const opened = await openStore({
     ...options,
+    statementTimeoutMs: timeouts.statement,
     async check(db) {
       if (options.adminKey === undefined && !(await hasAdminKey(db))) throw noKeyError();
     },
@@ -94,7 +104,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     const trustProxy = options.trustProxy ?? false;
     const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
     const server = createServer(
-      serverOptions({ ...defaultTimeouts, ...options.timeouts }),
+      serverOptions(timeouts),
       getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerMalformedUrls(options.log) }),
     );
     rejectMalformedRequests(server, options.log);
@@ -193,7 +203,13 @@ export function rejectMalformedRequests(server: Server, log: Log): void {
     const refused = answersByCode[error.code ?? ''] ?? malformed;
     logMalformed(log, refused, socket.remoteAddress);
     const body = JSON.stringify({ message: refused.message });
-    const head = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'];
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+      ...securityHeaders,
+    };
+    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     socket.end(`HTTP/1.1 ${refused.status} ${refused.reason}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
   });
 }
@@ -206,7 +222,7 @@ export function answerMalformedUrls(log: Log): (error: unknown) => Response {
         ? { ...malformed, message: 'the address of the request makes no URL' }
         : { status: 500, reason: '', message: 'internal error' };
     logMalformed(log, refused, undefined);
-    return Response.json({ message: refused.message }, { status: refused.status });
+    return Response.json({ message: refused.message }, { status: refused.status, headers: securityHeaders });
   };
 }
 

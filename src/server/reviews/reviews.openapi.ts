@@ -23,7 +23,7 @@ import {
 import { reviewTypes, reviewStatuses, reviewJson, type StoredReview, applyTransition, decide } from './transitions.ts';
 import type { Context, Hono } from 'hono';
 import { Rejection, requireNoProblems } from '../http/rejection.ts';
-import { readBody } from '../http/request-body.ts';
+import { readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
 import { findReview, listReviews, lockReview, openReview, pageReviews, type ReviewFilter, saveReview } from './review-store.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
@@ -145,7 +145,7 @@ type ReviewRoutesOptions = { readonly store: Pick<Store, 'db'>; readonly now: ()
 export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRoutesOptions): void {
   /** Applies a decision to the locked review; concurrent decisions wait. */
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
-    const body = await readBody(c.env.incoming);
+    const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     const decision = read(body);
     const [principal, text, ifMatch] = [c.get('principal'), c.req.param('id') ?? '', c.req.header('If-Match')];
     const next = await db.transaction().execute(async (trx) => {
@@ -177,7 +177,7 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
     return c.json({ data: rows.map(reviewJson), pages: { ...page, total } });
   });
   app.post('/reviews', async (c) => {
-    const body = await readBody(c.env.incoming);
+    const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     const request = readReviewRequest(body);
     const opened = await db.transaction().execute(async (trx) => {
       const review = await openReview(trx, request, { principal: c.get('principal'), now: now() });

@@ -38,6 +38,8 @@ export type OpenOptions = {
   /** Creates the folder of a database and its parents if they do not exist. */
   readonly makeFolder: (path: string, mode: number) => void;
   readonly log: Log;
+  /** How long PostgreSQL may work on a statement, with its wait for locks. */
+  readonly statementTimeoutMs?: number;
   /** For tests: other times than those of production. */
   readonly lockTimes?: LockTimes;
 };
@@ -61,14 +63,14 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
 }
 
-async function openServer(connectionString: string, { encryptionKey, log }: OpenOptions): Promise<OpenDatabase> {
+async function openServer(connectionString: string, { encryptionKey, log, statementTimeoutMs = 0 }: OpenOptions): Promise<OpenDatabase> {
   if (encryptionKey === undefined || encryptionKey.length === 0) {
     throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database needs an encryption key', {
       hint: 'set OSTIARY_SERVE_ENCRYPTION_KEY to the output of: openssl rand -base64 32',
     });
   }
   const key = parseEncryptionKey(encryptionKey);
-  const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: connectionTimeoutMs });
+  const pool = new Pool({ connectionString, max: 10, connectionTimeoutMillis: connectionTimeoutMs, statement_timeout: statementTimeoutMs });
   logLostConnections(pool, log);
   try {
     await pool.query('select 1');

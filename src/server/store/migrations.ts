@@ -141,8 +141,14 @@ const migrations: Readonly<Record<string, Migration>> = {
 
 /** Migrates the database to this version. Throws `AppError` when it belongs to a later version. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
-  const { error } = await migrator.migrateToLatest();
+  const error = await db.connection().execute(async (connection) => {
+    // A migration may take longer than a request.
+    await sql`set statement_timeout = 0`.execute(connection);
+    const migrator = new Migrator({ db: connection, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
+    const result = await migrator.migrateToLatest();
+    await sql`reset statement_timeout`.execute(connection);
+    return result.error;
+  });
   if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -91,7 +93,9 @@ test.each(['GET /userinfo', 'POST /agents/heartbeat'])(
   async (route) => {
     const [method = '', path = ''] = route.split(' ');
     const statuses = new Set<number>();
-    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(server)(method, path, { key: 'unknown' })).status);
+    const fresh = await startPgliteServer();
+    for (let tries = 0; tries < 30; tries += 1) statuses.add((await callerOf(fresh)(method, path, { key: 'unknown' })).status);
+    await fresh.close();
     expect([...statuses]).toEqual([401, 429]);
     const responses = described().find((one) => one.route === route)?.operation['responses'];
     expect(responses).toMatchObject({ 401: {}, 429: {} });
@@ -124,3 +128,42 @@ test('every link of the page has a target', () => {
   const targets = [...page.matchAll(/href="([^"]+)"/g)].map((match) => match[1] ?? '');
   expect(targets.filter((target) => target !== 'openapi.json' && !ids.has(target.slice(1)))).toEqual([]);
 });
+
+test('every route that needs a key or a token refuses a request without reading its body', async () => {
+  const { port } = new URL(server.url);
+  const guarded = described().filter(({ operation }) => !(Array.isArray(operation['security']) && operation['security'].length === 0));
+  expect(guarded.length).toBeGreaterThan(40);
+  const statuses = await Promise.all(
+    guarded.map(async ({ route }) => {
+      const [method, path = ''] = route.split(' ');
+      const socket = connect(Number(port), '127.0.0.1');
+      // The body is announced and never sent.
+      socket.write(
+        `${method} ${path.replaceAll(/:\w+/g, 'x')} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\nAuthorization: Bearer wrong\r\n\r\n`,
+      );
+      const [text] = await once(socket, 'data');
+      socket.destroy();
+      return [route, /^HTTP\/1\.1 (401|429) /.test(String(text))];
+    }),
+  );
+  expect(statuses.filter(([, isRefused]) => isRefused !== true)).toEqual([]);
+});
+
+test.each([
+  ['/agents/heartbeat', 32 * 1024],
+  ['/agents', 32 * 1024],
+  ['/reviews', 32 * 1024],
+  ['/api-keys', 128 * 1024],
+  ['/guardrails', 1024 * 1024],
+])('a body for %s has at most %d bytes', async (path, limit) => {
+  const call = callerOf(server);
+  const agent = (await call('POST', '/agents', { body: { name: `limit ${limit} ${path.length}` } })).body['token'];
+  const key = path === '/agents/heartbeat' && typeof agent === 'string' ? agent : server.key;
+  expect((await call('POST', path, { key, text: bodyOf(limit) })).status).toBe(422);
+  expect((await call('POST', path, { key, text: bodyOf(limit + 1) })).status).toBe(413);
+});
+
+/** Returns a JSON object of this many bytes. */
+function bodyOf(length: number): string {
+  return `{"x":"${'x'.repeat(length - 8)}"}`;
+}

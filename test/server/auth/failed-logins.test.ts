@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startPgliteServer } from '../../support/servers.ts';
+import { adminKey, startPgliteServer } from '../../support/servers.ts';
 import { callerOf, createKey, rowsOf, type ApiAnswer } from '../client.ts';
 
 const wrong = 'ostk_'.padEnd(48, 'x');
@@ -15,8 +15,25 @@ test('too many wrong keys of an address get a 429; a valid key is always accepte
   expect(waiting.length).toBeGreaterThan(0);
   for (const { headers } of waiting) expect(headers.get('Retry-After')).toMatch(/^[123]$/);
   for (const right of [key, server.key, server.managerKey]) expect((await call('GET', '/serverinfo', { key: right })).status).toBe(200);
-  expect((await call('GET', '/serverinfo', { key: null })).status).toBe(401);
   expect(server.log.join('\n')).not.toContain(wrong);
+  await server.close();
+});
+
+test.each([
+  ['without a key', '/serverinfo', null],
+  ['with a wrong key', '/connections', wrong],
+  ['with a wrong agent token', '/agents/heartbeat', 'osa_wrong'],
+  ['with a key at the heartbeat', '/agents/heartbeat', adminKey],
+])('requests %s count as failed logins on every route', async (_case, path, key) => {
+  const server = await startPgliteServer();
+  const call = callerOf(server);
+  const method = path === '/agents/heartbeat' ? 'POST' : 'GET';
+  for (let n = 0; n < 20; n += 1) expect((await call(method, path, { key })).status).toBe(401);
+  expect((await call(method, path, { key })).status).toBe(429);
+  // The count is one of all routes.
+  expect((await call('POST', '/guardrails', { key: null, body: { name: 'x' } })).status).toBe(429);
+  expect((await call('POST', '/agents/heartbeat', { key: 'osa_other' })).status).toBe(429);
+  expect((await call('GET', '/serverinfo')).status).toBe(200);
   await server.close();
 });
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { createDatabase, startTestServer } from '../../support/servers.ts';
 import { callerOf, createKey } from '../client.ts';
@@ -65,5 +66,27 @@ test('while the database is unavailable, requests get a 503 with Retry-After; th
   expect((await call('GET', '/guardrails', { key })).list.map(({ name }) => name)).toEqual(['after', 'before']);
   await server.close();
   await way.cut();
+  await database.drop();
+});
+
+test('a statement that waits for a lock longer than its deadline is answered 503 with Retry-After', async () => {
+  const database = await createDatabase();
+  const server = await startTestServer({ database: { url: database.url }, timeouts: { statement: 500 } });
+  const call = callerOf(server);
+  const other = new Client({ connectionString: database.url });
+  await other.connect();
+  await other.query('begin; lock table guardrails in access exclusive mode');
+  for (const [method, body] of [
+    ['GET', undefined],
+    ['POST', { name: 'a' }],
+  ] as const) {
+    const answer = await call(method, '/guardrails', body === undefined ? {} : { body });
+    expect([answer.status, answer.headers.get('Retry-After'), answer.body['message']]).toEqual([503, '5', 'the database is busy']);
+  }
+  expect((await call('GET', '/connections')).status).toBe(200);
+  await other.query('rollback');
+  expect((await call('POST', '/guardrails', { body: { name: 'a' } })).status).toBe(201);
+  await other.end();
+  await server.close();
   await database.drop();
 });

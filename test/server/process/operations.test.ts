@@ -150,6 +150,25 @@ describe('slow callers', () => {
     const { ended } = await dribble(server, [`GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`], 0);
     expect(await ended).toMatch(/ 431 .*\r\n\r\n\{"message":"the headers are larger than 16 KiB"\}$/s);
   });
+
+  test.each([
+    [' 431 ', `GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`],
+    [' 400 ', 'nonsense\r\n\r\n'],
+    [' 400 ', 'GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    [' 200 ', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+  ])('a response%sto a raw request has the security headers', async (status, request) => {
+    const { ended } = await dribble(server, [request], 0);
+    const text = (await ended).toLowerCase();
+    expect(text).toContain(status);
+    for (const header of [
+      'x-content-type-options: nosniff',
+      'cache-control: no-store',
+      'referrer-policy: no-referrer',
+      'x-frame-options: deny',
+    ])
+      expect(text).toContain(header);
+    expect(text).toContain("content-security-policy: default-src 'none'");
+  });
 });
 
 test('a draining server keeps serving, reports not ready, and then stops', async () => {
