@@ -113,6 +113,7 @@ const namesKinds = [
   // One row per dialect, and one on the server with its texts.
   ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
   'src/server/collections.ts',
+  'src/model/served-rules.ts',
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
   'src/commands/get.ts',

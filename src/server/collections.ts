@@ -1,6 +1,7 @@
 import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { secretReferencePattern, secretValueSchema, type Secrets } from './store/secrets.ts';
+import { secretReferencePattern, secretValueSchema, servedRules, type ServedRules } from '../model/served-rules.ts';
+import type { Secrets } from './store/secrets.ts';
 
 /** What a read-only field is computed from; `online`: the agent of the object is online. */
 type ReadOnlySource = { readonly name: string; readonly secrets: Secrets; readonly online: boolean };
@@ -11,7 +12,7 @@ type ReadOnlyField = { readonly schema: JsonObject; readonly valueOf: (object: R
 type KindTexts = { readonly one: string; readonly many: string; readonly create: string; readonly replace: string };
 
 /** Everything that the gateway adds to a kind. */
-type KindRow = {
+type KindRow = ServedRules & {
   readonly path: string;
   /** The table of the objects. */
   readonly table: string;
@@ -19,18 +20,12 @@ type KindRow = {
   readonly edges?: string;
   /** The migration that creates the tables; a name that `migrations.ts` does not list becomes a migration of its own. */
   readonly migration: string;
-  /** Requests can address objects by name, too. */
-  readonly byName?: true;
   /** The field that identifies an object; lists are sorted by it. `name` by default. */
   readonly identityField?: string;
   /** Fields that are always derived from the others; the server ignores the values that callers send. */
   readonly computed?: readonly string[];
-  /** Requirements on fields beyond those of manifests, as schemas. */
-  readonly narrowed?: JsonObject;
   /** Patterns that fields may match instead where the server was started with `localRepositories`. */
   readonly localForms?: Readonly<Record<string, string>>;
-  /** The field that names the resource of an object; a write creates the resource if it does not exist. */
-  readonly resourceField?: string;
   /** Read-only fields beside those that every kind has. */
   readonly readOnly?: Readonly<Record<string, ReadOnlyField>>;
   readonly texts: KindTexts;
@@ -42,10 +37,7 @@ const kindRows = {
     path: '/connections',
     table: 'connections',
     migration: '0001-objects',
-    byName: true,
     computed: ['redact_enabled'],
-    narrowed: { type: { enum: ['database', 'application', 'custom'] } },
-    resourceField: 'resource_name',
     readOnly: {
       default_database: {
         schema: { type: 'string', description: 'The value of the secret `envvar:DB`; empty where it is a reference, or not set.' },
@@ -70,20 +62,6 @@ A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules
     table: 'datamasking_rules',
     edges: 'datamasking_edges',
     migration: '0001-objects',
-    narrowed: {
-      supported_entity_types: {
-        items: { properties: { entity_types: { items: { pattern: '^[A-Z0-9_]+$', $comment: 'capital letters, digits and _' } } } },
-      },
-      custom_entity_types: {
-        items: {
-          anyOf: [
-            { properties: { regex: { minLength: 1 } }, required: ['regex'] },
-            { properties: { deny_list: { minItems: 1 } }, required: ['deny_list'] },
-          ],
-          $comment: 'a regex, or a deny_list that is not empty',
-        },
-      },
-    },
     texts: {
       one: 'data masking rule',
       many: 'Data masking rules',
@@ -108,8 +86,6 @@ A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules
     table: 'runbook_configurations',
     migration: '0001-objects',
     identityField: 'git_url',
-    // Every role reads addresses: in listings and in their error messages.
-    narrowed: { git_url: { pattern: '^[^?#]*$', $comment: 'an address without query and fragment, which could hold a token' } },
     localForms: { git_url: '^file:///\\S+$' },
     readOnly: {
       repository: {
@@ -140,9 +116,6 @@ export type KindTables = { readonly table: ObjectTable; readonly edges?: EdgeTab
 
 /** The tables of all kinds. */
 export const kindTables: readonly KindTables[] = Object.values(kindRows);
-
-/** The types of a connection, and so of a resource. */
-export const servedConnectionTypes: readonly string[] = kindRows.Connection.narrowed.type.enum;
 
 /** The edges between one rule kind and connections, seen from one of the two ends. */
 export type EdgeSide = {
@@ -213,7 +186,7 @@ function rowOf(kind: string): KindRow & KindTables {
   const rows: Readonly<Record<string, KindRow & KindTables>> = kindRows;
   const row = rows[kind];
   if (row === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
-  return row;
+  return { ...row, ...servedRules[kind] };
 }
 
 /** Returns the edges that a kind takes part in: as the rule that declares them, or as the connection that a rule refers to. */

@@ -10,10 +10,10 @@ import { type Author, isAllowedVersion, type WriteTarget } from '../http/request
 import { findObject, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
-import { type Tables, uuidPattern } from '../store/migrations.ts';
+import type { Tables } from '../store/migrations.ts';
 import { type BodyValidator, compileBodyValidator } from '../http/request-body.ts';
 import { objectBodySchema } from './objects.openapi.ts';
-import { maxResourceNameLength } from '../resources/resources.openapi.ts';
+import { identityProblem, resourceNameProblem } from '../../model/served-rules.ts';
 
 /** The desired state of an object, with a value for every field. */
 export type ObjectDraft = {
@@ -24,9 +24,6 @@ export type ObjectDraft = {
   /** The ids at the other ends of its edges, by field. */
   readonly edges: Readonly<Record<string, readonly string[]>>;
 };
-
-// The largest entry of a database index; only the addresses of repositories can be that long.
-const maxIdentityBytes = 2048;
 
 /** Reads the body of a create or replace request. Throws `InvalidBody` with all problems. */
 export function readObjectDraft(collection: Collection, validate: BodyValidator, body: JsonObject): ObjectDraft {
@@ -55,17 +52,16 @@ function fillSpec({ kind, fields, computed }: Collection, body: JsonObject): Jso
   return spec;
 }
 
-function checkName({ byName, identityField }: Collection, name: string): readonly FieldProblem[] {
-  const field = pointer(identityField);
-  if (byName && uuidPattern.test(name)) return [{ field, reason: 'must not have the form of an id' }];
-  return Buffer.byteLength(name) > maxIdentityBytes ? [{ field, reason: `is longer than ${maxIdentityBytes} bytes` }] : [];
+function checkName(collection: Collection, name: string): readonly FieldProblem[] {
+  const reason = identityProblem(collection, name);
+  return reason === undefined ? [] : [{ field: pointer(collection.identityField), reason }];
 }
 
 /** Checks the name of the resource, which is the name of the object by default: resources have shorter names. */
 function checkResourceName({ resourceField }: Collection, spec: JsonObject): readonly FieldProblem[] {
   const resource = resourceField === undefined ? undefined : spec[resourceField];
-  if (resourceField === undefined || typeof resource !== 'string' || Array.from(resource).length <= maxResourceNameLength) return [];
-  return [{ field: pointer(resourceField), reason: `must be given where the name is longer than ${maxResourceNameLength} characters` }];
+  const reason = typeof resource === 'string' ? resourceNameProblem(resource) : undefined;
+  return resourceField === undefined || reason === undefined ? [] : [{ field: pointer(resourceField), reason }];
 }
 
 function checkSpec({ kind }: Collection, spec: JsonObject): readonly FieldProblem[] {

@@ -1,3 +1,4 @@
+import { maxResourceNameLength, secretValueSchema, servedConnectionTypes } from '../../model/served-rules.ts';
 import type { JsonObject, Json } from '../../model/json.ts';
 import {
   type ApiResponse,
@@ -13,8 +14,6 @@ import {
   schemaRef,
   timeSchema,
 } from '../api/api-section.ts';
-import { servedConnectionTypes } from '../collections.ts';
-import { secretValueSchema } from '../store/secrets.ts';
 import type { Context, Hono } from 'hono';
 import { InvalidBody, Rejection, requireNoProblems } from '../http/rejection.ts';
 import { compileBodyValidator, readBody } from '../http/request-body.ts';
@@ -98,9 +97,6 @@ const found = (description: string): ApiResponse => ({ description, schema: sche
 function filter(of: string, description: string, schema: Parameter['schema'] = text): Parameter {
   return { name: of, in: 'query', description, schema };
 }
-
-/** The maximum length of a resource name, in characters. */
-export const maxResourceNameLength = 128;
 
 /** The schema of a body that creates or replaces a resource; read-only fields are accepted and ignored. */
 export const resourceBodySchema: JsonObject = {

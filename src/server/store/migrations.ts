@@ -1,3 +1,4 @@
+import { idPattern } from '../../model/served-rules.ts';
 import { type Kysely, type Migration, Migrator, sql, type ColumnType, type Generated, type GeneratedAlways } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { type EdgeTable, kindTables, type KindTables, type ObjectTable } from '../collections.ts';
@@ -103,7 +104,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 /** The text form of an id. */
-export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const uuidPattern: RegExp = idPattern;
 
 /** The listed changes of the database schema, in the order of their names. A released one never changes again. */
 const listedMigrations: Readonly<Record<string, Migration>> = {

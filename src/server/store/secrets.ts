@@ -11,17 +11,6 @@ export type Secrets = Readonly<Record<string, string | Readonly<Record<string, s
 /** Secrets as a caller sends them; null keeps the stored value. */
 export type GivenSecrets = Readonly<Record<string, string | null | Readonly<Record<string, string | null>>>>;
 
-const referenceSource = String.raw`_(cloudsecrets|envjson):[^:\s]+:[^:\s]+`;
-
-/** A value that is fetched when a session starts: `_cloudsecrets:NAME:KEY` or `_envjson:NAME:KEY`. */
-export const secretReferencePattern: RegExp = new RegExp(`^${referenceSource}$`);
-
-/** The schema of a value in a map of secrets, except null. */
-export const secretValueSchema: JsonObject = {
-  pattern: `^((([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)|${referenceSource})$`,
-  $comment: 'base64, _cloudsecrets:NAME:KEY or _envjson:NAME:KEY',
-};
-
 /** Returns the secrets of a valid body; an omitted secret is empty. */
 export function readSecrets(fields: readonly FieldRule[], body: JsonObject): GivenSecrets {
   const given: Record<string, string | null | Record<string, string | null>> = {};

@@ -1,10 +1,23 @@
 import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { OutsideReference } from '../../../model/plan/plan.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { pointer, tokensOf } from '../../../model/pointer.ts';
 import { nameOf } from '../../../model/resource.ts';
+import {
+  identityProblem,
+  narrowedProblems,
+  resourceNameProblem,
+  secretValueSchema,
+  servedRules,
+  type ServedProblem,
+  type ServedRules,
+} from '../../../model/served-rules.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import {
   checkTexts,
+  diagnosticAt,
+  type ProposedWrite,
   proposedWrites,
   findReplacements,
   namesOnlyPredecessor,
@@ -24,17 +37,54 @@ export function preflightReads(proposal: PreflightRequest, handshake: Handshake)
   return isOstiaryServer(handshake) || findReplacements(proposal).length === 0 ? [] : [runbooksPath];
 }
 
-/** Reports texts that the gateway cannot store, groups that it does not have, and runbooks that name a replaced connection. */
-export function preflight(proposal: PreflightRequest, _: Handshake, answers: PreflightAnswers): PreflightResult {
+/**
+ * Reports texts that the gateway cannot store, values that `ostiary serve` rejects, groups that the gateway does not have, and
+ * runbooks that name a replaced connection.
+ */
+export function preflight(proposal: PreflightRequest, handshake: Handshake, answers: PreflightAnswers): PreflightResult {
   return {
     diagnostics: proposedWrites(proposal).flatMap((write) => [
       ...checkTexts('interface/nul', write),
+      ...(isOstiaryServer(handshake) ? checkServed(write) : []),
       ...checkGroups('interface/unknown-group', write, proposal.live.groups),
     ]),
     refusals: [],
     indivisible: new Map(),
     references: answers.has(runbooksPath) ? findReferences(proposal, answers.get(runbooksPath)) : [],
   };
+}
+
+/** Reports what the validation of `ostiary serve` rejects; it has the same requirements. */
+function checkServed(write: ProposedWrite): readonly Diagnostic[] {
+  const rules = servedRules[write.kind] ?? {};
+  return [...narrowedProblems(rules.narrowed ?? {}, write.spec), ...secretProblems(write), ...nameProblems(write, rules)].map(
+    ({ path, reason }) =>
+      diagnosticAt(write, path, {
+        code: 'interface/rejected-value',
+        message: `ostiary serve rejects ${path === '' ? 'the name' : tokensOf(path).join('.')}: it ${reason}`,
+        hint: 'change the value; another gateway may accept it',
+      }),
+  );
+}
+
+function nameProblems({ name, spec, resource }: ProposedWrite, rules: ServedRules): readonly ServedProblem[] {
+  const identity = identityProblem(rules, nameOf(resource.key));
+  const field = rules.resourceField;
+  const given = field === undefined ? '' : asText(spec[field]);
+  const resourceName = field === undefined ? undefined : resourceNameProblem(given === '' ? name : given);
+  return [
+    ...(identity === undefined ? [] : [{ path: '', reason: identity }]),
+    ...(field === undefined || resourceName === undefined ? [] : [{ path: pointer(field), reason: resourceName }]),
+  ];
+}
+
+/** Checks the values in maps of secrets; a plain secret has no form. */
+function secretProblems({ resource }: ProposedWrite): readonly ServedProblem[] {
+  return Object.entries(resource.secrets).flatMap(([path, secret]) => {
+    if (secret.state !== 'value' || tokensOf(path).length < 2) return [];
+    const [problem] = narrowedProblems({ value: secretValueSchema }, { value: secret.reveal() });
+    return problem === undefined ? [] : [{ path, reason: problem.reason }];
+  });
 }
 
 /** Finds the runbooks that name a replaced connection, except those that list every connection with runbooks enabled. */
