@@ -109,7 +109,8 @@ function ownReason(schema: JsonObject, value: Json): string | undefined {
   if (typeof pattern === 'string' && typeof value === 'string' && !new RegExp(pattern, 'u').test(value)) return hint;
   if (typeof minLength === 'number' && typeof value === 'string' && value.length < minLength) return hint;
   if (typeof minItems === 'number' && Array.isArray(value) && value.length < minItems) return hint;
-  if (Array.isArray(required) && isObject(value) && required.some((name: Json) => !Object.hasOwn(value, String(name)))) return hint;
+  if (Array.isArray(required) && isObject(value) && required.some((name: Json) => typeof name === 'string' && !Object.hasOwn(value, name)))
+    return hint;
   const isOne = !Array.isArray(anyOf) || anyOf.some((choice: Json) => problemsAt(choice, value, []).length === 0);
   return isOne ? undefined : hint;
 }

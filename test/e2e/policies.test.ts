@@ -65,6 +65,16 @@ describe('plan and apply', () => {
     expect((await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd)).stdout).toContain('passes  reviewed');
   });
 
+  test('read an empty map of secrets from a new connection without secrets, which validate cannot know', async () => {
+    const policy = manifest('Policy', 'secretless', { require: ['size(connection.secret) == 0'] });
+    const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy };
+    const cwd = makeProject({ ...files, 'access/a.yaml': connection('secretless') });
+    expect(await gateway.run('validate', cwd)).toMatchObject({ code: 0, stderr: expect.stringContaining('policy/deferred') });
+    expect(await gateway.run('plan', cwd)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('cannot be answered') });
+    const other = makeProject({ ...files, 'access/a.yaml': connection('secretful', { secret: { 'envvar:A': 'YQ==' } }) });
+    expect(await gateway.run('plan', other)).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/violated') });
+  });
+
   test('refuse a risk that is too high, unless it is allowed', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('risky', { reviewers: ['dba'] }) });
     expect(await gateway.run('apply --yes --max-risk neutral', cwd)).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { runCount } from '../support/property-runs.ts';
-import { agentId, base64, connectionBody } from '../server/client.ts';
+import { agentId, base64, connectionBody, idOf } from '../server/client.ts';
 import { config, connection, manifest, useProjects } from './project.ts';
 import { useGateway } from './use-gateway.ts';
 
@@ -126,5 +126,5 @@ test('plan accepts exactly what a write accepts', async () => {
 
 async function removeAll(path: string): Promise<void> {
   const { list } = await gateway.call('GET', path);
-  for (const one of list) await gateway.call('DELETE', `${path}/${String(one['id'])}`);
+  for (const body of list) await gateway.call('DELETE', `${path}/${idOf({ body })}`);
 }

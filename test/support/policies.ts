@@ -60,5 +60,6 @@ export function checkManifests(
   const [first] = [...(value === undefined ? diagnostics : []), ...wrong];
   if (first !== undefined) throw new Error(`${first.code} ${first.message}`);
   const scene = live === undefined ? desiredSnapshot(desired, registry, 'interface') : liveSnapshot(live, registry, 'interface');
-  return checkPolicies({ rules, snapshot: scene, resources: desired.resources, live: live?.resources ?? [], registry, today });
+  const given = live === undefined ? {} : { live: live.resources };
+  return checkPolicies({ rules, snapshot: scene, resources: desired.resources, ...given, registry, today });
 }

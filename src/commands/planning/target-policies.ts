@@ -87,7 +87,7 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
   const { desiredSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: [], registry, today });
+  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, registry, today });
   const { findings } = checked.report;
   const unevaluated = findings.filter(({ result }) => result === 'unknown');
   return [

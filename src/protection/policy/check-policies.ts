@@ -35,7 +35,8 @@ export type PolicyCheckInput = {
   readonly rules: readonly CompiledPolicy[];
   readonly snapshot: ProtectionSnapshot;
   readonly resources: readonly DesiredResource[];
-  readonly live: readonly LiveResource[];
+  /** The live objects; absent where the gateway was not read. */
+  readonly live?: readonly LiveResource[];
   readonly registry: Registry;
   readonly today: string;
   /** Live connections without a manifest that are checked, too. */
@@ -45,7 +46,7 @@ export type PolicyCheckInput = {
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
   const { rules, snapshot, resources, live, registry, today, unmanaged = [] } = checking;
-  const found = new Map(live.map((resource) => [resource.id, resource]));
+  const found = new Map(live?.map((resource) => [resource.id, resource]));
   const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
@@ -56,7 +57,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   for (const { id, key, desired } of [...declared, ...others]) {
     const posture = kindOf(key) === 'Connection' ? postures(key) : undefined;
     if (posture === undefined) continue;
-    const subject: PolicySubject = { id: key, snapshot, posture, types, desired, live: found.get(key) };
+    const subject: PolicySubject = { id: key, snapshot, posture, types, desired, live: found.get(key), isUnread: live === undefined };
     const asked = variablesOf(subject);
     for (const one of rules) {
       const results = findingsOf(one, subject, asked);
@@ -87,7 +88,15 @@ export function policiesOn(
   const posture = kindOf(id) === 'Connection' && desired !== undefined ? readPostures(snapshot)(id) : undefined;
   if (posture === undefined || desired === undefined) return [];
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
-  const subject: PolicySubject = { id, snapshot, posture, types, desired, live: live.find((resource) => resource.id === id) };
+  const subject: PolicySubject = {
+    id,
+    snapshot,
+    posture,
+    types,
+    desired,
+    live: live?.find((resource) => resource.id === id),
+    isUnread: live === undefined,
+  };
   const asked = variablesOf(subject);
   return rules.flatMap((one): readonly PolicyResult[] => {
     const results = findingsOf(one, subject, asked);
@@ -200,15 +209,15 @@ export function waiverFor({ waivers }: Policy, name: string, today: string): Wai
   return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
 }
 
-/** Reports waivers: an ended one is an error; one that ends soon or matches no connection is a warning. */
+/** Reports waivers: an ended one has the severity of its policy; one that ends soon or matches no connection is a warning. */
 export function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
-  return policies.flatMap(({ name, waivers }) =>
+  return policies.flatMap(({ name, severity, waivers }) =>
     waivers.flatMap((waiver): readonly Diagnostic[] => {
       const { connection, until, at } = waiver;
       const whose = `the waiver of "${name}" for ${connection}`;
       if (until < today) {
         const hint = 'do as the policy asks, or agree on another day; then take the waiver out';
-        return [{ code: 'policy/waiver-ended', severity: 'error', message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
+        return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
       }
       const left = dayNumber(until) - dayNumber(today);
       const soon: readonly Diagnostic[] =

@@ -20,6 +20,8 @@ export type PolicySubject = {
   readonly types: Readonly<Record<string, string>>;
   readonly desired: DesiredResource | undefined;
   readonly live: LiveResource | undefined;
+  /** The gateway was not read: a connection that is not in `live` may exist. */
+  readonly isUnread: boolean;
 };
 
 /** Returns the variables for one more expression and resets its read budget. */
@@ -64,7 +66,7 @@ function view(type: string, read: FieldReader): CelObject {
 }
 
 function connectionRead(
-  { id, snapshot, types, desired, live }: PolicySubject,
+  { id, snapshot, types, desired, live, isUnread }: PolicySubject,
   guardrails: readonly ResourceId[],
   spend: Spend,
 ): FieldReader {
@@ -72,7 +74,7 @@ function connectionRead(
   return (field) => {
     if (field === 'name') return nameOf(id);
     if (field === 'managed_by') return live?.managedBy ?? '';
-    if (field === 'secret') return spend(secretsOf(desired, live));
+    if (field === 'secret') return spend(secretsOf({ desired, live, isUnread }));
     if (isUnseen(resource.unknown, field)) throw new UnavailableError(`connection.${field} cannot be seen`);
     return spend(field === 'guardrail_rules' ? guardrails.map(nameOf) : celValue(resource.spec[field], types[field] ?? 'string'));
   };
@@ -86,12 +88,12 @@ function isUnseen(unknown: readonly Pointer[], field: string): boolean {
 const secretField = '/secret';
 
 /** Returns the secrets after the plan by key, each with its source; a secret outside the manifest has the source `kept`. */
-function secretsOf(desired: DesiredResource | undefined, live: LiveResource | undefined): ReadonlyMap<string, CelObject> {
+function secretsOf({ desired, live, isUnread }: Pick<PolicySubject, 'desired' | 'live' | 'isUnread'>): ReadonlyMap<string, CelObject> {
   const all = new Map<string, string>();
   const isWhole =
     desired?.wholeSecrets.includes(secretField) === true && !desired.ignore.some((path) => isPointerWithin(secretField, path));
   if (!isWhole) {
-    const isHidden = live === undefined ? desired !== undefined : live.unknown.includes(secretField);
+    const isHidden = live === undefined ? isUnread : live.unknown.includes(secretField);
     if (isHidden) throw new UnavailableError('connection.secret cannot be seen');
     for (const path of [...Object.keys(live?.secrets ?? {}), ...(live?.unknown ?? [])]) add(all, path, 'kept');
   }

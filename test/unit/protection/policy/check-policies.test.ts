@@ -92,6 +92,12 @@ describe('a waiver', () => {
   });
 });
 
+test.each(['warning', 'error'])('an ended waiver of a policy with the severity %s has this severity', (severity) => {
+  const waivers = '  waivers: [{ connection: orders, until: 2026-11-21, reason: agreed }]\n';
+  const { diagnostics } = checkManifests(several, policyText(reviewed, `  severity: ${severity}\n${waivers}`), { today: '2026-11-22' });
+  expect(diagnostics).toMatchObject([{ code: 'policy/waiver-ended', severity }]);
+});
+
 test('a policy may only warn', () => {
   const { report } = checkManifests(several, policyText(reviewed, '  severity: warning\n  message: please\n'));
   expect(report.findings.map(({ severity, message }) => `${severity} ${message}`)).toContain('warning policy "p": please');
