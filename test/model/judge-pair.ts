@@ -1,5 +1,5 @@
 import { registry } from '../../src/kinds/index.ts';
-import { reconcile, type Change, type LiveState, type Plan } from '../../src/index.ts';
+import { reconcile, type Change, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
 import { isRiskierThan, riskClasses, type RiskClass } from '../../src/model/plan/plan.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -30,7 +30,7 @@ function gatewayOf({ dialect, live }: Pair): MemoryGateway {
 }
 
 /** One plan on a gateway in memory, which it was applied to. */
-type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState };
+type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState; readonly failed: readonly Outcome[] };
 
 /** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
 async function run(pair: Pair, revert: boolean): Promise<Run | undefined> {
@@ -50,8 +50,7 @@ async function run(pair: Pair, revert: boolean): Promise<Run | undefined> {
   if (reviewed === undefined) return undefined;
   const { outcomes } = await applyPlan({ gateway, plan: reviewed.plan, live, desired });
   const failed = outcomes.filter(({ status }) => status !== 'done' && status !== 'held');
-  if (failed.length > 0) throw new Error(JSON.stringify(failed));
-  return { plan: reviewed.plan, before, after: gateway.state() };
+  return { plan: reviewed.plan, before, after: gateway.state(), failed };
 }
 
 /** The verdicts of a report that announce a loss, or that one cannot be excluded, each with the mildest risk that fits it. */
@@ -91,7 +90,12 @@ export async function judgePair(pair: Pair): Promise<readonly Finding[] | undefi
   const done = await run(pair, false);
   if (done === undefined) return undefined;
   const ids = connectionsIn(done.after);
+  if (done.failed.length > 0) return done.failed.map(failure);
   return [...ids.flatMap((id) => judgePlan(pair, done, id)), ...(await judgeHeld(pair, done, ids))];
+}
+
+function failure({ id, code, message }: Outcome): Finding {
+  return { law: 'protection not reached', connection: id, why: `the apply failed: ${code ?? ''} ${message ?? ''}` };
 }
 
 function connectionsIn(state: ModelState): readonly string[] {
@@ -118,7 +122,8 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   const isAlarmed = report.headlines.some((verdict) => alarms[verdict] !== undefined);
   const opens = isOpen(after, id) && (subject === undefined || !isOpen(before, subject));
   if (opens && isUnprotected(after, id)) {
-    if (!isAlarmed) findings.push(tooMild('it becomes accessible without protection'));
+    // Any headline will do: nothing else about a new connection has one. Its risk is checked.
+    if (report.headlines.length === 0) findings.push(tooMild('it becomes accessible without protection'));
     if (risk === undefined || isRiskierThan(riskClassNamed('exposes'), risk))
       findings.push(tooLow('it becomes accessible without protection'));
   }
@@ -197,8 +202,10 @@ async function judgeHeld(pair: Pair, { plan, after }: Run, ids: readonly string[
   const held = plan.changes.flatMap(({ id, fields }) => fields.filter((field) => field.held === true).map(({ path }) => `${id} ${path}`));
   const edges = plan.edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} on ${connection}`);
   const isHeld = held.length + edges.length > 0;
-  const reverted = isHeld ? (await run(pair, true))?.after : after;
-  if (reverted === undefined) throw new Error('a plan that reverts the drift is not possible');
+  const other = isHeld ? await run(pair, true) : { after, failed: [] };
+  if (other === undefined) throw new Error('a plan that reverts the drift is not possible');
+  if (other.failed.length > 0) return other.failed.map(failure);
+  const { after: reverted } = other;
   const wished = wishedState(pair);
   const halves = plan.changes.flatMap(halfHeld);
   return [
