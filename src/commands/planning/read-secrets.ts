@@ -9,6 +9,7 @@ import {
   printVerified,
   readVerified,
   recallSecrets,
+  unchangedSince,
   verificationOf,
   verificationName,
   type VerifiedSecrets,
@@ -48,7 +49,8 @@ export async function withSecrets(
   });
   await runPool(unknown, concurrency, async (pair) => {
     const live = withReliableVersion(await gateway.readOne(pair.live), pair.live);
-    read.set(pair.live.uid, live);
+    const unchangedSecrets = live === undefined ? undefined : unchangedSince(pair.desired, live, verified, key);
+    read.set(pair.live.uid, live === undefined || unchangedSecrets === undefined ? live : { ...live, unchangedSecrets });
     if (live !== undefined) fresh.push({ desired: pair.desired, live });
   });
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
@@ -83,8 +85,9 @@ function updateVerified(verified: VerifiedSecrets, state: LiveState, fresh: read
   const next = new Map([...verified].filter(([uid]) => uids.has(uid)));
   for (const { desired, live } of fresh) {
     const entry = verificationOf(desired, live, key);
-    if (entry === undefined) next.delete(live.uid);
-    else next.set(live.uid, entry);
+    // A verification of the same version stays: it proves that the gateway has not changed since.
+    if (entry !== undefined) next.set(live.uid, entry);
+    else if (next.get(live.uid)?.version !== live.secretsVersion) next.delete(live.uid);
   }
   return next;
 }

@@ -64,8 +64,11 @@ export type FieldChange = {
   readonly cause?: SecretCause;
 };
 
-/** `file`: the committed file has another content than in the base. */
-export type SecretCause = 'file';
+/**
+ * `file`: the committed file has another content than in the base. `source`: the value at the source changed, not the gateway's.
+ * `undetermined`: either of them.
+ */
+export type SecretCause = 'file' | 'source' | 'undetermined';
 
 /** Which side changed since the base. `intent`: the manifests; `drift`: the gateway; `both`: a conflict. */
 export type Origin = 'intent' | 'drift' | 'both';

@@ -8,6 +8,7 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { hasOtherContent } from './compare-secrets.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
 import { resolveReferences } from './resolve-references.ts';
 import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
@@ -37,7 +38,7 @@ export function withOrigins(fields: readonly FieldChange[], base: DesiredResourc
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
   return fields.map((field): FieldChange => {
     const plainOrigin = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
-    return isSecret(field) ? { ...field, ...secretOrigin(field, desired, base) } : { ...field, origin: plainOrigin() };
+    return isSecret(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
   });
 }
 
@@ -94,13 +95,27 @@ function shown(value: Value): Json | undefined {
 }
 
 /** Returns the origin of a secret by its source and committed content, because the values of the base are not known: without a change of them it is a drift. */
-function secretOrigin({ path }: FieldChange, desired: DesiredResource, base: DesiredResource): Pick<FieldChange, 'origin' | 'cause'> {
+function secretOrigin({ path }: FieldChange, { desired, base, live }: SecretSides): Pick<FieldChange, 'origin' | 'cause'> {
   const declared = desired.secrets[path];
   const applied = base.secrets[path];
   if (declared === undefined || applied === undefined) return { origin: declared === applied ? 'drift' : 'intent' };
   if (hasOtherContent(declared, applied)) return { origin: 'intent', cause: 'file' };
   if (declared.source !== applied.source) return { origin: 'intent' };
+  if (isRotatable(declared) && live?.secrets[path] !== undefined) return rotationOrigin(live);
   return { origin: declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent' };
+}
+
+type SecretSides = { readonly desired: DesiredResource; readonly base: DesiredResource; readonly live: LiveResource | undefined };
+
+/** Returns whether the value may change while the manifests stay: it comes from the environment or from a file that is not committed. */
+function isRotatable({ source, content }: DesiredSecret): boolean {
+  return source.startsWith('env:') || (source.startsWith('file:') && content === undefined);
+}
+
+/** Returns the origin of a differing value with an unchanged source. What nothing proves counts as drift. */
+function rotationOrigin({ unchangedSecrets }: LiveResource): Pick<FieldChange, 'origin' | 'cause'> {
+  if (unchangedSecrets === 'gateway') return { origin: 'intent', cause: 'source' };
+  return unchangedSecrets === 'source' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
 }
 
 /** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */

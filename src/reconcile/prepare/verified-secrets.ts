@@ -72,6 +72,24 @@ export function recallSecrets(
   return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
 }
 
+/**
+ * Returns which side is as it was when the secrets were last verified: the gateway if their version is the same, the source if
+ * the manifest's values are. Undefined without a verification, and if both sides or neither changed.
+ */
+export function unchangedSince(
+  desired: DesiredResource,
+  live: LiveResource,
+  verified: VerifiedSecrets,
+  key: Buffer,
+): LiveResource['unchangedSecrets'] {
+  const entry = verified.get(live.uid);
+  if (entry === undefined || live.secretsVersion === undefined) return undefined;
+  const isSameVersion = entry.version === live.secretsVersion;
+  const isSameSource = entry.hash === hashOf(desired, live.uid, key);
+  if (isSameVersion === isSameSource) return undefined;
+  return isSameVersion ? 'gateway' : 'source';
+}
+
 /** Returns the cache entry of an object whose secrets were read; undefined if they differ, are hidden, or the manifest does not declare all. */
 export function verificationOf(
   desired: DesiredResource,

@@ -6,6 +6,7 @@ import {
   type FieldChange,
   type Orphan,
   type Plan,
+  type SecretCause,
   type Value,
   riskClasses,
   type Risk,
@@ -134,12 +135,19 @@ function secretRow(action: Action, { path, before, after, cause }: FieldChange):
   const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
   const shown = 'secret' in after ? after : before;
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
-  if (cause === 'file')
-    return { label, part: { sign: '', text: `changes (${escapeTerminal(shown.secret.replace(/^file:/, ''))})` }, merges: false };
+  if (cause !== undefined) return { label, part: { sign: '', text: causeText(cause, [after, before]) }, merges: false };
   const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${escapeTerminal(before.secret)} → ` : '';
   const source = `(${moved}${escapeTerminal(shown.secret)})`;
   const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;
   return { label, part: { sign: '', text }, merges: false };
+}
+
+/** Returns why a secret with an unchanged source differs, with the source. */
+function causeText(cause: SecretCause, sides: readonly Value[]): string {
+  const sources = sides.flatMap((side) => ('secret' in side && side.secret !== 'live' ? [side.secret] : []));
+  const source = escapeTerminal(sources[0] ?? '');
+  if (cause === 'file') return `changes (${source.replace(/^file:/, '')})`;
+  return cause === 'source' ? `rotated at its source (${source})` : `(${source}) differs; changed at the source or on the gateway`;
 }
 
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };
