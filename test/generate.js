@@ -18,8 +18,8 @@ const dialects = readdirSync(dialectsFolder)
   .map((name) => ({ name, ...read(`${dialectsFolder}/${name}/dialect.json`) }))
   .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
 
-/** Documents that people write and that are not manifests of a kind. */
-const documents = ['config', 'policy'];
+/** Documents that are read from a repository and are not manifests of a kind. */
+const documents = ['config', 'policy', 'record'];
 
 // In this order: the validators follow from the schema of the config.
 const outputs = {

@@ -32,7 +32,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   }
   const outcomes = outcomesOf(steps, state);
   input.observe({ event: 'end', counts: countsByStatus(outcomes) });
-  return { outcomes, interrupted: input.signal.aborted };
+  return { outcomes, interrupted: input.signal.aborted, uids: new Map([...state.known].map(([id, { uid }]) => [id, uid])) };
 }
 
 function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): readonly Outcome[] {

@@ -1,9 +1,9 @@
 import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import { AppError, RefusedError, UsageError } from '../model/errors.ts';
-import type { ApplyResult } from '../model/result/outcome.ts';
-import { isWritten, type Plan, type Refusal } from '../model/plan/plan.ts';
-import { removalWarnings } from '../reconcile/diff/removed-objects.ts';
+import type { ApplyResult, OutcomeStatus } from '../model/result/outcome.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -18,7 +18,9 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
-import { recordApplied } from '../project/record-applied.ts';
+import { runName } from '../project/apply-lease.ts';
+import { readPlanBase } from '../project/plan-base.ts';
+import { openRecorder, type ApplyRecorder, type RecordedEnd } from '../project/record-applied.ts';
 import { secretLookup } from './planning/read-saved-secrets.ts';
 import type { ResumedPlan } from './planning/resume-saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
@@ -92,15 +94,67 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
     }
     throw error;
   }
+  const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags, context);
+  const recorder = await recorderFor({ ...planned, planBase }, flags, context);
+  const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan));
   const result = await execute(planned, flags, context);
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
-  if (result.interrupted || result.outcomes.some(isUnfinished)) return 5;
-  if (!planned.isWhole || isPartialSelection(flags)) return 0;
-  const recorded = await recordApplied({ ...planned, options: flags, context, removalWarnings: removalWarnings(plan) });
-  context.onEvent?.({ diagnostics: recorded });
-  printer.hint(diagnosticsText(recorded, printer.errors));
-  return 0;
+  const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
+  const complete = !isFailed && planned.isWhole && !isPartialSelection(flags);
+  const recorded = complete || writes > 0 ? await recorder.end(endOf({ ...planned, planBase }, result, complete)) : [];
+  context.onEvent?.({ diagnostics: [...begun, ...recorded] });
+  printer.hint(diagnosticsText([...begun, ...recorded], printer.errors));
+  return isFailed ? 5 : 0;
+}
+
+/** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */
+async function recordedBase(
+  { config, target, desired }: PlanToApply,
+  { origin }: ApplyFlags,
+  context: CliContext,
+): Promise<PlanResult['planBase']> {
+  try {
+    return await readPlanBase({ config, target, desired, options: { origin }, context });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { base: undefined };
+  }
+}
+
+async function recorderFor(
+  { config, target, desired, planBase }: PlanToApply,
+  flags: ApplyFlags,
+  context: CliContext,
+): Promise<ApplyRecorder> {
+  const { allow: allowed } = flags;
+  return openRecorder({
+    config,
+    target,
+    desired,
+    options: flags,
+    context,
+    read: planBase.read,
+    allowed,
+    now: context.now,
+    run: runName(context),
+  });
+}
+
+/** Returns what the record keeps of a run. */
+function endOf({ plan, desired, live, target: { released }, planBase }: PlanToApply, result: ApplyResult, complete: boolean): RecordedEnd {
+  const { base, remembered } = planBase;
+  const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
+  return {
+    complete,
+    orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released }) : [],
+    writes: writesAfter(plan, result, base),
+    deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
+  };
+}
+
+function isDone(status: OutcomeStatus): boolean {
+  return status === 'done' || status === 'already';
 }
 
 /** Emits the result. A report that cannot be written is a warning: the writes happened, and the record has to follow. */

@@ -1,13 +1,14 @@
 import { AppError } from '../model/errors.ts';
 import { runPlumbing } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
-import { type Repository, hasCommit } from './repository.ts';
+import { readRecordCommit, readRecordRefs, type RecordCommit } from './record-commit.ts';
+import type { Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 
-/** The commits that were completely applied, by ref name: as this clone recorded them, and as origin had them when it was last read. */
-export type AppliedRefs = { readonly local: ReadonlyMap<string, string>; readonly origin: ReadonlyMap<string, string> };
+/** The records of applies by ref name: as this clone has them, and as origin had them when it was last read. */
+export type AppliedRefs = { readonly local: ReadonlyMap<string, RecordCommit>; readonly origin: ReadonlyMap<string, RecordCommit> };
 
 const localPrefix = 'refs/ostiary/applied/';
 const originPrefix = 'refs/ostiary/origin/';
@@ -48,37 +49,45 @@ export function appliedRef(name: string): string {
 
 /** Reads the refs of this clone, without contacting origin. */
 export async function readAppliedRefs(repository: Repository): Promise<AppliedRefs> {
-  const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname)', localPrefix, originPrefix]);
-  return { local: parseRefs(localPrefix, stdout.toString()), origin: parseRefs(originPrefix, stdout.toString()) };
+  const commits = await readRecordRefs(repository, [localPrefix, originPrefix]);
+  const below = (prefix: string): ReadonlyMap<string, RecordCommit> =>
+    new Map(commits.flatMap(({ ref, commit }) => (ref.startsWith(prefix) ? [[ref.slice(prefix.length), commit] as const] : [])));
+  return { local: below(localPrefix), origin: below(originPrefix) };
 }
 
-/** Lists the commits that origin has as completely applied, by ref name; returns the error if origin is not reachable. */
+/** Lists the ids of the records of origin, by ref name; returns the error if origin is not reachable. */
 export async function listOriginAppliedRefs(repository: Repository): Promise<ReadonlyMap<string, string> | AppError> {
   return catchOriginError(async () => {
-    const lines = await listOrigin(repository, `${localPrefix}*`);
-    return parseRefs(localPrefix, lines.join('\n').replaceAll('\t', ' '));
+    const lines = (await listOrigin(repository, `${localPrefix}*`)).map((line) => line.split('\t'));
+    return new Map(
+      lines.flatMap(([id = '', ref = '']) => (ref.startsWith(localPrefix) ? [[ref.slice(localPrefix.length), id] as const] : [])),
+    );
   });
 }
 
-/** Fetches an applied commit from origin into this clone; returns the error if that fails. */
+/** Fetches a record from origin into this clone; returns the error if that fails. A shallow clone also fetches the commits that the record names. */
 export async function fetchAppliedRef(repository: Repository, name: string): Promise<AppError | undefined> {
   return catchOriginError(async () => {
-    await fetchOrigin(repository, `+${localPrefix}${name}:${originPrefix}${name}`, 1);
+    await fetchOrigin(repository, `+${localPrefix}${name}:${originPrefix}${name}`, 2);
     return undefined;
   });
 }
 
-/** Records in this clone that the commit was completely applied. */
-export async function setAppliedRef(repository: Repository, name: string, commit: string): Promise<void> {
-  await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, commit]);
+/** Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. */
+export async function setAppliedRef(repository: Repository, name: string, id: string, expected?: string): Promise<void> {
+  const last = expected === undefined ? [] : [expected === '' ? '0'.repeat(id.length) : expected];
+  await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, id, ...last]);
 }
 
-/** Pushes the record of an applied commit if origin has not changed since it was last read; returns the error if that fails. */
-export async function pushAppliedRef(repository: Repository, name: string, commit: string): Promise<AppError | undefined> {
-  const { origin } = await readAppliedRefs(repository);
+/** Pushes a record if the ref of origin still has the expected id (empty: does not exist); returns the error if that fails. */
+export async function pushAppliedRef(
+  repository: Repository,
+  name: string,
+  { id, expected }: { readonly id: string; readonly expected: string },
+): Promise<AppError | undefined> {
   return catchOriginError(async () => {
-    await pushOrigin(repository, commit, `${localPrefix}${name}`, origin.get(name) ?? '');
-    await runPlumbing(repository, ['update-ref', `${originPrefix}${name}`, commit]);
+    await pushOrigin(repository, id, `${localPrefix}${name}`, expected);
+    await runPlumbing(repository, ['update-ref', `${originPrefix}${name}`, id]);
     return undefined;
   });
 }
@@ -93,14 +102,12 @@ async function catchOriginError<T>(action: () => Promise<T>): Promise<T | AppErr
   }
 }
 
-function parseRefs(prefix: string, text: string): ReadonlyMap<string, string> {
-  const lines = text.split('\n').map((line) => line.split(' '));
-  return new Map(lines.flatMap(([id = '', ref = '']) => (ref.startsWith(prefix) ? [[ref.slice(prefix.length), id] as const] : [])));
-}
-
+/** The record of a target: the name of its ref, and the commit behind it; undefined if no apply was ever recorded. */
 export type LastApplied = {
-  /** Undefined if no apply was ever recorded. */
-  readonly commit: string | undefined;
+  readonly name: string;
+  readonly commit: RecordCommit | undefined;
+  /** The id that the ref of origin has; empty if it does not exist. */
+  readonly originId: string;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -113,9 +120,9 @@ export type LastAppliedQuery = {
 };
 
 /**
- * Finds the commit that was last completely applied to a target: that of origin, unless this clone applied since origin was last
- * read. If origin is not reachable, returns the commit of this clone with a warning. Throws AppError when this clone has no commit
- * either: a plan without a base could undo what is stricter on the gateway.
+ * Finds the record of a target: that of origin, unless this clone applied since origin was last read. If origin is not reachable,
+ * returns that of this clone with a warning. Throws AppError when this clone has none either: a plan without a base could undo
+ * what is stricter on the gateway.
  */
 export async function findLastApplied(repository: Repository, query: LastAppliedQuery): Promise<LastApplied> {
   const refs = await readAppliedRefs(repository);
@@ -123,15 +130,19 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const originNames = originRefs instanceof AppError ? [] : originRefs.keys();
   const name = findRecordedName(repository, query, new Set([...refs.local.keys(), ...originNames]));
   const local = refs.local.get(name);
-  if (originRefs instanceof AppError) return fallBackToLocal(originRefs, local);
+  const seen = refs.origin.get(name);
+  if (originRefs instanceof AppError) return fallBackToLocal(originRefs, { name, local, originId: seen?.id ?? '' });
   const latest = originRefs.get(name);
-  if (latest === undefined || latest === refs.origin.get(name)) return { commit: local ?? latest, diagnostics: [] };
+  const originId = latest ?? '';
+  if (latest === undefined || latest === seen?.id)
+    return { name, commit: local ?? (latest === undefined ? undefined : seen), originId, diagnostics: [] };
   const failure = await fetchAppliedRef(repository, name);
-  // The clone may be read-only, for example on a read-only volume; the commit of origin is still the last applied one.
+  // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
+  const commit = await readRecordCommit(repository, latest);
   if (failure !== undefined)
-    return (await hasCommit(repository, latest)) ? { commit: latest, diagnostics: [] } : fallBackToLocal(failure, local);
+    return commit === undefined ? fallBackToLocal(failure, { name, local, originId }) : { name, commit, originId, diagnostics: [] };
   await setAppliedRef(repository, name, latest);
-  return { commit: latest, diagnostics: [] };
+  return { name, commit, originId, diagnostics: [] };
 }
 
 /** Returns the name under which the target is recorded: that of its folder, or that of the folder from which its config file moved. */
@@ -145,7 +156,9 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
   return moved.length === 1 ? (moved[0] ?? name) : name;
 }
 
-function fallBackToLocal(failure: AppError, local: string | undefined): LastApplied {
+type KnownRecord = Pick<LastApplied, 'name' | 'originId'> & { readonly local: RecordCommit | undefined };
+
+function fallBackToLocal(failure: AppError, { name, local, originId }: KnownRecord): LastApplied {
   const message = `origin cannot be asked what was last applied: ${failure.message}`;
   if (local === undefined) {
     throw new AppError('git/origin-unreachable', 4, message, {
@@ -153,6 +166,6 @@ function fallBackToLocal(failure: AppError, local: string | undefined): LastAppl
       cause: failure,
     });
   }
-  const hint = `${local.slice(0, 10)} is what this clone knows; somebody else may have applied since`;
-  return { commit: local, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
+  const hint = `${local.id.slice(0, 10)} is the record of this clone; another apply may have run since`;
+  return { name, originId, commit: local, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
 }

@@ -60,11 +60,6 @@ export async function resolveCommit(repository: Repository, revision: string): P
   throw new AppError('git/no-such-commit', 3, `there is no commit "${revision}" in this repository`, { hint });
 }
 
-/** Returns true if this clone has the commit. */
-export async function hasCommit(repository: Repository, commit: string): Promise<boolean> {
-  return (await commitOf(repository, commit)) !== undefined;
-}
-
 /** Returns the time of the commit. */
 export async function committedAt(repository: Repository, commit: string): Promise<Date> {
   return new Date(Number(await runPorcelain(repository, (git) => git.show(['--no-patch', '--format=%ct', commit, '--']))) * 1000);

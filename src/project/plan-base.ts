@@ -1,22 +1,18 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
-import { findLastApplied } from '../git/applied-refs.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
+import { emptyRecord } from '../model/applied-record.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
+import type { Remembered } from '../model/applied-record.ts';
 import type { Target } from '../model/gateway.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import {
-  configNames,
-  loadCommittedState,
-  isSameTree,
-  readCommittedTree,
-  type CommittedTarget,
-  type CommittedTree,
-} from './committed-manifests.ts';
+import { loadCommittedState, isSameTree, readCommittedTree, type CommittedTarget, type CommittedTree } from './committed-manifests.ts';
+import { readAppliedRecord, type ReadRecord } from './applied-record.ts';
+import { readRemembered } from './remembered-manifests.ts';
 import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
 
 /** Which commits a plan compares with. */
@@ -34,6 +30,10 @@ export type PlanBase = {
   readonly base: BaseState | undefined;
   /** The manifests at the branch point of the pull request; undefined unless `own` is set. */
   readonly own: DesiredState | undefined;
+  /** The record of applies to the target; undefined if none was read. */
+  readonly read?: ReadRecord;
+  /** What the record knows beyond the base. */
+  readonly remembered?: Remembered;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -66,7 +66,7 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const site = { repository, config, target: input.target };
   const based = await readBase(site, input);
   const own = options.own === undefined ? undefined : await readOwn(site, options.own);
-  return { base: based.value, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
+  return { ...based, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
 }
 
 /** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
@@ -75,25 +75,30 @@ export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'ta
   return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Checked<BaseState>> {
+async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Omit<PlanBase, 'own'>> {
   const { options, target } = input;
-  if (options.base === 'none') return { diagnostics: [] };
+  if (options.base === 'none') return { base: undefined, diagnostics: [] };
   if (options.base !== undefined) {
     const commit = await resolveCommit(site.repository, options.base);
-    return { value: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }), diagnostics: [] };
+    return { base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }), diagnostics: [] };
   }
-  if (!isTracked(input)) return { diagnostics: [] };
-  const { commit, diagnostics } = await findLastApplied(site.repository, {
-    target: target.name,
-    configs: configNames,
-    origin: options.origin,
-  });
-  if (commit === undefined) return { diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
-  const tree = await requireTree(site, commit);
-  if (tree.target.url !== target.url) return { diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
-  const value = await loadBase(input, site, { commit, tree });
-  const behind = value.desired === input.desired ? [] : await warnOlderHead(site, commit);
-  return { value, diagnostics: [...diagnostics, ...behind] };
+  if (!isTracked(input)) return { base: undefined, diagnostics: [] };
+  const { read, diagnostics } = await readAppliedRecord(site.repository, { target: target.name, origin: options.origin });
+  const { commit } = read.record;
+  const tree = commit === undefined ? undefined : await requireTree(site, commit);
+  if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
+    const found = { ...read, record: emptyRecord };
+    return { base: undefined, read: found, diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
+  }
+  const { orphans, pending } = read.record;
+  const knowsMore = orphans.length + pending.length > 0;
+  const remembered = knowsMore ? { remembered: await readRemembered(site, read.record, input.desired) } : {};
+  if (commit === undefined || tree === undefined) {
+    return { base: undefined, read, ...remembered, diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
+  }
+  const base = await loadBase(input, site, { commit, tree });
+  const behind = base.desired === input.desired ? [] : await warnOlderHead(site, commit);
+  return { base, read, ...remembered, diagnostics: [...diagnostics, ...behind] };
 }
 
 /** Reads the files of the base. Throws InputError when they cannot be read. */

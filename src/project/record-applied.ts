@@ -1,51 +1,245 @@
-import { appliedRefName, appliedRef, setAppliedRef, pushAppliedRef } from '../git/applied-refs.ts';
+import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef } from '../git/applied-refs.ts';
 import { hasOrigin } from '../git/origin.ts';
+import { writeRecordCommit } from '../git/record-commit.ts';
 import { headOf, openRepository } from '../git/repository.ts';
+import type { AppliedRecord, PendingWrites, RecordedOrphan } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { AppError } from '../model/errors.ts';
+import { AppError, RefusedError } from '../model/errors.ts';
+import type { Allowance, Refusal } from '../model/plan/plan.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { isHeldByOther, newLease } from './apply-lease.ts';
+import { commitsOf, isPlainRecord, readAppliedRecord, recordMessage, type ReadRecord } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
 
-/** The input of a complete apply, and the warnings about objects that count as unmanaged once it is recorded. */
-type RecordingInput = PlanBaseInput & { readonly removalWarnings: readonly Diagnostic[] };
+/** What recording an apply needs besides the project. */
+export type RecorderInput = PlanBaseInput & {
+  /** The record that the plan was made with; read again if undefined. */
+  readonly read?: ReadRecord | undefined;
+  readonly allowed: readonly Allowance[];
+  readonly now: () => Date;
+  /** The name of this run. */
+  readonly run: string;
+};
 
-/**
- * Records HEAD as the last applied commit of the target, in this clone and on origin, if the applied manifests are those of
- * HEAD. Returns a warning instead of an error when it cannot: the apply is done. Removed objects are warned about only after
- * recording, because the next plan no longer compares with a base that declares them.
- */
-export async function recordApplied(input: RecordingInput): Promise<readonly Diagnostic[]> {
-  if (!isTracked(input)) return [];
+/** The end of an apply. */
+export type RecordedEnd = {
+  /** Everything in the manifests is applied. */
+  readonly complete: boolean;
+  /** What a complete apply leaves live although it was removed from the manifests. */
+  readonly orphans: readonly RecordedOrphan[];
+  /** What the apply wrote, or may have written. */
+  readonly writes: PendingWrites;
+  readonly deleted: ReadonlySet<ResourceId>;
+};
+
+/** Records one apply: what it is about to write, before its first write, and its end. */
+export type ApplyRecorder = {
+  /** Throws RefusedError if another apply runs, or if the writes cannot be recorded. Returns warnings about what was overridden. */
+  readonly begin: (writes: PendingWrites) => Promise<readonly Diagnostic[]>;
+  /** Returns warnings instead of errors: the apply is done. */
+  readonly end: (end: RecordedEnd) => Promise<readonly Diagnostic[]>;
+};
+
+const noRecorder: ApplyRecorder = { begin: () => Promise.resolve([]), end: () => Promise.resolve([]) };
+
+/** Returns the recorder of an apply; without a repository or a config file nothing is recorded. */
+export async function openRecorder(input: RecorderInput): Promise<ApplyRecorder> {
   const { config, target, context } = input;
+  if (!isTracked(input)) return noRecorder;
   try {
     const repository = await openRepository({ folder: config.root, env: context.env });
-    return repository === undefined ? [] : await record({ repository, config, target }, input);
+    return repository === undefined ? noRecorder : createRecorder({ repository, config, target }, input);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return [notRecorded(error.message, error.hint)];
+    return brokenRecorder(error, input);
   }
 }
 
-async function record(site: CommittedTarget, { desired, options, removalWarnings }: RecordingInput): Promise<readonly Diagnostic[]> {
+/** Returns a recorder for a repository that cannot be read: it refuses to begin unless that is allowed. */
+function brokenRecorder(error: AppError, { allowed }: RecorderInput): ApplyRecorder {
+  return {
+    async begin() {
+      return overridden([recordRefusal(error)], allowed);
+    },
+    async end() {
+      return [notRecorded(error.message, error.hint)];
+    },
+  };
+}
+
+type Head = { readonly commit: string | undefined; readonly isApplied: boolean };
+
+function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecorder {
   const { repository, target } = site;
-  const commit = await headOf(repository);
-  if (commit === undefined) return [notRecorded('nothing is committed yet', 'commit the manifests, then apply again')];
-  const { value: tree } = await readCommittedTree(site, commit);
-  const short = commit.slice(0, 10);
-  if (tree === undefined || tree.target.url !== target.url || !(await isSameTree(tree, site, { commit, desired })))
-    return [notRecorded(`the manifests that were applied are not those of HEAD (${short})`, 'commit them, then apply again')];
   const name = appliedRefName(repository.prefix, target.name);
-  await setAppliedRef(repository, name, commit);
-  const message = `${short} is recorded as wholly applied to "${target.name}" (${appliedRef(name)})`;
-  const recorded: Diagnostic = { code: 'git/applied-recorded', severity: 'notice', message };
-  if (!options.origin || !hasOrigin(repository)) return [recorded, ...removalWarnings];
-  const failure = await pushAppliedRef(repository, name, commit);
-  if (failure === undefined) return [{ ...recorded, message: `${message}, here and on origin` }, ...removalWarnings];
-  return [notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure)), ...removalWarnings];
+  const pushes = input.options.origin && hasOrigin(repository);
+  let begun: ReadRecord | undefined;
+  const read = async (): Promise<ReadRecord> => {
+    const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
+    return found.name === name ? found : { ...found, name, localId: '', originId: '' };
+  };
+  return {
+    async begin(writes) {
+      const warnings: Diagnostic[] = [];
+      try {
+        const found = await read();
+        const { record } = found;
+        if (isHeldByOther(record.lease, input.run, input.now())) warnings.push(...overridden([lockedRefusal(record.lease)], input.allowed));
+        const { commit, isApplied } = await headState(site, input);
+        const next = withPending(record, { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
+        const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
+        const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
+        if (failure !== undefined) warnings.push(...overridden([recordRefusal(failure)], input.allowed));
+        await setAppliedRef(repository, name, commitId, found.localId);
+        begun = { ...found, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
+        return warnings;
+      } catch (error) {
+        if (!(error instanceof AppError) || error instanceof RefusedError) throw error;
+        return [...warnings, ...overridden([recordRefusal(error)], input.allowed)];
+      }
+    },
+    async end(end) {
+      try {
+        const { commit, isApplied } = await headState(site, input);
+        const { record, localId, originId } = begun ?? (await read());
+        const applied = isApplied ? commit : undefined;
+        const completes = end.complete && applied !== undefined;
+        const next = completes ? completeRecord(record, applied, end.orphans) : incompleteRecord(record, end, applied);
+        const isSaved = begun === undefined && isSameRecord(next, record) && (!pushes || originId === localId);
+        const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
+        if (!isSaved) await setAppliedRef(repository, name, id, localId);
+        const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
+        if (completes) return [recordedNotice(applied, { name, target: target.name, pushes, failure })];
+        const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
+        return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return [notRecorded(error.message, error.hint)];
+      }
+    },
+  };
+}
+
+/** Returns HEAD, and whether its manifests are those that are applied. */
+async function headState(site: CommittedTarget, { desired, target }: RecorderInput): Promise<Head> {
+  const commit = await headOf(site.repository);
+  if (commit === undefined) return { commit, isApplied: false };
+  const { value: tree } = await readCommittedTree(site, commit);
+  const isOfGateway = tree !== undefined && tree.target.url === target.url;
+  return { commit, isApplied: isOfGateway && (await isSameTree(tree, site, { commit, desired })) };
+}
+
+/** Writes a record as an object of git, and returns its id. A record of nothing but one commit is that commit. */
+async function writeRecord(
+  { repository }: CommittedTarget,
+  record: AppliedRecord,
+  { name, now }: { readonly name: string; readonly now: Date },
+): Promise<string> {
+  const { commit } = record;
+  if (isPlainRecord(record) && commit !== undefined) return commit;
+  const { id } = await writeRecordCommit(repository, { message: recordMessage(name, record), parents: commitsOf(record), at: now });
+  return id;
+}
+
+function isSameRecord(one: AppliedRecord, other: AppliedRecord): boolean {
+  return recordMessage('', one) === recordMessage('', other);
+}
+
+/** Adds the writes to those of earlier applies of the same commit. */
+function withPending(record: AppliedRecord, writes: PendingWrites): AppliedRecord {
+  if (writes.objects.length + writes.edges.length === 0) return record;
+  const same = record.pending.find(({ commit }) => commit === writes.commit);
+  const others = record.pending.filter((one) => one !== same);
+  const ids = new Set(writes.objects.map(({ id }) => id));
+  // What an earlier apply created stays ours.
+  const wasOurs = new Map(same?.objects.filter(({ ours }) => ours).map((one) => [one.id, one]));
+  const objects = [
+    ...(same?.objects ?? []).filter(({ id }) => !ids.has(id)),
+    ...writes.objects.map((one) => (one.ours ? one : (wasOurs.get(one.id) ?? one))),
+  ];
+  const edges = new Map([...(same?.edges ?? []), ...writes.edges].map((ends) => [`${ends.rule} ${ends.connection}`, ends]));
+  return { ...record, pending: [...others, { ...writes, objects, edges: [...edges.values()] }] };
+}
+
+function completeRecord({ principal }: AppliedRecord, commit: string, orphans: readonly RecordedOrphan[]): AppliedRecord {
+  return { commit, ...(principal === undefined ? {} : { principal }), orphans, pending: [] };
+}
+
+/** Adds the writes of an apply that was not complete. The base declares the writes of its own commit already. */
+function incompleteRecord(before: AppliedRecord, { writes, deleted }: RecordedEnd, commit: string | undefined): AppliedRecord {
+  const { lease: _, ...record } = before;
+  const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
+  const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
+  const left = pending.map((one) => ({ ...one, objects: one.objects.filter(isLive) }));
+  return {
+    ...rest,
+    orphans: orphans.filter(isLive),
+    pending: left.filter((one) => one.objects.length + one.edges.length > 0 && (one.commit === undefined || one.commit !== record.commit)),
+  };
+}
+
+function lockedRefusal({ run, until }: NonNullable<AppliedRecord['lease']>): Refusal {
+  return {
+    code: 'git/locked',
+    message: `another apply to this target runs: ${run}, until ${until} at the latest`,
+    hint: 'wait for it (--lock-timeout 10m); override this only if that run is certainly dead',
+    allowable: true,
+  };
+}
+
+function recordRefusal(failure: AppError): Refusal {
+  if (isStale(failure)) {
+    return {
+      code: 'git/locked',
+      message: 'another apply to this target changed its record since this plan was made',
+      hint: 'plan again; --lock-timeout 10m waits for the other apply and plans again',
+      allowable: false,
+    };
+  }
+  return {
+    code: 'git/not-recorded',
+    message: `what this apply is about to write cannot be recorded: ${failure.message}`,
+    hint: pushHint(failure),
+    allowable: true,
+  };
+}
+
+/** Returns whether another run changed the ref. */
+function isStale({ message }: AppError): boolean {
+  return /stale info|fetch first|but expected|reference already exists|unable to resolve reference/.test(message);
+}
+
+/** Returns a warning for each overridden refusal. Throws RefusedError for the others. */
+function overridden(refusals: readonly Refusal[], allowed: readonly Allowance[]): Diagnostic[] {
+  const reasonOf = ({ code, allowable }: Refusal): string | undefined =>
+    allowable ? allowed.find((one) => one.code === code)?.reason : undefined;
+  const refused = refusals.filter((refusal) => reasonOf(refusal) === undefined);
+  if (refused.length > 0) throw new RefusedError(refused);
+  return refusals.map((refusal) => ({
+    code: refusal.code,
+    severity: 'warning',
+    message: `${refusal.message}; allowed: ${reasonOf(refusal)}`,
+  }));
+}
+
+type SavedNotice = { readonly name: string; readonly target: string; readonly pushes: boolean; readonly failure: AppError | undefined };
+
+function recordedNotice(commit: string, { name, target, pushes, failure }: SavedNotice): Diagnostic {
+  const short = commit.slice(0, 10);
+  if (failure !== undefined)
+    return notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure));
+  const message = `${short} is recorded as wholly applied to "${target}" (${appliedRef(name)})`;
+  return { code: 'git/applied-recorded', severity: 'notice', message: pushes ? `${message}, here and on origin` : message };
+}
+
+function notApplied(commit: string | undefined): Diagnostic {
+  if (commit === undefined) return notRecorded('nothing is committed yet', 'commit the manifests, then apply again');
+  return notRecorded(`the manifests that were applied are not those of HEAD (${commit.slice(0, 10)})`, 'commit them, then apply again');
 }
 
 function pushHint({ message }: AppError): string {
-  if (/stale info|rejected/.test(message)) return 'somebody else applied meanwhile, or origin refuses the ref; plan again to see';
+  if (/stale info|rejected/.test(message)) return 'another apply ran meanwhile, or origin refuses the ref; plan again to see';
   return 'the token needs to write (contents: write on GitHub); apply again, or --no-origin keeps to this clone';
 }
 

@@ -18,9 +18,10 @@ function project(files: Files): TestRepository {
   return make({ 'ostiary.yaml': config(gateway.url()), ...files });
 }
 
-/** The commit that is recorded, in whatever clone. */
+/** Returns the commit that is recorded as completely applied; empty text if none is. */
 function recorded({ git }: TestRepository): string {
-  return git('for-each-ref', '--format=%(objectname)', ref);
+  const [id = '', record = ''] = git('for-each-ref', '--format=%(objectname)%00%(contents:body)', ref).split('\0');
+  return record.startsWith('{') ? (JSON.parse(record).commit ?? '') : id;
 }
 
 describe('apply', () => {
@@ -71,14 +72,19 @@ describe('apply', () => {
     expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
-  test('succeeds with a warning if origin rejects the record', async () => {
+  test('writes nothing if origin rejects the record, unless that is allowed', async () => {
     const ours = project({ 'access/g.yaml': guardrail('git-refused') });
     const origin = makeOrigin(ours);
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
     origin.makeExecutable('hooks/pre-receive');
-    const { code, stdout, stderr } = await gateway.run('apply --yes', ours.folder);
+    const refused = await gateway.run('apply --yes', ours.folder);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
+    expect(recorded(ours)).toBe('');
+    const { code, stdout, stderr } = await gateway.run('apply --yes --allow git/not-recorded=broken', ours.folder);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 created.') });
+    expect(stderr).toContain('warning git/not-recorded');
     expect(stderr).toContain('warning git/applied-not-recorded');
+    expect(stderr).not.toContain('plan/allow-unused');
     expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 });
@@ -193,7 +199,9 @@ describe('plan and explain', () => {
       stderr: expect.stringContaining('error git/not-installed'),
     });
     expect(await gateway.run('plan --base none', ours.folder, absent)).toMatchObject({ code: 0, stderr: '' });
-    const done = await gateway.run('apply --yes --base none', ours.folder, absent);
+    const refused = await gateway.run('apply --yes --base none', ours.folder, absent);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
+    const done = await gateway.run('apply --yes --base none --allow git/not-recorded=absent', ours.folder, absent);
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('warning git/applied-not-recorded') });
   });
 });

@@ -34,7 +34,7 @@ describe('the base', () => {
       [repository, { url: 'https://elsewhere.example.com' }],
       [repository, { base: 'none' }],
     ] as const)
-      expect(await planBase(where, flags)).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+      expect(await planBase(where, flags)).toMatchObject({ base: undefined, own: undefined, diagnostics: [] });
     expect(await record(outside)).toStrictEqual([]);
     expect(codes(await record(unborn))).toStrictEqual(['warning git/applied-not-recorded']);
     expect(await record(repository, { url: 'https://elsewhere.example.com' })).toStrictEqual([]);
@@ -127,7 +127,7 @@ describe('the base', () => {
     const next = repository.save(moved);
     const { base } = await planBase(repository, {}, 'infra/access');
     expect([base?.commit, base?.removedIn.size]).toStrictEqual([commit, 0]);
-    expect(codes(await record(repository, {}, 'infra'))).toStrictEqual(['notice git/applied-recorded']);
+    expect(codes(await record(repository, {}, { below: 'infra' }))).toStrictEqual(['notice git/applied-recorded']);
     const worktree = at(place());
     repository.git('worktree', 'add', '--quiet', '--detach', worktree.folder, 'HEAD');
     expect((await planBase(worktree, {}, 'infra')).base?.commit).toBe(next);
@@ -186,7 +186,7 @@ describe('the base', () => {
     expect(await planBase(repository, flags, 'sub')).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
     const { base } = await planBase(repository, { ...flags, base: 'HEAD~1' }, 'sub');
     expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
-    expect(await record(repository, flags, 'sub')).toStrictEqual([]);
+    expect(await record(repository, flags, { below: 'sub' })).toStrictEqual([]);
   });
 });
 

@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import { loadTarget } from '../../src/project/manifests.ts';
 import type { TargetFlags } from '../../src/commands/flags.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../src/project/plan-base.ts';
-import { removalWarnings } from '../../src/reconcile/diff/removed-objects.ts';
-import { recordApplied } from '../../src/project/record-applied.ts';
+import { openRecorder } from '../../src/project/record-applied.ts';
 import { chooseTarget, resolveConfig } from '../../src/project/resolved-config.ts';
+import type { RecordedOrphan } from '../../src/model/applied-record.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { InputError } from '../../src/model/errors.ts';
 import { gitEnv, type TestRepository } from '../support/repository.ts';
@@ -39,18 +39,15 @@ export function planBase({ folder }: TestRepository, flags: Flags = {}, below = 
   return readPlanBase(inputAt(join(folder, below), flags));
 }
 
-/** Records a complete apply. */
-export function record({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<readonly Diagnostic[]> {
-  return recordLeaving(join(folder, below), { orphans: [], changes: [] }, flags);
-}
-
-/** Records as an apply of that plan does. */
-export function recordLeaving(
-  folder: string,
-  plan: Parameters<typeof removalWarnings>[0],
+/** Records a complete apply that leaves these objects live. */
+export async function record(
+  { folder }: TestRepository,
   flags: Flags = {},
+  { below = '', orphans = [] }: { readonly below?: string; readonly orphans?: readonly RecordedOrphan[] } = {},
 ): Promise<readonly Diagnostic[]> {
-  return recordApplied({ ...inputAt(folder, flags), removalWarnings: removalWarnings(plan) });
+  const input = inputAt(join(folder, below), flags);
+  const recorder = await openRecorder({ ...input, allowed: [], now: () => new Date(0), run: 'test' });
+  return recorder.end({ complete: true, orphans, writes: { objects: [], edges: [] }, deleted: new Set() });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../support/repository.ts';
-import { applied, codes, files, planBase, record, recordLeaving, url } from './plan-base.ts';
+import { applied, codes, files, idsOf, planBase, record, url } from './plan-base.ts';
 import { connection, guardrail } from './project.ts';
 
 const { make, makeOrigin, clone } = useRepositories();
@@ -76,26 +76,21 @@ describe('recording', () => {
     expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
   });
 
-  it('warns once about removed objects that stay live, and how to delete them', async () => {
+  it('remembers removed objects that stay live, in every clone', async () => {
     const { repository, commit } = await applied(make);
+    const origin = makeOrigin(repository);
     repository.remove('access/b.yaml');
-    expect(codes(await recordLeaving(repository.folder, { orphans: [{ id: 'Connection/b' }], changes: [], base: commit }))).toStrictEqual([
-      'warning git/applied-not-recorded',
-    ]);
     repository.commit();
-    const kept = { id: 'GuardrailRule/kept', kept: 'managed by terraform' } as const;
-    const orphans = [{ id: 'Connection/b' }, kept] as const;
-    const [recorded, warning, ...more] = await recordLeaving(repository.folder, { orphans, changes: [], base: commit });
-    expect(recorded).toMatchObject({ code: 'git/applied-recorded' });
-    expect(more).toStrictEqual([]);
-    expect(warning).toMatchObject({
-      code: 'git/orphans-left',
-      severity: 'warning',
-      message: 'what no manifest declares any more stays, and counts as not ours from now on: Connection/b',
-      hint: `ostiary apply --prune --base ${commit.slice(0, 10)} deletes it`,
-    });
-    expect(codes(await recordLeaving(repository.folder, { orphans: [kept], changes: [], base: commit }))).toStrictEqual([
-      'notice git/applied-recorded',
-    ]);
+    repository.git('push', '--quiet', 'origin', 'main');
+    const orphans = [{ id: 'Connection/b', uid: 'uid-b', commit, at: 'access/b.yaml:1' }] as const;
+    expect(codes(await record(repository, {}, { orphans }))).toStrictEqual(['notice git/applied-recorded']);
+    for (const reader of [repository, clone(origin), clone(origin, '--depth=1')]) {
+      const { base, remembered, read } = await planBase(reader);
+      expect(idsOf(base?.desired)).toStrictEqual(['Connection/a']);
+      expect(read?.record.orphans).toStrictEqual(orphans);
+      expect(remembered?.objects).toMatchObject([{ ...orphans[0], resource: { id: 'Connection/b' } }]);
+    }
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+    expect(repository.git('rev-parse', 'refs/ostiary/applied/production')).toBe(repository.git('rev-parse', 'HEAD'));
   });
 });

@@ -111,7 +111,7 @@ describe('a program that the repository names', () => {
     appendFileSync(join(repository.folder, '.git/config'), hostileConfig(witness, origin.folder));
     const opened = await open(repository);
     expect(await listOriginAppliedRefs(opened)).toEqual(new Map());
-    expect(await pushAppliedRef(opened, 'prod', repository.git('rev-parse', 'HEAD'))).toBeUndefined();
+    expect(await pushAppliedRef(opened, 'prod', { id: repository.git('rev-parse', 'HEAD'), expected: '' })).toBeUndefined();
     expect(witness.ran()).toEqual([]);
     expect(origin.git('for-each-ref', 'refs/ostiary/applied/prod')).not.toBe('');
   });
@@ -126,7 +126,7 @@ describe('a program that the repository names', () => {
       writeFileSync(join(planted, 'hooks/pre-receive'), `#!/bin/sh\n${witness.command('pre-receive')}\n`);
       chmodSync(join(planted, 'hooks/pre-receive'), 0o755);
       repository.git('remote', 'add', 'origin', url.replace('TOP', repository.folder));
-      const failure = await pushAppliedRef(await open(repository), 'prod', repository.git('rev-parse', 'HEAD'));
+      const failure = await pushAppliedRef(await open(repository), 'prod', { id: repository.git('rev-parse', 'HEAD'), expected: '' });
       expect(failure).toMatchObject({ message: 'the address of origin is a folder in this repository' });
       expect(witness.ran()).toEqual([]);
     },

@@ -72,6 +72,8 @@ export type PlanResult = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
+  /** The base as it was read, and what the record of applies knows beyond it. */
+  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
   readonly plan: Plan;
@@ -111,7 +113,7 @@ export async function createPlan(
       ...cacheWarning(flags.cache, unwritten),
     ];
     const { desired: prepared, base } = draft.value.prepared;
-    return { config, target, desired: prepared, live, base, identity, gateway, ...reviewed.value, warnings };
+    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed.value, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
@@ -137,7 +139,7 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
-  if (flags.prune === true && planBase.base === undefined)
+  if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
   return { config, target, desired, diagnostics, policies, planBase };
 }
@@ -152,6 +154,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
     desired,
     diagnostics,
     base: planBase.base,
+    remembered: planBase.remembered,
     limits: target.limits,
     allowed: flags.allow,
     consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },
@@ -194,8 +197,13 @@ function cacheWarning(folder: string | undefined, reason: string | undefined): r
   return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan reads the secrets again' }];
 }
 
+/** The codes of refusals that only an apply finds. */
+const recordCodes: ReadonlySet<string> = new Set(['git/locked', 'git/not-recorded']);
+
 function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan): readonly Diagnostic[] {
-  const unused = new Set(allowed.map(({ code }) => code).filter((code) => !used.some((one) => one.code === code)));
+  const unused = new Set(
+    allowed.map(({ code }) => code).filter((code) => !recordCodes.has(code) && !used.some((one) => one.code === code)),
+  );
   return [...unused].map((code) => ({
     code: 'plan/allow-unused',
     severity: 'notice',

@@ -25,6 +25,7 @@ import {
   undeclaredChanges,
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLive } from '../connect.ts';
+import { readPlanBase } from '../../project/plan-base.ts';
 import type { PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './save-plan.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
@@ -76,6 +77,7 @@ export async function resumeSavedPlan(
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
+    const planBase = await readPlanBase({ config, target, desired: manifests, options: { origin: flags.origin }, context });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
@@ -88,6 +90,7 @@ export async function resumeSavedPlan(
       desired,
       live,
       base: undefined,
+      planBase,
       identity,
       gateway,
       seen,

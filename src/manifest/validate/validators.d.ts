@@ -1,3 +1,6 @@
+import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
+import type { ResourceId } from '../../model/resource.ts';
+
 /** One validation error, as ajv reports it. */
 export type SchemaError = {
   readonly keyword: string;
@@ -18,3 +21,12 @@ export const config: SchemaValidator;
 
 /** The compiled schema of a policy. */
 export const policy: SchemaValidator;
+
+/** A record as it is written: edges are pairs. */
+export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
+  readonly version: 1;
+  readonly pending: readonly (Omit<PendingWrites, 'edges'> & { readonly edges: readonly (readonly [ResourceId, ResourceId])[] })[];
+};
+
+/** The compiled schema of the record of applies. */
+export const record: { (value: unknown): value is EncodedRecord; errors?: readonly SchemaError[] | null };

@@ -15,7 +15,12 @@ export type Outcome = {
   readonly hint?: string;
 };
 
-export type ApplyResult = { readonly outcomes: readonly Outcome[]; readonly interrupted: boolean };
+export type ApplyResult = {
+  readonly outcomes: readonly Outcome[];
+  readonly interrupted: boolean;
+  /** The gateway's ids of the objects that are known after the run. */
+  readonly uids?: ReadonlyMap<ResourceId, string>;
+};
 
 /** An event during an apply. */
 export type ApplyEvent = {

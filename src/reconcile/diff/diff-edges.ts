@@ -33,7 +33,7 @@ export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'u
   if (toDelete !== undefined) return { action: 'detach', by: toDelete, origin: 'intent' };
   if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
-  const applied = index.past?.has(edgeKey(ends)) === true;
+  const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
   if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };

@@ -6,6 +6,7 @@ import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace, ty
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { manifestsBeyond } from '../prepare/with-remembered.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
@@ -26,8 +27,12 @@ type Reasons = ReadonlyMap<ResourceId, readonly string[]>;
 export function diffStates(prepared: Prepared): Checked<StateDiff> {
   const { input, base, named } = prepared;
   const { registry, consent } = input;
-  const removed = findRemoved(base, named.desired, { live: named.liveById, released: input.released });
-  const ends = { desired: named.desired, live: named.live, registry, base: base?.desired };
+  const removed = findRemoved(base, named.desired, {
+    live: named.liveById,
+    beyond: manifestsBeyond(base, prepared.own),
+    released: input.released,
+  });
+  const ends = { desired: named.desired, live: named.live, registry, base: base?.desired, attached: input.remembered?.attached };
   const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
   const { edges, diagnostics } = diffEdges({
     ...ends,
@@ -79,9 +84,9 @@ type Comparison = {
 type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
 
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
-function compareResources({ input, base, named }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
+function compareResources({ input, base, named, own }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
   const { live, desired } = named;
-  const pastOf = lastAppliedLookup(base, input.consent?.revert);
+  const pastOf = lastAppliedLookup(base, { revert: input.consent?.revert, written: input.remembered?.written, registry: input.registry });
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
   for (const id of named.blocked.values()) renamed.set(id, id);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
@@ -100,7 +105,8 @@ function compareResources({ input, base, named }: Prepared, { resources, kinds, 
       live: found,
       state: live,
       past,
-      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined,
+      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && !own.has(resource.key),
+      isCreated: own.get(resource.key)?.unfinished === true,
       isWaiting,
       isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
       previewOnly: input.previewOnly === true,
@@ -231,7 +237,7 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput): PruneDeci
   return decidePrune(removed, [...index.edges.values()], {
     isManaged: (id) => index.live.get(id)?.managedBy !== undefined,
     isDeclared: (id) => index.declared.has(id),
-    isApplied: (edge) => index.past?.has(edgeKey(edge)) === true,
+    isApplied: (edge) => index.past?.has(edgeKey(edge)) === true || index.attached.has(edgeKey(edge)),
     isNamed: (id) => referenced.has(id),
   });
 }

@@ -41,6 +41,8 @@ export type ChangeContext = {
   /** The paths of drift that stays as it is. */
   readonly held?: ReadonlySet<Pointer>;
   readonly isAdopted?: boolean;
+  /** An apply that did not complete created it. */
+  readonly isCreated?: boolean;
   /** A successor that is not opened yet. */
   readonly isWaiting?: boolean;
   /** A successor that is already as open as its manifest says. */
@@ -55,7 +57,17 @@ const nothingHeld: ReadonlySet<Pointer> = new Set();
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
-  { live, state, past, held = nothingHeld, isAdopted = false, isWaiting = false, isSettled = false, previewOnly = false }: ChangeContext,
+  {
+    live,
+    state,
+    past,
+    held = nothingHeld,
+    isAdopted = false,
+    isCreated = false,
+    isWaiting = false,
+    isSettled = false,
+    previewOnly = false,
+  }: ChangeContext,
 ): DraftedChange {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
@@ -65,12 +77,12 @@ export function draftChange(
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
       ? fields
-      : withHeld(withOrigins(fields, past.base, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
+      : withHeld(withOrigins(fields, past, { kind, desired: settled, live, state }), held, { kind, desired: settled, live });
   return {
     draft:
       live === undefined
         ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, isAdopted, isWaiting, isSettled }),
+        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, isAdopted, isCreated, isWaiting, isSettled }),
     unverified: secrets.unverified,
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
@@ -103,13 +115,14 @@ type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
   readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly base: DesiredResource | undefined;
   readonly isAdopted: boolean;
+  readonly isCreated: boolean;
   readonly isWaiting: boolean;
   readonly isSettled: boolean;
 };
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): ChangeDraft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
-  const isNew = secrets.isAdopted || secrets.isWaiting || live.untouched === true;
+  const isNew = secrets.isAdopted || secrets.isCreated || secrets.isWaiting || live.untouched === true;
   const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, { live, base: secrets.base });
   const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {

@@ -10,6 +10,8 @@ export type EdgeInput = {
   readonly live: LiveState;
   readonly registry: Registry;
   readonly base?: DesiredState | undefined;
+  /** Edges that incomplete applies attached. */
+  readonly attached?: readonly EdgeEnds[] | undefined;
   readonly orphans?: ReadonlySet<ResourceId>;
   readonly toDelete?: ReadonlySet<ResourceId>;
   /** Resources whose drift is undone even if that weakens protection. */
@@ -33,6 +35,8 @@ export type EdgeIndex = {
   readonly keys: ReadonlyMap<ResourceId, ResourceId>;
   /** The edges that the base declared, by edge key; undefined without a base. */
   readonly past: ReadonlySet<string> | undefined;
+  /** The edges that incomplete applies attached, by edge key. */
+  readonly attached: ReadonlySet<string>;
   /** Orphans: their edges stay as long as they do. */
   readonly orphans: ReadonlySet<ResourceId>;
   /** Orphans that this plan deletes together with their edges. */
@@ -41,7 +45,16 @@ export type EdgeIndex = {
 };
 
 /** Builds the lookups of both sides of a plan. */
-export function indexEdges({ desired, live, registry, base, orphans = noIds, toDelete = noIds, reverts = noIds }: EdgeInput): EdgeIndex {
+export function indexEdges({
+  desired,
+  live,
+  registry,
+  base,
+  attached = [],
+  orphans = noIds,
+  toDelete = noIds,
+  reverts = noIds,
+}: EdgeInput): EdgeIndex {
   // Few texts are uids, so their index is built for the first one.
   let uids: ReadonlyMap<string, ResourceId> | undefined;
   const index: EdgeIndex = {
@@ -54,6 +67,7 @@ export function indexEdges({ desired, live, registry, base, orphans = noIds, toD
     kinds: registry,
     keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
     past: undefined,
+    attached: new Set(attached.map(edgeKey)),
     orphans,
     toDelete,
     reverts,

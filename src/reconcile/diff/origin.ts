@@ -1,10 +1,12 @@
 import { type DesiredResource, type BaseState, desiredByKey } from '../../model/desired.ts';
+import type { Remembered } from '../../model/applied-record.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
+import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { kindOf } from '../../model/resource.ts';
 import { unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { hasOtherContent } from './compare-secrets.ts';
@@ -17,6 +19,8 @@ import { formerIdOf } from '../prepare/former-names.ts';
 export type AppliedResource = {
   /** The resource as it was last applied. */
   readonly base: DesiredResource;
+  /** The forms that incomplete applies may have written since. */
+  readonly written?: readonly DesiredResource[];
   /** Undoes drift even if that weakens protection. */
   readonly revert: boolean;
 };
@@ -29,8 +33,22 @@ type OriginSides = {
   readonly state: LiveState;
 };
 
-/** Marks each change of a resource with the side that changed since the base. */
-export function withOrigins(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
+/**
+ * Marks each change of a resource with the side that changed since the base. A live value that an incomplete apply wrote is no drift:
+ * what differs from it is intent.
+ */
+export function withOrigins(
+  fields: readonly FieldChange[],
+  { base, written = [] }: Pick<AppliedResource, 'base' | 'written'>,
+  sides: OriginSides,
+): readonly FieldChange[] {
+  const marked = originsSince(fields, base, sides);
+  if (sides.live === undefined || written.length === 0) return marked;
+  const others = written.map((form) => originsSince(fields, form, sides));
+  return marked.map((field, index) => (others.some((one) => one[index]?.origin === 'intent') ? { ...field, origin: 'intent' } : field));
+}
+
+function originsSince(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
   const { kind, desired, live, state } = sides;
   const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
   const spec = resolveDefaults(kind, resolved, live);
@@ -121,7 +139,11 @@ function rotationOrigin({ unchangedSecrets }: LiveResource): Pick<FieldChange, '
 /** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */
 export function lastAppliedLookup(
   base: BaseState | undefined,
-  revert: readonly string[] = [],
+  {
+    revert = [],
+    written,
+    registry,
+  }: { readonly revert?: readonly string[] | undefined; readonly written?: Remembered['written'] | undefined; readonly registry: Registry },
 ): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
   if (base === undefined) return () => undefined;
   const applied = desiredByKey(base.desired.resources);
@@ -129,6 +151,14 @@ export function lastAppliedLookup(
   return (resource, isLive) => {
     const formerId = isLive ? formerIdOf(resource) : undefined;
     const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
-    return found === undefined ? undefined : { base: found, revert: reverts.has(resource.id) };
+    if (found === undefined) return undefined;
+    const forms = written?.get(resource.key)?.map((form) => form ?? closedForm(found, registry.get(kindOf(found.id))));
+    return { base: found, revert: reverts.has(resource.id), ...(forms === undefined ? {} : { written: forms }) };
   };
+}
+
+/** Returns the form of an object that an apply closed because its place was taken. */
+function closedForm(resource: DesiredResource, kind: Kind | undefined): DesiredResource {
+  const closed = (kind?.fields ?? []).flatMap(({ name, closed: value }) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed) } };
 }

@@ -1,9 +1,8 @@
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import type { LiveResource, EdgeEnds } from '../../model/live.ts';
-import type { FieldChange, Orphan, Plan } from '../../model/plan/plan.ts';
+import type { FieldChange, Orphan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangeDraft } from './draft-change.ts';
@@ -13,15 +12,22 @@ import { comparedFields } from './resolve-defaults.ts';
 /** A live object that the base declares and no manifest does. */
 export type RemovedObject = { readonly base: DesiredResource; readonly live: LiveResource };
 
-/** Finds the live objects that the base declares and no manifest does, except released ones; with a selection there are none. */
+/** The live objects, the manifests of objects that are ours beyond the base, and the objects that stay live on purpose. */
+type RemovalContext = {
+  readonly live: ReadonlyMap<ResourceId, LiveResource>;
+  readonly beyond?: readonly DesiredResource[];
+  readonly released?: readonly string[] | undefined;
+};
+
+/** Finds the live objects that are ours and that no manifest declares, except released ones; with a selection there are none. */
 export function findRemoved(
   base: BaseState | undefined,
   { resources, partial }: DesiredState,
-  { live, released = [] }: { readonly live: ReadonlyMap<ResourceId, LiveResource>; readonly released?: readonly string[] | undefined },
+  { live, beyond = [], released = [] }: RemovalContext,
 ): readonly RemovedObject[] {
-  if (base === undefined || partial === true) return [];
+  if (partial === true) return [];
   const declared = new Set<string>([...resources.map(({ key }) => key), ...released]);
-  return base.desired.resources
+  return [...(base?.desired.resources ?? []), ...beyond]
     .flatMap((resource) => {
       const found = live.get(resource.key);
       return found === undefined || declared.has(resource.key) || declared.has(resource.id) ? [] : [{ base: resource, live: found }];
@@ -99,17 +105,6 @@ export function orphanOf(
     ...(commit === undefined ? {} : { removedIn: commit.id, subject: commit.subject }),
     ...(kept === undefined ? {} : { kept }),
   };
-}
-
-/** Warns about orphans when a commit without them is recorded as applied: from then on they count as unmanaged. */
-export function removalWarnings({ orphans, changes, base }: Pick<Plan, 'orphans' | 'changes' | 'base'>): readonly Diagnostic[] {
-  const deleted = new Set(changes.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])));
-  const remaining = orphans.filter(({ id, kept }) => kept === undefined && !deleted.has(id));
-  if (remaining.length === 0) return [];
-  const [stays, they] = remaining.length === 1 ? ['stays', 'it'] : ['stay', 'them'];
-  const hint = base === undefined ? {} : { hint: `ostiary apply --prune --base ${base.slice(0, 10)} deletes ${they}` };
-  const message = `what no manifest declares any more ${stays}, and counts as not ours from now on: ${remaining.map(({ id }) => id).join(', ')}`;
-  return [{ code: 'git/orphans-left', severity: 'warning', message, ...hint }];
 }
 
 /** Drafts the change that closes a replaced object; undefined if it is closed already. */

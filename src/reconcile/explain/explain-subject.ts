@@ -41,7 +41,7 @@ export function subjectOf(input: ExplainInput): ExplainedSubject {
   const past =
     resource === undefined
       ? base?.desired.resources.find((one) => one.id === id || one.key === id)
-      : lastAppliedLookup(base)(resource, found !== undefined)?.base;
+      : lastAppliedLookup(base, { registry: input.registry })(resource, found !== undefined)?.base;
   return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
 }
 

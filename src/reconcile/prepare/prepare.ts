@@ -1,5 +1,6 @@
 import type { Limits } from '../../model/gateway.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
+import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -8,6 +9,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import { adaptToDialect } from './adapt-to-dialect.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
+import { ownObjects, withRemembered, type OwnObjects } from './with-remembered.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {
@@ -25,6 +27,8 @@ export type ReconcileInput = {
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
   readonly consent?: Consent;
+  /** What the record of applies knows beyond the base. */
+  readonly remembered?: Remembered | undefined;
   /** Removed objects that are no orphans: they stay live on purpose. */
   readonly released?: readonly string[];
   /** Nothing will be applied: a kept secret that is missing on the gateway is a difference, not an error. */
@@ -57,6 +61,8 @@ export type Prepared = {
   readonly base: BaseState | undefined;
   /** The applied manifests; the same object as `desired` when nothing changed since. */
   readonly applied: DesiredState | undefined;
+  /** The live objects that are ours beyond the manifests of the base. */
+  readonly own: OwnObjects;
   readonly named: NamedStates;
 };
 
@@ -77,7 +83,9 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const { registry, live, target, borrowed, readOnly = false } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
   const { desired: adapted, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
-  const base = input.base && { ...input.base, desired: adaptToDialect(input.base.desired, fields, registry).desired };
+  const own = ownObjects(input.remembered, live);
+  const known = withRemembered(input.base, input.remembered, own);
+  const base = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
   const { desired, diagnostics: replaced } = resolveReplacements(adapted, live, {
     registry,
     dialect: target.dialect,
@@ -86,8 +94,8 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   });
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
-  const applied = input.base?.desired === input.desired ? desired : base?.desired;
-  return { value: { input, desired, live, base, applied, named: nameStates(desired, live) }, diagnostics };
+  const applied = known?.desired === input.desired ? desired : base?.desired;
+  return { value: { input, desired, live, base, applied, own, named: nameStates(desired, live) }, diagnostics };
 }
 
 function nameStates(desired: DesiredState, live: LiveState): NamedStates {

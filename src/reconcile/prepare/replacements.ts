@@ -127,7 +127,7 @@ function keepStricter(
 ): DesiredResource {
   if (base === undefined) return successor;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
-  const drift = withOrigins(fields, base, { kind, desired: successor, live: predecessor, state });
+  const drift = withOrigins(fields, { base }, { kind, desired: successor, live: predecessor, state });
   if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };

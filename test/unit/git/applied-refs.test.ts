@@ -16,15 +16,23 @@ import { useRepositories, type TestRepository } from '../../support/repository.t
 const { make, makeOrigin, clone } = useRepositories();
 const configs = ['ostiary.yaml', 'ostiary.yml'];
 
-async function lastApplied(repository: TestRepository, folder = '', target = 'prod', origin = true): Promise<LastApplied> {
-  return findLastApplied(await repository.open(folder), { target, configs, origin });
+/** Returns the commit of the record, without the parts that only the recorder needs. */
+async function lastApplied(
+  repository: TestRepository,
+  folder = '',
+  target = 'prod',
+  origin = true,
+): Promise<{ readonly commit: string | undefined; readonly diagnostics: LastApplied['diagnostics'] }> {
+  const { commit, diagnostics } = await findLastApplied(await repository.open(folder), { target, configs, origin });
+  return { commit: commit?.id, diagnostics };
 }
 
 /** Records HEAD, as apply does. */
 async function record(repository: TestRepository, name = 'prod'): Promise<string> {
   const [opened, commit] = [await repository.open(), repository.git('rev-parse', 'HEAD')];
+  const expected = (await readAppliedRefs(opened)).origin.get(name)?.id ?? '';
   await setAppliedRef(opened, name, commit);
-  expect(await pushAppliedRef(opened, name, commit)).toBeUndefined();
+  expect(await pushAppliedRef(opened, name, { id: commit, expected })).toBeUndefined();
   return commit;
 }
 
@@ -155,9 +163,10 @@ describe('pushApplied', () => {
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\necho "not you" >&2\nexit 1\n' });
     origin.makeExecutable('hooks/pre-receive');
     const commit = ours.save({ 'x.yaml': '' });
-    const failure = await pushAppliedRef(await ours.open(), 'prod', commit);
+    const expected = origin.git('rev-parse', appliedRef('prod'));
+    const failure = await pushAppliedRef(await ours.open(), 'prod', { id: commit, expected });
     expect(failure).toMatchObject({ code: 'git/failed', message: expect.stringContaining('pre-receive hook declined') });
-    expect((await readAppliedRefs(await ours.open())).origin.get('prod')).not.toBe(commit);
+    expect((await readAppliedRefs(await ours.open())).origin.get('prod')?.id).not.toBe(commit);
   });
 
   it('does not overwrite a record that another clone made in the meantime', async () => {
@@ -167,7 +176,8 @@ describe('pushApplied', () => {
     await lastApplied(theirs);
     const second = await record(theirs);
     const third = ours.save({ 'y.yaml': '' });
-    expect(await pushAppliedRef(await ours.open(), 'prod', third)).toMatchObject({ code: 'git/failed' });
+    const expected = ours.git('rev-parse', 'refs/ostiary/origin/prod');
+    expect(await pushAppliedRef(await ours.open(), 'prod', { id: third, expected })).toMatchObject({ code: 'git/failed' });
     expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
   });
 

@@ -1,0 +1,78 @@
+import type { DeclaredEdge, DesiredResource } from './desired.ts';
+import type { EdgeEnds } from './live.ts';
+import type { ResourceId } from './resource.ts';
+
+/** A live object that was removed from the manifests, with the last applied commit that declares it. */
+export type RecordedOrphan = {
+  readonly id: ResourceId;
+  /** The identity on the gateway, if that is not `id`. */
+  readonly key?: ResourceId;
+  readonly uid?: string;
+  /** Absent if the manifest was never committed. */
+  readonly commit?: string;
+  /** `file:line` of the manifest at that commit. */
+  readonly at?: string;
+  readonly removedIn?: string;
+  readonly subject?: string;
+};
+
+/** An object that an incomplete apply writes. */
+export type PendingObject = {
+  readonly id: ResourceId;
+  readonly key?: ResourceId;
+  /** The gateway's id, once the write is complete. */
+  readonly uid?: string;
+  /** The apply creates or imports the object. */
+  readonly ours: boolean;
+};
+
+/** What an incomplete apply writes; without a commit its manifests are not committed. */
+export type PendingWrites = {
+  readonly commit?: string;
+  readonly objects: readonly PendingObject[];
+  readonly edges: readonly EdgeEnds[];
+};
+
+/** The run that may write, until an ISO 8601 time. */
+export type ApplyLease = { readonly run: string; readonly until: string };
+
+/** What is known of the applies to one target. */
+export type AppliedRecord = {
+  /** The last completely applied commit. */
+  readonly commit?: string;
+  readonly principal?: string;
+  readonly orphans: readonly RecordedOrphan[];
+  readonly pending: readonly PendingWrites[];
+  readonly lease?: ApplyLease;
+};
+
+export const emptyRecord: AppliedRecord = { orphans: [], pending: [] };
+
+/** An object that is ours although the base does not declare it: an orphan, or one that an incomplete apply created. */
+export type RememberedObject = {
+  readonly id: ResourceId;
+  /** The identity on the gateway. */
+  readonly key: ResourceId;
+  /** The gateway's id; an object with another one is not ours. */
+  readonly uid?: string;
+  /** The last applied commit that declares it, and the place there. */
+  readonly commit?: string;
+  readonly at?: string;
+  readonly removedIn?: string;
+  readonly subject?: string;
+  /** Its last applied manifest; undefined if that cannot be read. */
+  readonly resource: DesiredResource | undefined;
+  /** The apply that created it may have been interrupted before it was complete. */
+  readonly unfinished?: true;
+};
+
+/** What is known of applies beyond the last complete one. */
+export type Remembered = {
+  readonly objects: readonly RememberedObject[];
+  /** The edges that the last manifests of these objects declare. */
+  readonly edges: readonly DeclaredEdge[];
+  /** The manifests that incomplete applies wrote to applied objects, by key; undefined where an apply closed the object. */
+  readonly written: ReadonlyMap<ResourceId, readonly (DesiredResource | undefined)[]>;
+  /** The edges that incomplete applies attached. */
+  readonly attached: readonly EdgeEnds[];
+};

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ApplyLease } from '../model/applied-record.ts';
+import type { ProjectContext } from './resolved-config.ts';
+
+/** A lease lasts longer than nearly all applies; after that, the versions of objects protect as they do without a record. */
+const leaseMs = 15 * 60_000;
+
+/** Returns the name of this run. A job that runs again has the same name. */
+export function runName({ env }: Pick<ProjectContext, 'env'>): string {
+  const { GITHUB_RUN_ID: run, GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '' } = env;
+  return run === undefined || run === '' ? `${hostname()}:${process.pid}:${randomUUID()}` : `github:${repository}:${run}:${job}`;
+}
+
+/** Returns a lease that starts now. */
+export function newLease(run: string, now: Date): ApplyLease {
+  return { run, until: new Date(now.getTime() + leaseMs).toISOString() };
+}
+
+/** Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. */
+export function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
+  if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
+  const [host, pid] = lease.run.split(':');
+  return host !== hostname() || isAlive(Number(pid));
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

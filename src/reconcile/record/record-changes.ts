@@ -1,0 +1,95 @@
+import type { PendingObject, PendingWrites, RecordedOrphan } from '../../model/applied-record.ts';
+import { desiredByKey, type BaseState, type DesiredState } from '../../model/desired.ts';
+import type { Remembered } from '../../model/applied-record.ts';
+import { liveById, type LiveState } from '../../model/live.ts';
+import { isWritten, liveKeyOf, renamesOf, withNames, type Plan } from '../../model/plan/plan.ts';
+import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { findRemoved } from '../diff/removed-objects.ts';
+import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/with-remembered.ts';
+
+type PlannedWrites = Pick<Plan, 'changes' | 'edges'>;
+
+/** Returns what an apply of the plan is about to write, for the record; deletions need no entry. */
+export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrites {
+  const objects = changes.flatMap((change): readonly PendingObject[] => {
+    if (!isWritten(change) || change.action === 'delete') return [];
+    const { id, action, uid } = change;
+    // A rename gives the object a name that no base declares.
+    const ours = action === 'create' || action === 'rename';
+    return [{ ...identityOf(id, liveKeyOf(change)), ...(action === 'rename' && uid !== undefined ? { uid } : {}), ours }];
+  });
+  const attached = edges.filter(({ action }) => action === 'attach').map(({ rule, connection }) => ({ rule, connection }));
+  return { objects, edges: attached };
+}
+
+function identityOf(id: ResourceId, key: ResourceId): Pick<PendingObject, 'id' | 'key'> {
+  return key === id ? { id } : { id, key };
+}
+
+/** Returns the writes that an apply which is not complete did, or may have done. */
+export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult, base: BaseState | undefined): PendingWrites {
+  const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
+  const declared = desiredByKey(base?.desired.resources ?? []);
+  const objects = pendingWritesOf(plan).objects.flatMap((object): readonly PendingObject[] => {
+    const outcome = byId.get(object.id);
+    if (outcome === undefined || !mayHaveWritten(outcome)) return [];
+    const { id, key = id, ours } = object;
+    const uid = isComplete(outcome) ? uids?.get(key) : undefined;
+    return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || (isComplete(outcome) && !declared.has(key)) }];
+  });
+  const writers = new Set(plan.changes.flatMap((change) => (hasWritten(byId.get(change.id)) ? [liveKeyOf(change)] : [])));
+  const attached = plan.edges.filter(({ action, by }) => action === 'attach' && by !== undefined && writers.has(by));
+  return { objects, edges: attached.map(({ rule, connection }) => ({ rule, connection })) };
+}
+
+function hasWritten(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && mayHaveWritten(outcome);
+}
+
+/** Returns whether a change may have reached the gateway. Something else created an object that was found instead of created. */
+function mayHaveWritten(outcome: Outcome): boolean {
+  const { status, begun, code } = outcome;
+  return begun === true || isComplete(outcome) || (status === 'failed' && code !== 'apply/moved');
+}
+
+function isComplete({ status, begun }: Outcome): boolean {
+  return begun !== true && (status === 'done' || status === 'already');
+}
+
+/** Both sides of a complete apply, and what was ours before it. */
+export type CompleteApply = {
+  readonly plan: Pick<Plan, 'changes' | 'orphans'>;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  readonly remembered: Remembered | undefined;
+  readonly released: readonly string[];
+};
+
+/** Returns the objects that a complete apply leaves live although no manifest declares them any more. */
+export function orphansAfter({ plan, desired, live, base, remembered, released }: CompleteApply): readonly RecordedOrphan[] {
+  const own = ownObjects(remembered, live);
+  const known = withRemembered(base, remembered, own);
+  const deleted = new Set(plan.changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
+  const described = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
+  const named = liveById(withNames(live, renamesOf(plan.changes)).resources);
+  return findRemoved(known, desired, { live: named, beyond: manifestsBeyond(known, own), released })
+    .filter(({ base: { key } }) => !deleted.has(key))
+    .map(({ base: resource, live: { uid } }): RecordedOrphan => {
+      const { id, key } = resource;
+      const before = own.get(key);
+      const commit = before === undefined ? base?.commit : before.commit;
+      const place = resource.locate('');
+      const at = before?.at ?? `${place.file.slice(place.file.indexOf(':') + 1)}:${place.line}`;
+      const { removedIn, subject } = described.get(id) ?? before ?? {};
+      return {
+        ...identityOf(id, key),
+        uid,
+        ...(commit === undefined ? {} : { commit }),
+        at: at.slice(0, 4096),
+        ...(removedIn === undefined ? {} : { removedIn }),
+        ...(subject === undefined ? {} : { subject: subject.slice(0, 300) }),
+      };
+    });
+}

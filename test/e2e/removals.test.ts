@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ChaosEffect } from '../../src/server/http/chaos.ts';
+import { useRepositories, type TestRepository } from '../support/repository.ts';
+import { connection, guardrail, type Files } from './project.ts';
+import { useGateway } from './use-gateway.ts';
+
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => chaos(request) });
+const { make, makeOrigin, clone } = useRepositories();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+const ref = 'refs/ostiary/applied/production';
+
+function configWith(more: string): string {
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n  production:\n    url: '${gateway.url()}'\n${more}`;
+}
+
+/** Makes a project with an origin and applies it. */
+async function appliedProject(files: Files, more = ''): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository }> {
+  const ours = make({ 'ostiary.yaml': configWith(more), ...files });
+  const origin = makeOrigin(ours);
+  expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+  return { ours, origin };
+}
+
+/** Removes files, commits and pushes. */
+function drop({ git, remove, commit }: TestRepository, ...paths: readonly string[]): void {
+  remove(...paths);
+  commit('Remove');
+  git('push', '--quiet', 'origin', 'main');
+}
+
+async function isLive(name: string): Promise<boolean> {
+  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
+}
+
+async function reviewersOf(name: string): Promise<unknown> {
+  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
+}
+
+const still = (name: string): string => `Connection/${name} was removed from the manifests but is still live and accessible`;
+
+/** Returns text as a terminal of any width shows it, on one line. */
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+/** Fails each creation of a rule. */
+function refuseCreation(): void {
+  chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
+}
+
+describe('removing a manifest', () => {
+  test('without prune: every plan and drift report names the object, in every clone, until it is deleted', async () => {
+    const { ours, origin } = await appliedProject({ 'access/kept.yaml': connection('r1-kept'), 'access/old.yaml': connection('r1-old') });
+    drop(ours, 'access/old.yaml');
+    const planned = await gateway.run('plan --detailed-exitcode', ours.folder);
+    expect(planned.code).toBe(2);
+    expect(flat(planned.stdout)).toContain(still('r1-old'));
+    expect(planned.stdout).not.toContain('No changes');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'README.md': 'later' });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    for (const reader of [ours, clone(origin), clone(origin, '--depth=1')]) {
+      const drifted = await gateway.run('drift', reader.folder);
+      expect(drifted.code).toBe(2);
+      expect(flat(drifted.stdout)).toContain(still('r1-old'));
+      expect(await gateway.run('plan --detailed-exitcode', reader.folder)).toMatchObject({ code: 2 });
+    }
+    const fresh = clone(origin);
+    expect(await gateway.run('plan --prune', fresh.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to delete') });
+    expect(await gateway.run('apply --yes --prune', fresh.folder)).toMatchObject({ code: 0 });
+    expect([await isLive('r1-old'), await isLive('r1-kept')]).toEqual([false, true]);
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
+    expect(origin.git('rev-parse', ref)).toBe(fresh.git('rev-parse', 'HEAD'));
+  });
+
+  test('with prune: true the plan deletes it, and --no-prune keeps it once', async () => {
+    const { ours } = await appliedProject(
+      { 'access/kept.yaml': connection('r2-kept'), 'access/old.yaml': connection('r2-old') },
+      '    prune: true\n',
+    );
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('1 to delete'),
+    });
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pending') });
+    expect(await gateway.run('apply --yes --no-prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r2-old')).toBe(true);
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r2-old')).toBe(false);
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 0 });
+  });
+
+  test('restoring it is an update, and a released object is unmanaged', async () => {
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r3-kept'), 'access/old.yaml': connection('r3-old') });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'access/old.yaml': connection('r3-old', { reviewers: ['dba'] }) });
+    const restored = await gateway.run('plan --format json', ours.folder);
+    expect(JSON.parse(restored.stdout).plans[0]).toMatchObject({
+      changes: [{ id: 'Connection/r3-old', action: 'update', fields: [{ origin: 'intent' }] }],
+      refusals: [],
+      orphans: [],
+    });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'ostiary.yaml': configWith('    released: [Connection/r3-old]\n') });
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No changes'),
+    });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r3-old')).toBe(true);
+    expect(ours.git('rev-parse', ref)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('an object that was deleted and created again outside Ostiary is not ours', async () => {
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r4-kept'), 'access/old.yaml': connection('r4-old') });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    const { body } = await gateway.call('GET', '/connections/r4-old');
+    await gateway.call('DELETE', '/connections/r4-old');
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
+    const { id: _, ...fields } = body;
+    expect((await gateway.call('POST', '/connections', { body: fields })).status).toBeLessThan(300);
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r4-old')).toBe(true);
+  });
+});
+
+describe('an apply that fails', () => {
+  test('what it wrote is ours: a revert deletes it and takes back what it added', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('f1-a') });
+    ours.save({
+      'access/a.yaml': connection('f1-a', { reviewers: ['dba'] }),
+      'access/c.yaml': connection('f1-c'),
+      'access/g.yaml': guardrail('f1-g'),
+    });
+    refuseCreation();
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
+    chaos = () => undefined;
+    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([true, ['dba']]);
+    ours.git('revert', '--no-edit', 'HEAD');
+    ours.git('push', '--quiet', 'origin', 'main');
+    const other = clone(origin);
+    const planned = await gateway.run('plan --prune --format json', other.folder);
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([
+      { id: 'Connection/f1-a', action: 'update', fields: [{ origin: 'intent' }] },
+      { id: 'Connection/f1-c', action: 'delete' },
+    ]);
+    expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([false, []]);
+  });
+
+  test('going on updates it', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('f2-a') });
+    ours.save({ 'access/c.yaml': connection('f2-c'), 'access/g.yaml': guardrail('f2-g') });
+    refuseCreation();
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
+    chaos = () => undefined;
+    ours.save({ 'access/c.yaml': connection('f2-c', { reviewers: ['dba'] }) });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(await reviewersOf('f2-c')).toEqual(['dba']);
+    expect(ours.git('rev-parse', ref)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('a partial apply is ours, too', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('f3-a') });
+    ours.save({ 'access/b.yaml': connection('f3-b'), 'access/c.yaml': connection('f3-c') });
+    expect(await gateway.run('apply --yes --only Connection/f3-b', ours.folder)).toMatchObject({ code: 0 });
+    drop(ours, 'access/b.yaml', 'access/c.yaml');
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 2 });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('f3-b')).toBe(false);
+  });
+});
