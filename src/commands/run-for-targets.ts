@@ -1,3 +1,4 @@
+import { appendAll, largestOf } from '../model/append-all.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
@@ -186,7 +187,7 @@ function recordRun(context: CliContext): RecordedRun {
   };
   const onEvent = (event: CommandEvent): void => {
     context.onEvent?.(event);
-    if ('diagnostics' in event) found.push(...event.diagnostics);
+    if ('diagnostics' in event) appendAll(found, event.diagnostics);
     if ('plan' in event || 'drift' in event) last = event;
   };
   return {
@@ -217,7 +218,7 @@ export function printExitCodes(codes: ReadonlyMap<string, number>, flags: Output
   const { hint } = printerFor(context, flags);
   hint(`\n${plural(codes.size, 'target')}:\n`);
   const names = [...codes.keys()].map(escapeTerminal);
-  const widest = Math.max(...names.map(visibleWidth));
+  const widest = largestOf(names.map(visibleWidth), 0);
   for (const [name, code] of codes)
     hint(`  ${pad(escapeTerminal(name), widest)}  ${code === 0 ? 'done' : `exit ${code}, ${meanings[code] ?? ''}`}\n`);
 }

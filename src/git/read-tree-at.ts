@@ -1,3 +1,4 @@
+import { appendAll } from '../model/append-all.ts';
 import { sortDiagnostics, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import { runPlumbing } from './run-git.ts';
@@ -91,7 +92,7 @@ export async function readTreeAt(
       for (const path of byId.get(id) ?? []) {
         const file = options.decode(options.show(path), bytes);
         if (file.value !== undefined) files.push(file.value);
-        diagnostics.push(...file.diagnostics);
+        appendAll(diagnostics, file.diagnostics);
       }
     },
   });

@@ -1,3 +1,4 @@
+import { appendAll } from '../model/append-all.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';
@@ -34,8 +35,14 @@ export function collectEdges(manifests: readonly Manifest[]): {
       const value = manifest.spec[selector.name];
       if (field === undefined || !isObject(value)) continue;
       const selected = select(manifest, selector, field.refers, value);
-      diagnostics.push(...selected.diagnostics.map((diagnostic) => ({ manifest, diagnostic })));
-      excepted.push(...readStrings(value['except']).map((name) => toEnds(field, own, name)));
+      appendAll(
+        diagnostics,
+        selected.diagnostics.map((diagnostic) => ({ manifest, diagnostic })),
+      );
+      appendAll(
+        excepted,
+        readStrings(value['except']).map((name) => toEnds(field, own, name)),
+      );
       for (const name of selected.names) {
         addDeclaration(edges, toEnds(field, own, name), { by: manifest.id, how: 'selector', path: pointer(selector.name) });
       }

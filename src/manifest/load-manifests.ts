@@ -1,3 +1,4 @@
+import { appendAll } from '../model/append-all.ts';
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import {
@@ -61,16 +62,15 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const { sources, manifests, policies, diagnostics } = readTargetManifests(input);
   const isValid = !hasErrors(diagnostics);
   const { resources, diagnostics: found } = toResources(sources, manifests, input);
-  diagnostics.push(...found);
+  appendAll(diagnostics, found);
   const { edges, diagnostics: edgeDiagnostics } = collectEdges(manifests);
   const selected = selectManifests(manifests, input.selection);
   if (isValid) {
-    diagnostics.push(
-      ...edgeDiagnostics.map(({ manifest, diagnostic }) =>
-        locateDiagnostic(sources, createManifestLocate(manifest), diagnostic, manifest.id),
-      ),
-      ...selected.diagnostics,
+    appendAll(
+      diagnostics,
+      edgeDiagnostics.map(({ manifest, diagnostic }) => locateDiagnostic(sources, createManifestLocate(manifest), diagnostic, manifest.id)),
     );
+    appendAll(diagnostics, selected.diagnostics);
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
   }
   const sorted = sortDiagnostics(diagnostics);
@@ -162,11 +162,11 @@ function toResources(
   const diagnostics: Diagnostic[] = [];
   const resources = manifests.map((manifest) => {
     const { resource, problems } = toResource(manifest, rules(manifest));
-    if (problems.length > 0) diagnostics.push(...locateAll(sources, manifest, problems));
+    if (problems.length > 0) appendAll(diagnostics, locateAll(sources, manifest, problems));
     if (!hasOnlyKnownValues(manifest.view.knownValues, manifest.spec)) {
-      diagnostics.push(...locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
+      appendAll(diagnostics, locateAll(sources, manifest, checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec'])));
     }
-    if (input.inspect !== undefined && isChosen(manifest)) diagnostics.push(...locateAll(sources, manifest, input.inspect(resource)));
+    if (input.inspect !== undefined && isChosen(manifest)) appendAll(diagnostics, locateAll(sources, manifest, input.inspect(resource)));
     return resource;
   });
   return { resources, diagnostics };

@@ -1,3 +1,4 @@
+import { appendAll } from '../model/append-all.ts';
 import { type Diagnostic, type DocumentDiagnostic, suggest } from '../model/diagnostic.ts';
 import { nameOf, kindOf, type ResourceId } from '../model/resource.ts';
 import type { FieldRule } from '../model/kind.ts';
@@ -24,7 +25,7 @@ export function mergeOverlays(
   const diagnostics: Diagnostic[] = [];
   for (const folder of overlays) {
     const { manifests, diagnostics: doubles } = removeDuplicates(sources, folder, ({ id }) => id, 'overlay/duplicate');
-    diagnostics.push(...doubles);
+    appendAll(diagnostics, doubles);
     for (const overlay of manifests) {
       const below = byId.get(overlay.id);
       if (below === undefined) {
@@ -32,7 +33,10 @@ export function mergeOverlays(
         continue;
       }
       const { manifest, problems } = applyOverlay(below, overlay);
-      diagnostics.push(...problems.map((problem) => locateDiagnostic(sources, createManifestLocate(overlay), problem, overlay.id)));
+      appendAll(
+        diagnostics,
+        problems.map((problem) => locateDiagnostic(sources, createManifestLocate(overlay), problem, overlay.id)),
+      );
       byId.set(manifest.id, manifest);
       touched.add(manifest.id);
     }
@@ -41,8 +45,9 @@ export function mergeOverlays(
     const manifest = byId.get(id);
     if (manifest === undefined) continue;
     const value = { apiVersion: 'ostiary/v1', kind: manifest.view.kind.name, metadata: manifest.metadata, spec: manifest.spec };
-    diagnostics.push(
-      ...validateManifest(manifest.view, value, 'manifest').map((problem) =>
+    appendAll(
+      diagnostics,
+      validateManifest(manifest.view, value, 'manifest').map((problem) =>
         locateDiagnostic(sources, createManifestLocate(manifest), problem, id),
       ),
     );
@@ -96,7 +101,7 @@ function mergeFields(
     const rule = fields.find((field) => field.name === name);
     const below = base[name];
     const place = [...tokens, name];
-    if (rule !== undefined && protectsByEntries(rule)) problems.push(...warnOfLostEntries(rule, below, value, place));
+    if (rule !== undefined && protectsByEntries(rule)) appendAll(problems, warnOfLostEntries(rule, below, value, place));
     const result = mergeValue(rule, below, value, place, problems);
     if (result !== undefined) merged[name] = result;
   }
@@ -113,7 +118,7 @@ function mergeValue(
   if (rule === undefined) return overlay;
   if (rule.shape === 'object' && overlay === null && isObject(base)) {
     for (const field of rule.fields)
-      if (protectsByEntries(field)) problems.push(...warnOfLostEntries(field, base[field.name], null, place));
+      if (protectsByEntries(field)) appendAll(problems, warnOfLostEntries(field, base[field.name], null, place));
   }
   if (!isObject(overlay)) return overlay;
   if (rule.shape === 'object') return mergeFields(rule.fields, isObject(base) ? base : {}, overlay, place, problems);
@@ -150,7 +155,7 @@ function warnOfLostEntries(
   for (const entry of base) {
     const index = indexes.get(entryName(rule, entry));
     if (index === undefined) lost.push(entry);
-    else if (rule.shape === 'keyed') within.push(...warnOfLostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
+    else if (rule.shape === 'keyed') appendAll(within, warnOfLostWithin(rule.fields, entry, entries[index], [...place, String(index)]));
   }
   return lost.length === 0 ? within : [lossWarning(rule, lost, place), ...within];
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../model/append-all.ts';
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import { isDay } from '../model/day.ts';
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
@@ -31,8 +32,9 @@ export function readPolicies(
     const { value } = document;
     const problems =
       isObject(value) && validator(value) ? waiverProblems(value) : describeSchemaErrors(schema, value, validator.errors ?? []);
-    diagnostics.push(
-      ...[...problems, ...targetProblems(value, target.all)].map((problem) => locateDiagnostic(sources, document.locate, problem)),
+    appendAll(
+      diagnostics,
+      [...problems, ...targetProblems(value, target.all)].map((problem) => locateDiagnostic(sources, document.locate, problem)),
     );
     if (problems.length > 0 || !isObject(value) || !isFor(value, target.name)) continue;
     const policy = toPolicy(sources, document, value);

@@ -55,6 +55,27 @@ const failures: readonly Failure[] = [
     'api/list-not-whole',
     /GET \S+\/[\w-]+: the list is not whole: .*; nothing was changed/,
   ],
+  ...['..', '.', 'a\uD800'].map((id): Failure => [
+    `a list with the id ${JSON.stringify(id)}`,
+    lists(json(200, [{ id, name: 'one' }])),
+    'api/unexpected-shape',
+    /GET \S+\/[\w-]+: entry 1 of the list has no id/,
+  ]),
+  [
+    'a list of a billion entries',
+    lists(json(200, { ...page, pages: { page: 1, size: 1, total: 1e9 } })),
+    'api/list-not-whole',
+    /GET \S+\/[\w-]+: .*announces 1000000000 entries/,
+  ],
+  [
+    'a long list whose pages end',
+    lists((response, seen) => {
+      const first = seen.path.includes('page=1&') || !seen.path.includes('page=');
+      json(200, { data: first ? page.data : [], pages: { page: 1, size: 1, total: 900_000 } })(response, seen);
+    }),
+    'api/list-not-whole',
+    /GET \S+\/[\w-]+: the list is not whole/,
+  ],
   ['a redirect elsewhere', text(302, '', { location: 'https://login.example.com/' }), 'api/redirected', /GET \S+\/serverinfo: .*302/],
 ];
 

@@ -21,7 +21,12 @@ export function objectPath(root: string): (address: ObjectAddress) => string {
 /** Returns the `id` of an entry; undefined where it has none. */
 export function readUid(entry: JsonObject): string | undefined {
   const { id } = entry;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  return typeof id === 'string' && isPathSegment(id) ? id : undefined;
+}
+
+/** Returns whether an id can be part of a path: URLs drop `.` and `..`, and half of a surrogate pair has no encoding. */
+function isPathSegment(id: string): boolean {
+  return id !== '' && id !== '.' && id !== '..' && !halfSurrogatePair.test(id);
 }
 
 /** Returns the list; an empty one where the value is not a list. */

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
@@ -27,6 +28,8 @@ type ListAttempt<Id> = WholeList<Id> | { readonly problem: string; readonly code
 
 const pageSize = 100;
 const pagesAtATime = 4;
+/** Far more than the largest lists that gateways have. */
+const maxEntries = 1_000_000;
 
 /** Reads a list and proves that it is complete. Reads it a second time where it changed meanwhile; returns no value where it changed again. */
 export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
@@ -61,11 +64,15 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   if (first?.page === undefined) return missingPage(1);
   const { total } = first.page;
   // The first page is full unless it is the only one.
+  if (total > maxEntries) return notWhole(`the gateway announces ${total} entries, and Ostiary reads at most ${maxEntries}`);
   const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
   const parts: (ListRows | undefined)[] = [first];
   while (parts.length < last) {
     const numbers = Array.from({ length: Math.min(pagesAtATime, last - parts.length) }, (_, index) => parts.length + 1 + index);
-    parts.push(...(await Promise.all(numbers.map((number) => readPage(read, number)))));
+    const pages = await Promise.all(numbers.map((number) => readPage(read, number)));
+    appendAll(parts, pages);
+    // Pages that are empty, or none, prove a hole: the rest would not close it.
+    if (pages.some((page) => page === undefined || page.rows.length === 0)) break;
   }
   const rows: unknown[] = [];
   for (const [index, part] of parts.entries()) {
@@ -74,7 +81,7 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
     if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} while it was read`);
     if (part.page.number !== number) return notWhole(`page ${part.page.number} came instead of page ${number}`);
     if (part.rows.length === 0 && rows.length < total) return notWhole(`only ${rows.length} of ${total} entries came`);
-    rows.push(...part.rows);
+    appendAll(rows, part.rows);
   }
   return rows.length === total ? checkRows(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { compareText, isObject, type JsonObject, type Json } from '../../model/json.ts';
@@ -227,7 +228,7 @@ export async function readWrites(session: AuditSession, since: Date, most: numbe
     const { status, body } = await session.client.send({ method: 'GET', path, accept: unavailableStatuses });
     const rows = status < 300 && isObject(body) ? body['data'] : undefined;
     if (!Array.isArray(rows)) return page === 1 ? undefined : writes;
-    for (const row of rows) if (isObject(row) && writes.length < most) writes.push(...parseWrite(row, self, session.dialect));
+    for (const row of rows) if (isObject(row) && writes.length < most) appendAll(writes, parseWrite(row, self, session.dialect));
     // A shorter page is the last one; a longer page contains everything.
     if (rows.length !== pageSize) break;
   }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
@@ -71,7 +72,10 @@ export function acceptLive(input: AcceptInput): AcceptResult {
   for (;;) {
     const { texts, failures } = tryAccept(load, { desired, live: input.live, wanted });
     if (failures.size === 0) return { files: listChangedFiles(load, texts), accepted: wanted, diagnostics: sortDiagnostics(reported) };
-    reported.push(...[...failures].map(([one, why]) => impossibleDiagnostic(one, why, desired)));
+    appendAll(
+      reported,
+      [...failures].map(([one, why]) => impossibleDiagnostic(one, why, desired)),
+    );
     wanted = wanted.filter((one) => !failures.has(one));
   }
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { ParsedNode } from 'yaml';
 import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
 import type { SourceItem } from './value-site.ts';
@@ -92,7 +93,7 @@ function cutRuns({ text }: SourceText, parts: readonly SourceItem[], kept: Reado
     const isFirstOfRun = !kept.has(part) && (index === 0 || before === parts[index - 1]);
     const next = parts.slice(index).find((one) => kept.has(one));
     const end = next === undefined ? parts.length : parts.indexOf(next);
-    if (isFirstOfRun) splices.push(...cutRun(text, parts.slice(index, end), { before, next }));
+    if (isFirstOfRun) appendAll(splices, cutRun(text, parts.slice(index, end), { before, next }));
     if (kept.has(part)) before = part;
   }
   return splices;

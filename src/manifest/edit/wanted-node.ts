@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { isAlias, isMap, isSeq, type Alias, type Document, isScalar, type ParsedNode } from 'yaml';
 import { equal, isObject, type Json } from '../../model/json.ts';
 import { toText } from '../json-values.ts';
@@ -122,7 +123,7 @@ function matchEntries(entries: readonly WantedEntry[], values: readonly Json[], 
   const result: WantedEntry[] = [];
   let [left, right] = [0, 0];
   for (const [at, wishedAt] of pairs) {
-    result.push(...matchGap(entries.slice(left, at), values.slice(right, wishedAt), context));
+    appendAll(result, matchGap(entries.slice(left, at), values.slice(right, wishedAt), context));
     const same = entries[at];
     if (same !== undefined) result.push(same);
     [left, right] = [at + 1, wishedAt + 1];

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import { compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';
@@ -78,7 +79,10 @@ export function draftManifests(drafting: DraftInput): DraftResult {
     if ('reason' in sound) excluded.set(live.id, sound.reason);
     else {
       labels.add(id);
-      unstated.push(...sound.dropped.map((one) => ({ id, ...one })));
+      appendAll(
+        unstated,
+        sound.dropped.map((one) => ({ id, ...one })),
+      );
       sketches.push({ live, id, ...sound.body });
     }
   }

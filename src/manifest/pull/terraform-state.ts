@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -38,7 +39,7 @@ export function readTerraformState(file: SourceFile, provider: TerraformProvider
     if (!isObject(resource) || resource['mode'] === 'data' || !isFromProvider(resource['provider'], provider.name)) continue;
     const found = listInstances(resource, provider);
     if (found === undefined) return { diagnostics: [toDiagnostic(file, unknownAddress)] };
-    objects.push(...found);
+    appendAll(objects, found);
   }
   return objects.length === 0 ? { diagnostics: [toDiagnostic(file, nothingOwned(provider.name))] } : { value: objects, diagnostics: [] };
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -22,8 +23,8 @@ function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, toke
     if (field.shape !== 'keyed' && field.shape !== 'object') continue;
     const below = value[field.name];
     const place = [...tokens, field.name];
-    if (field.shape === 'object' && isObject(below)) problems.push(...findDuplicateKeys(field.fields, below, place));
-    if (field.shape === 'keyed' && Array.isArray(below)) problems.push(...findDuplicateEntries(field.key, below, place));
+    if (field.shape === 'object' && isObject(below)) appendAll(problems, findDuplicateKeys(field.fields, below, place));
+    if (field.shape === 'keyed' && Array.isArray(below)) appendAll(problems, findDuplicateEntries(field.key, below, place));
   }
   return problems;
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import {
   type Document,
   isScalar,
@@ -39,7 +40,7 @@ export function readYaml(file: SourceFile): YamlReading {
     if (isEmpty(document)) continue;
     if (document.directives.yaml.version !== '1.2') diagnostics.push(reporter.report('version', document.range));
     const { value, diagnostics: found } = toJson(document, reporter);
-    diagnostics.push(...found);
+    appendAll(diagnostics, found);
     if (found.every(isAboutKey))
       documents.push({
         index,
@@ -200,7 +201,7 @@ export function compose(text: string, { keepTokens = false }: { readonly keepTok
   let blankLines = 0;
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+    for (const token of parser.next(lexeme)) appendAll(documents, composer.next(token));
     if (parser.stack.length > maxStack) return { stopped: 'too-deep', offset: parser.offset };
     if (lexeme === '\n' || lexeme === '\r\n') blankLines += 1;
     else if (lexeme.trim() !== '') blankLines = 0;
@@ -208,8 +209,8 @@ export function compose(text: string, { keepTokens = false }: { readonly keepTok
     if (lexemes > maxLexemes) return { stopped: 'too-dense', offset: parser.offset };
     if (blankLines > maxBlankLines) return { stopped: 'too-blank', offset: parser.offset };
   }
-  for (const token of parser.end()) documents.push(...composer.next(token));
-  documents.push(...composer.end());
+  for (const token of parser.end()) appendAll(documents, composer.next(token));
+  appendAll(documents, composer.end());
   const errors = documents.flatMap((document) => [...document.errors, ...document.warnings]);
   return { documents, errors: documents.length > 0 ? errors : composer.streamInfo().errors };
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { runAutomaton, type Automaton } from './automaton.ts';
 import { someCommon } from './char-set.ts';
 
@@ -105,7 +106,7 @@ function reachable(next: Automaton['next'], from: Automaton['first']): ReadonlyS
     const step = open.pop();
     if (step === undefined || step.guards.length > 0 || found.has(step.to)) continue;
     found.add(step.to);
-    open.push(...(next[step.to] ?? []));
+    appendAll(open, next[step.to] ?? []);
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import {
   anyButNewline,
   anyChar,
@@ -144,7 +145,7 @@ function takeJoin(reader: Reader): PatternNode {
       parts.push(takeRepeat(cursor, last, from));
     } else {
       from = cursor.at;
-      parts.push(...takeAtom(reader));
+      appendAll(parts, takeAtom(reader));
     }
   }
   const [only] = parts;

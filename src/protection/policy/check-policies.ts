@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -64,7 +65,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
       if (results === undefined) continue;
       reached.add(id);
       const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
-      if (waiver === undefined) findings.push(...results);
+      if (waiver === undefined) appendAll(findings, results);
       else {
         const result = results.some((each) => each.result === 'violated') ? 'violated' : 'unknown';
         waived.push({ policy: one.policy.name, connection: id, result, until: waiver.until, reason: waiver.reason });

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
@@ -35,14 +36,14 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
     if (isIgnored(path)) continue;
     if (wanted.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
       const sourceChange = changeOfSource(path, wanted, base);
-      fields.push(...sourceChange);
+      appendAll(fields, sourceChange);
       if (sourceChange.length === 0) {
         unverified.push(path);
         kept.push(path);
       }
     } else if (isUnknown(path) || found?.state === 'hidden') {
       // The value is not readable; a committed file of another content is a change whatever it is.
-      if (hasOtherContent(wanted, base?.secrets[path])) fields.push(...changeOfSource(path, wanted, base));
+      if (hasOtherContent(wanted, base?.secrets[path])) appendAll(fields, changeOfSource(path, wanted, base));
       else kept.push(path);
     } else if (wanted.state === 'keep') {
       if (found !== undefined) kept.push(path);

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/edit.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -29,7 +30,7 @@ function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live:
     const found = live[field.name] ?? field.empty;
     if (equal(wanted, found)) continue;
     const below = { at: `${place.at}${pointer(field.name)}`, skip: place.skip };
-    if (!isSkipped(below)) changes.push(...compareValues(field, wanted, found, below));
+    if (!isSkipped(below)) appendAll(changes, compareValues(field, wanted, found, below));
   }
   return changes;
 }

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
@@ -92,7 +93,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
     const outcome = declared.has(key) ? decideAttach(ends, found.has(key), index) : decideDetach(ends, index);
     if (outcome === undefined) continue;
     if (outcome === 'unwritable')
-      diagnostics.push(...(declared.has(key) ? needsSelection(ends, places[0], index) : [undetachable(ends, index)]));
+      appendAll(diagnostics, declared.has(key) ? needsSelection(ends, places[0], index) : [undetachable(ends, index)]);
     else {
       const bySelector = declared.get(key)?.bySelector === true ? ({ bySelector: true } as const) : {};
       edges.push({ ...ends, ...outcome, declared: places.map(({ file, line, column }) => `${file}:${line}:${column}`), ...bySelector });

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveResource } from '../../model/live.ts';
@@ -113,7 +114,10 @@ function compareResources({ input, base, named, own }: Prepared, { resources, ki
     };
     const { draft, unverified: unread = [], diagnostics } = draftChange(fields.kind, resource, context);
     const withName = (one: ChangeDraft): ChangeDraft => (from === undefined ? one : { ...one, action: 'rename', key: from });
-    unverified.push(...unread.map((path) => ({ id: resource.id, path })));
+    appendAll(
+      unverified,
+      unread.map((path) => ({ id: resource.id, path })),
+    );
     drafted.push({
       draft: withName(draft),
       diagnostics,

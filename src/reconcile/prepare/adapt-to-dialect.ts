@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasField, type DialectFields } from '../../model/gateway.ts';
@@ -19,8 +20,9 @@ export function adaptToDialect(
     const stated = (foreign.get(kindOf(resource.id)) ?? []).filter(({ name }) => resource.stated.has(name));
     if (stated.length === 0) return resource;
     const names = new Set(stated.map(({ name }) => name));
-    diagnostics.push(
-      ...stated.map(({ name, dialect: whose }): Diagnostic => ({
+    appendAll(
+      diagnostics,
+      stated.map(({ name, dialect: whose }): Diagnostic => ({
         code: 'plan/other-dialect-field',
         severity: 'warning',
         message: `${name} is a field of ${whose} gateways; this one (${dialectFields.dialect}) has none, so it is not sent`,

@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/append-all.ts';
 import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -58,7 +59,7 @@ export function resolveReplacements(
     const context = { predecessor, state, base: applied.get(predecessor.id), registry, dialect };
     if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, context) : resource;
     const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), context);
-    diagnostics.push(...unreadableSecrets(successor, predecessor, onlyReads));
+    appendAll(diagnostics, unreadableSecrets(successor, predecessor, onlyReads));
     return successor;
   });
   const edges = edgesToMove(successors, { desired, live: state, registry, base: base?.desired });

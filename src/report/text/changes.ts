@@ -1,3 +1,4 @@
+import { appendAll, largestOf } from '../../model/append-all.ts';
 import { isWritten, type AssessedChange, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
 import type { SampleChange, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -39,7 +40,7 @@ const below = 10;
 /** Returns rows as lines with their values in one column. A value that does not fit there goes below its label. */
 export function rowLines(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const widths = rows.map(({ label }) => visibleWidth(label)).filter((width) => width <= widestLabel);
-  const column = Math.max(0, ...widths);
+  const column = largestOf(widths, 0);
   return rows.flatMap((row) => lineOf(row, column, terminal));
 }
 
@@ -52,7 +53,10 @@ function lineOf(row: ChangeRow, column: number, terminal: Terminal): readonly st
   const head: Span[] = [{ text: ' '.repeat(indent) }, { text: label }];
   if (at + widthOf(oneLine) <= columns) return wrap([...head, ...gap, ...withoutBreak(oneLine)], terminal, at);
   const blocks = blocksOf(row.parts, oneLine, terminal, note);
-  const widest = Math.max(...blocks.flat().map((piece) => visibleWidth(piece.text)));
+  const widest = largestOf(
+    blocks.flat().map((piece) => visibleWidth(piece.text)),
+    0,
+  );
   if (visibleWidth(row.label) <= column && at + 2 + widest <= columns) {
     return blocks.flatMap((block, index) => {
       const start = index === 0 ? [...head, ...gap] : [{ text: ' '.repeat(at) }];
@@ -112,14 +116,14 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   for (const grouped of changes) {
     const details = detailLines(grouped, group, terminal);
     if (detailed || (details.length > 0 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
-    lines.push(...changeHeadline(grouped, group, terminal), ...details);
+    appendAll(lines, [...changeHeadline(grouped, group, terminal), ...details]);
     detailed = details.length > 0;
   }
   if (detailed && edges.length > 0) lines.push('');
   const note = title === '' ? ', attached by hand, left so' : '';
   for (const edge of edges) {
     const pieces = [{ text: '  ' }, { text: '=', paint: cyan }, { text: edgeText(edge), paint: cyan }, ...words(note)];
-    lines.push(...wrap(pieces, terminal, 6));
+    appendAll(lines, wrap(pieces, terminal, 6));
   }
   return lines;
 }
@@ -149,8 +153,8 @@ function changeHeadline({ change, note: said }: GroupedChange, { name, title }: 
   const note = name === 'held' && title !== '' ? '' : said;
   const place = changePosition(change);
   const pieces: Span[] = [{ text: '  ' }, { text: `${actionSymbols[change.action]} ${escapeTerminal(change.id)}`, paint }];
-  if (place !== '') pieces.push(...gap, { text: place, paint: terminal.color.dim, noBreak: true });
-  if (note !== '') pieces.push(...gap, ...withoutBreak(words(note)));
+  if (place !== '') appendAll(pieces, [...gap, { text: place, paint: terminal.color.dim, noBreak: true }]);
+  if (note !== '') appendAll(pieces, [...gap, ...withoutBreak(words(note))]);
   return wrap(pieces, terminal, 6);
 }
 
@@ -207,8 +211,8 @@ function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObje
   const { color } = terminal;
   const place = changePosition(change);
   const head: Span[] = [{ text: '  ' }, { text: `${sign} ${escapeTerminal(change.id)}`, paint: signPaint(sign, color) }];
-  if (place !== '') head.push(...gap, { text: place, paint: color.dim, noBreak: true });
-  if (note !== '') head.push(...gap, ...withoutBreak(words(note)));
+  if (place !== '') appendAll(head, [...gap, { text: place, paint: color.dim, noBreak: true }]);
+  if (note !== '') appendAll(head, [...gap, ...withoutBreak(words(note))]);
   const ends = edges.map((edge): Span => ({ text: `${edge.sign} ${edge.text}`, paint: edge.sign === '+' ? color.green : color.red }));
   return [
     ...wrap(head, terminal, 6),

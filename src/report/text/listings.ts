@@ -1,3 +1,4 @@
+import { largestOf } from '../../model/append-all.ts';
 import type { Agent, ListedResource, Review, RunbookTemplate, SearchResult, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip, pad, visibleWidth, widthFor, type Paint, type Terminal } from './wrap.ts';
@@ -39,7 +40,7 @@ function fitWidths(natural: readonly number[], room: number): readonly number[] 
 function cutToFit(natural: readonly number[], room: number): readonly number[] {
   const total = (most: number): number => natural.reduce((sum, width) => sum + Math.min(width, most), 0);
   let least = 1;
-  let most = Math.max(1, ...natural);
+  let most = largestOf(natural, 1);
   if (total(most) <= room) return natural;
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
