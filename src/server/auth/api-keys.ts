@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { type Principal, roleOf, environmentPrincipal } from './principal.ts';
-import { Rejection } from '../http/rejection.ts';
+import { InvalidBody, Rejection } from '../http/rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts';
 import { inWriteLock, withUniqueName, openStore, type StoreOptions } from '../store/store.ts';
@@ -39,6 +39,7 @@ export function createApiKey(
   draft: ApiKeyDraft,
   author: Author,
 ): Promise<{ readonly key: string; readonly created: ApiKey }> {
+  requireOwnName(draft.name);
   return inWriteLock(db, (trx) => insertApiKey(trx, draft, author));
 }
 
@@ -63,6 +64,23 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
   return found;
 }
 
+// The log and the audit log show these actors by such names: the keys of the environment, agents, and the server itself.
+const builtInNames = /^(admin|manager|agent|ostiary)( .*)?$/;
+
+/** Throws `InvalidBody` for a name that looks like an actor without a key in the database. */
+function requireOwnName(name: string): void {
+  const visible = name
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\p{Z}+/gu, ' ')
+    .trim()
+    .toLowerCase();
+  if (!builtInNames.test(visible)) return;
+  throw new InvalidBody([
+    { field: '/name', reason: 'must not be admin, or begin with the word manager, agent or ostiary: the audit log uses these names' },
+  ]);
+}
+
 /** Replaces the properties of a key; the key text stays. */
 export function replaceApiKey(
   db: Kysely<Tables>,
@@ -71,6 +89,7 @@ export function replaceApiKey(
   return inWriteLock(db, async (trx) => {
     const stored = await findUnchangedKey(trx, target);
     if (stored.status !== 'active') throw new Rejection(409, `the API key ${stored.name} is revoked, and stays as it is`);
+    if (draft.name !== stored.name) requireOwnName(draft.name);
     const row = { ...draft, groups: JSON.stringify(draft.groups), revision: stored.revision + 1 };
     await withUniqueName(`API key ${draft.name}`, trx.updateTable('api_keys').set(row).where('id', '=', stored.id).execute());
     const changed = (['name', 'groups', 'manager'] as const).filter((field) => String(draft[field]) !== String(stored[field]));

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
 import type { Collection } from '../collections.ts';
 import { type PageRequest, selectPage, type Store } from '../store/store.ts';
-import { openSecrets, type Secrets } from '../store/secrets.ts';
+import { type Cipher, openSecrets, type Secrets } from '../store/secrets.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
 /** A stored object with its secrets opened. */
@@ -26,16 +26,29 @@ export type StoredObject = {
 };
 
 /** A row as one JSON text, with times as text: reading ten columns of ten thousand rows takes three times as long. */
-type ObjectJsonRow = Omit<StoredObject, 'secrets' | 'secretsUpdatedAt' | 'createdAt' | 'updatedAt'> & {
-  readonly sealed: string | null;
-  readonly secretsUpdatedAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+type ObjectJsonRow = {
+  readonly row: Omit<StoredObject, 'secrets' | 'secretsUpdatedAt' | 'createdAt' | 'updatedAt'> & {
+    readonly sealed: string | null;
+    readonly secretsUpdatedAt: string | null;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
 };
 
-/** Reads all objects of a kind, sorted, in one query. */
-export async function listObjects(store: Store, collection: Collection): Promise<readonly StoredObject[]> {
-  return selectObjects(store, collection, { rest: orderBy(collection) });
+/** Reads all objects of a kind, sorted, from one snapshot. Reads them in slices and yields to other requests between them. */
+export function listObjects({ db, cipher, now }: Store, collection: Collection): Promise<readonly StoredObject[]> {
+  const query = objectsQuery(collection, { rest: orderBy(collection), now: now() });
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return snapshot.execute(async (trx) => {
+    await sql`declare objects no scroll cursor for ${query}`.execute(trx);
+    const objects: StoredObject[] = [];
+    for (;;) {
+      const { rows } = await sql<ObjectJsonRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
+      for (const row of rows) objects.push(openObject(row, collection, cipher));
+      if (rows.length < sliceSize) return objects;
+      await nextTurn();
+    }
+  });
 }
 
 /** Reads one page of objects and the total number, both from the same snapshot. */
@@ -74,18 +87,26 @@ type RowSelection = { readonly cut?: RawBuilder<unknown>; readonly rest: RawBuil
 async function selectObjects(
   { db, cipher, now }: Store,
   collection: Collection,
-  { cut, rest }: RowSelection,
+  selection: RowSelection,
 ): Promise<readonly StoredObject[]> {
+  const { rows } = await sql<ObjectJsonRow>`${objectsQuery(collection, { ...selection, now: now() })}`.execute(db);
+  return rows.map((row) => openObject(row, collection, cipher));
+}
+
+function objectsQuery(collection: Collection, { cut, rest, now }: RowSelection & { readonly now: Date }): RawBuilder<unknown> {
   const edges = edgeJoins(collection, cut !== undefined);
   const { agentField } = collection;
-  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgentIds(now())}`;
+  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgentIds(now)}`;
   const objects = sql`
     select o.id, o.name, o.spec, o.secrets as sealed, o.secrets_updated_at as "secretsUpdatedAt", o.managed_by as "managedBy",
       o.revision, o.created_at as "createdAt", o.updated_at as "updatedAt", json_build_object(${sql.join(edges.columns)}) as edges,
       ${online} as online
     from ${cut ?? sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)}`;
-  const { rows } = await sql<{ readonly row: ObjectJsonRow }>`select row_to_json(o) as row from (${objects}) o ${rest}`.execute(db);
-  return mapYielding(rows, ({ row }) => ({
+  return sql`select row_to_json(o) as row from (${objects}) o ${rest}`;
+}
+
+function openObject({ row }: ObjectJsonRow, collection: Collection, cipher: Cipher): StoredObject {
+  return {
     id: row.id,
     name: row.name,
     spec: row.spec,
@@ -97,7 +118,7 @@ async function selectObjects(
     revision: row.revision,
     createdAt: new Date(row.createdAt),
     updatedAt: new Date(row.updatedAt),
-  }));
+  };
 }
 
 /** Joins the other ends of all listed edges, as one array per field; for few rows it looks them up row by row. */

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
+import { limitConcurrency } from '../http/limit-concurrency.ts';
 import { Rejection } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
@@ -12,9 +13,13 @@ import type { GivenSecrets, Secrets } from '../store/secrets.ts';
 
 type CollectionOptions = { readonly store: Store; readonly now: () => Date };
 
+// Between two slices of one list, a slice of every other list would run.
+const maxConcurrentLists = 2;
+
 /** Serves create, list, read, replace and delete of one kind. */
 export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
   const validate = compileObjectValidator(collection);
+  const limited = limitConcurrency(maxConcurrentLists);
   const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
     c.json(objectJson(collection, object, c.get('principal').role), status, { ETag: entityTag(object) });
 
@@ -22,8 +27,8 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     const page = readPageRequest(c.req);
     if (page === undefined) {
       const { role } = c.get('principal');
-      const texts = await mapYielding(await listObjects(store, collection), (object) =>
-        JSON.stringify(objectJson(collection, object, role)),
+      const texts = await limited(async () =>
+        mapYielding(await listObjects(store, collection), (object) => JSON.stringify(objectJson(collection, object, role))),
       );
       return c.body(`[${texts.join(',')}]`, 200, { 'Content-Type': 'application/json' });
     }

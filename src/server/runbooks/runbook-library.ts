@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type StoredObject } from '../objects/object-reader.ts';
+import { limitConcurrency } from '../http/limit-concurrency.ts';
 import type { Log } from '../http/request-context.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
@@ -192,21 +193,4 @@ async function withTimeout(milliseconds: number, outcome: Promise<ReadOutcome>):
     timer = setTimeout(() => resolve({ failure: 'it is still being read' }), milliseconds);
   });
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
-}
-
-/** Limits how many functions run at once; the others wait in order. */
-function limitConcurrency(most: number): <T>(act: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (act) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await act();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }

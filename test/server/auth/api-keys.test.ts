@@ -19,6 +19,27 @@ describe.each(databases)('keys on %s', (_name, start) => {
     return call('GET', '/serverinfo', { key }).then((answer) => answer.status);
   }
 
+  test.each([
+    ['admin', 422],
+    ['  Admin ', 422],
+    ['ad\u200bmin', 422],
+    ['\uff41dmin', 422],
+    ['manager platform', 422],
+    ['agent prod', 422],
+    ['AGENT\u00a0prod', 422],
+    ['ostiary serve --init', 422],
+    ['admins', 201],
+    ['agent-ci', 201],
+    ['the admin of databases', 201],
+  ])('creating a key named %j, or renaming one to it, gets a %d', async (name, expected) => {
+    const created = await call('POST', '/api-keys', { body: { name } });
+    expect(created.status).toBe(expected);
+    if (expected === 201) await call('DELETE', `/api-keys/${idOf(created)}`);
+    const other = await call('POST', '/api-keys', { body: { name: 'other' } });
+    expect((await call('PUT', `/api-keys/${idOf(other)}`, { body: { name } })).status).toBe(expected === 201 ? 200 : expected);
+    await call('DELETE', `/api-keys/${idOf(other)}`);
+  });
+
   test('the key text is returned once, on creation', async () => {
     const created = await call('POST', '/api-keys', { body: { name: 'ci', groups: ['admin', 'ops', 'ops'] } });
     expect(created.status).toBe(201);
