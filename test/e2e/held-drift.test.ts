@@ -33,7 +33,7 @@ test('a stricter live value is held, also through a rename, until a user reverts
     'access/no-destruction.yaml': guardrail('no-destruction', words, { connection_ids: ['shop-db'] }, { renamedFrom: 'no-drop' }),
   });
   const { code, stdout } = await gateway.process('apply --yes --prune', repository.folder, gitEnv);
-  expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'Applied: 1 created, 1 renamed, 1 deleted.' });
+  expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'Applied: 1 renamed, 1 replaced.' });
   expect(await gateway.names('/connections')).toEqual(['shop-db']);
   expect(await gateway.names('/guardrails')).toEqual(['no-destruction']);
   const taken = (await gateway.call('GET', '/connections/shop-db')).body;
