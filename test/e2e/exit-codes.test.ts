@@ -114,7 +114,8 @@ describe('6: refused', () => {
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
     const { digest } = applied.targets[0];
     const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`production  ${gateway.url()}\nDigest ${digest}\nAllowed plan/too-many-updates: the-team-moved\n`);
+    expect(text).toContain(`production  ${gateway.url()}\nDigest ${digest}\nIt covers target`);
+    expect(text).toContain(`\nAllowed plan/too-many-updates: the-team-moved\n`);
     const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
     expect(markdown).toContain(`At \`${gateway.url()}\`, plan \`${digest}\`.\n\n- Allowed \`plan/too-many-updates\`: the-team-moved\n`);
     const target = { name: 'production', url: gateway.url() };
