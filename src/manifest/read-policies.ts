@@ -78,6 +78,7 @@ function toRequirement(
   const path = pointer('spec', 'require', String(index), ...(isMap ? ['expression'] : []));
   return {
     expression,
+    at: locate(path),
     ...(typeof message === 'string' ? { message } : {}),
     diagnose: (problem, offset) => {
       const begins = locate(path);

@@ -70,7 +70,7 @@ describe('plan and apply', () => {
     const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy };
     const cwd = makeProject({ ...files, 'access/a.yaml': connection('secretless') });
     expect(await gateway.run('validate', cwd)).toMatchObject({ code: 0, stderr: expect.stringContaining('policy/deferred') });
-    expect(await gateway.run('plan', cwd)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('cannot be answered') });
+    expect(await gateway.run('plan', cwd)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('could not be evaluated') });
     const other = makeProject({ ...files, 'access/a.yaml': connection('secretful', { secret: { 'envvar:A': 'YQ==' } }) });
     expect(await gateway.run('plan', other)).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/violated') });
   });
@@ -108,6 +108,56 @@ describe('plan and apply', () => {
   });
 });
 
+describe('validate', () => {
+  const prod = { connection_tags: { env: 'prod' } };
+  const inPolicy = String.raw`access\/policy\.yaml:8:\d+`;
+  test.each([
+    [
+      '1/0 > 0',
+      3,
+      String.raw`^${inPolicy} error policy\/expression {2}Connection\/db: policy "p": could not be evaluated: division by zero`,
+    ],
+    ['connection.connection_tags.team == "a"', 3, String.raw`^${inPolicy} error policy\/expression .* there is no value of team`],
+    [
+      'has(connection.connection_tags.team) && connection.connection_tags.team == "a"',
+      3,
+      String.raw`^access\/db\.yaml:\d+:\d+ error policy\/violated`,
+    ],
+    ['connection.connection_tags.env == "prod" || 1/0 > 0', 0, ''],
+    ['size(posture.access) == 0', 3, String.raw`^access\/db\.yaml:11:\d+ error policy\/violated {2}Connection\/db: policy "p": a hint`],
+    [
+      'size(connection.guardrail_rules) > 0',
+      3,
+      String.raw`^access\/db\.yaml:1:1 error policy\/violated {2}Connection\/db: .*\n(?:.*\n)?.*\(${inPolicy}\)`,
+    ],
+  ])('names connection, line and requirement: %s', async (expression, code, message) => {
+    const policy = `apiVersion: ostiary/v1\nkind: Policy\nmetadata:\n  name: p\nspec:\n  message: a hint\n  require:\n    - '${expression}'\n`;
+    const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy };
+    const cwd = makeProject({ ...files, 'access/db.yaml': connection('db', { ...prod, reviewers: [] }) });
+    const { code: exit, stderr } = await gateway.run('validate', cwd);
+    expect([exit, stderr]).toEqual([code, expect.stringMatching(new RegExp(message, 'm'))]);
+    if (code === 0) return;
+    const { diagnostics } = JSON.parse((await gateway.run('validate --format json', cwd)).stdout);
+    const found = diagnostics.filter((one: { code: string }) => one.code.startsWith('policy/'));
+    expect(found).toMatchObject([{ resource: 'Connection/db', message: expect.stringMatching(/^Connection\/db: policy "p": /) }]);
+  });
+
+  test('leaves to plan what only the gateway knows, which plan reports with its reason', async () => {
+    const policy = manifest('Policy', 'p', {
+      require: ['connection.secret.all(key, key != "envvar:A")', 'size(connection.secret) / 0 == 1'],
+    });
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': policy, 'access/a.yaml': connection('unseen') });
+    expect(await gateway.run('validate', cwd)).toMatchObject({ code: 0, stderr: expect.stringContaining('policy/deferred') });
+    const { code, stdout } = await gateway.run('plan --format json', cwd);
+    const [{ refusals, policies }] = JSON.parse(stdout).plans;
+    expect([code, refusals]).toMatchObject([
+      6,
+      [{ code: 'policy/expression', resource: 'Connection/unseen', at: { file: 'access/policy.yaml' } }],
+    ]);
+    expect(policies.findings).toMatchObject([{ result: 'unknown', error: refusals[0].at, requirement: { file: 'access/policy.yaml' } }]);
+  });
+});
+
 describe('the starter policies', () => {
   const root = mkdtempSync(join(tmpdir(), 'ostiary-policies-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -133,8 +183,10 @@ describe('the starter policies', () => {
     const { code, stderr } = await validate('production', '2026-11-21');
     expect(code).toBe(3);
     expect(stderr.match(/^\S+ error policy\/.*$/gm)).toEqual([
-      'access/customer-data/consent.yaml:15:14 error policy/violated  policy "production-has-a-reviewer": production data of customers needs at least one reviewing group (size(connection.reviewers) > 0)',
-      expect.stringMatching(/^access\/customer-data\/consent\.yaml:1\d:\d+ error policy\/violated {2}policy "no-inline-credentials"/),
+      'access/customer-data/consent.yaml:15:14 error policy/violated  Connection/customer-consent: policy "production-has-a-reviewer": production data of customers needs at least one reviewing group (size(connection.reviewers) > 0)',
+      expect.stringMatching(
+        /^access\/customer-data\/consent\.yaml:1\d:\d+ error policy\/violated {2}Connection\/customer-consent: policy "no-inline-credentials"/,
+      ),
     ]);
     expect(stderr).not.toContain('hunter2');
     writeFileSync(path, text);

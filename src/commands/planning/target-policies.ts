@@ -68,12 +68,12 @@ export async function checkLivePolicies(plan: Plan, input: PolicyInput & { reado
   const { desired, live } = input;
   const { rules, today, diagnostics } = await compileTargetPolicies(input);
   if (rules.length === 0) return { diagnostics, fails: false };
-  const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
+  const { checkPolicies, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
   const { liveSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
   const unmanaged = plan.unmanagedAccess?.map(({ id }) => id);
   const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today, unmanaged });
-  const found = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
+  const found = [...checked.report.findings.map(policyDiagnostic).map(namingConnection), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };
 }
 
@@ -84,15 +84,16 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const today = todayOf(options);
   const { compilePolicies } = await import('../../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
-  const { checkPolicies, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
+  const { checkPolicies, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
   const { desiredSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
   const checked = checkPolicies({ rules, snapshot, resources: desired.resources, registry, today });
   const { findings } = checked.report;
-  const unevaluated = findings.filter(({ result }) => result === 'unknown');
+  const unevaluated = findings.filter(({ result, error }) => result === 'unknown' && error === undefined);
+  const failed = findings.filter((finding) => !unevaluated.includes(finding));
   return [
     ...diagnostics,
-    ...findings.filter(({ result }) => result === 'violated').map(policyDiagnostic),
+    ...failed.map(policyDiagnostic).map(namingConnection),
     ...checked.diagnostics,
     ...(unevaluated.length === 0 ? [] : [deferredNotice(unevaluated)]),
   ];

@@ -4,6 +4,7 @@ import type { ResourceId } from '../resource.ts';
 /** One expression that must be true. */
 export type Requirement = {
   readonly expression: string;
+  readonly at: Position;
   /** The message for a violation, instead of that of the policy. */
   readonly message?: string;
   /** Converts a problem at a character of the expression (index from 0) to a diagnostic. */
@@ -40,7 +41,12 @@ export type PolicyFinding = {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly expression: string;
+  /** The field in the manifest that the expression reads first, or the manifest. */
   readonly at?: Position;
+  /** The place of the expression in its policy. */
+  readonly requirement: Position;
+  /** The error of an expression that fails on visible values, at its character. */
+  readonly error?: Diagnostic;
 };
 
 /** A finding that a waiver exempts. */

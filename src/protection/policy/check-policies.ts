@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
@@ -9,21 +9,30 @@ import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
-import { connectionFieldTypes, UnavailableError } from './variables.ts';
+import { connectionFieldTypes, ExpressionError, UnavailableError } from './variables.ts';
 import { dayNumber } from '../../model/day.ts';
 import { isObject } from '../../model/json.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated. */
-export function policyDiagnostic({ result, severity, message, expression, connection, at }: PolicyFinding): Diagnostic {
+export function policyDiagnostic(finding: PolicyFinding): Diagnostic {
+  const { result, severity, message, expression, connection, at, requirement, error } = finding;
+  if (error !== undefined) return { ...error, resource: connection };
+  const change = result === 'violated' ? 'change the manifest' : 'use a token that reads it, or ask has(...) first';
   return {
     code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
     severity,
     message: `${message} (${clipped(expression)})`,
-    hint: 'change the manifest; or waive it in the policy, with an end date and a reason',
+    hint: `${change}; or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
     resource: connection,
     ...(at === undefined ? {} : { at }),
   };
+}
+
+/** Returns a diagnostic whose message begins with its connection, for texts that show the position alone. */
+export function namingConnection(diagnostic: Diagnostic): Diagnostic {
+  const { resource, message } = diagnostic;
+  return resource === undefined ? diagnostic : { ...diagnostic, message: `${resource}: ${message}` };
 }
 
 function clipped(expression: string): string {
@@ -120,34 +129,42 @@ function findingsOf(
   const { id, snapshot } = subject;
   const isAbout = policyMatches(policy, nameOf(id), snapshot.resources.get(id) ?? { spec: {}, unknown: [''] });
   if (isAbout === false) return undefined;
-  return require.flatMap((one) => {
-    const answer = isAbout === true ? evaluateRequirement(one, asked) : 'its tags cannot be seen';
-    if (answer === true) return [];
-    const why = answer === false ? '' : ` cannot be answered (${answer})`;
-    const said = one.requirement.message ?? policy.message;
+  return require.flatMap((one): readonly PolicyFinding[] => {
+    const result = isAbout === true ? evaluateRequirement(one, asked) : { hidden: 'its tags cannot be seen' };
+    if (result === true) return [];
+    const { expression, at: requirement, message: own = policy.message, diagnose } = one.requirement;
+    const reason = result === false ? own : `could not be evaluated: ${'hidden' in result ? result.hidden : result.failure}`;
+    const message = `policy "${policy.name}": ${reason}`;
     const place = placeOf(subject, one.fields);
     return [
       {
         policy: policy.name,
         connection: subject.desired?.id ?? id,
-        result: answer === false ? 'violated' : 'unknown',
+        result: result === false ? 'violated' : 'unknown',
         severity: policy.severity,
-        message: `policy "${policy.name}"${why}: ${said}`,
-        expression: one.requirement.expression,
+        message,
+        expression,
         ...(place === undefined ? {} : { at: place }),
+        requirement,
+        ...(result === false || 'hidden' in result
+          ? {}
+          : { error: diagnose({ code: 'policy/expression', severity: policy.severity, message, hint: result.hint }, result.start) }),
       },
     ];
   });
 }
 
-/** Evaluates a requirement; returns the reason as text when it cannot be evaluated. */
-function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | string {
+/** The reason why an expression has no result: a hidden value, or a failure at a character that no other token would avoid. */
+type EvaluationProblem = { readonly hidden: string } | { readonly failure: string; readonly hint: string; readonly start: number };
+
+/** Evaluates a requirement. */
+function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | EvaluationProblem {
   try {
     const value = evaluate(asked());
-    return typeof value === 'boolean' ? value : 'it is neither true nor false';
+    return typeof value === 'boolean' ? value : { failure: 'it is neither true nor false', hint: 'compare it with something', start: 0 };
   } catch (error) {
-    if (error instanceof UnavailableError) return error.message;
-    if (error instanceof Error && 'summary' in error) return String(error.summary);
+    if (error instanceof UnavailableError) return { hidden: error.message };
+    if (error instanceof ExpressionError) return { failure: error.message, hint: error.hint, start: error.start };
     throw error;
   }
 }

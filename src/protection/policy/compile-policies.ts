@@ -1,16 +1,16 @@
-import { Environment, ParseError, type ParseResult } from '@marcbachmann/cel-js';
+import { Environment, EvaluationError, TypeError as CelTypeError, ParseError, type ParseResult } from '@marcbachmann/cel-js';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
 import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
-import { connectionFieldTypes, defineFields, fieldTypes, celClasses, type PolicyVariables } from './variables.ts';
+import { connectionFieldTypes, defineFields, fieldTypes, celClasses, ExpressionError, type PolicyVariables } from './variables.ts';
 
 /** A requirement whose expression compiled and has the type bool. */
 export type CompiledRequirement = {
   readonly requirement: Requirement;
   readonly evaluate: (variables: PolicyVariables) => unknown;
-  /** The fields of the connection that the expression names. */
+  /** The fields of the connection on which the expression depends. */
   readonly fields: readonly string[];
 };
 
@@ -84,7 +84,20 @@ function compile(
   if (missing !== undefined)
     return wrong(`wrong in its types: No such key: ${missing.field}`, namesHint(missing.field, names), missing.start);
   if (type !== 'bool') return wrong(`the expression is of the type ${type ?? 'dyn'}, not true or false`, 'compare it with something', 0);
-  return { requirement, evaluate: (given) => parsed({ ...given }), fields: fieldsNamed(parsed.ast, 'connection') };
+  return { requirement, evaluate: (given) => evaluate(parsed, given), fields: fieldsNamed(parsed.ast) };
+}
+
+/** Evaluates an expression; throws ExpressionError when it fails on visible values. */
+function evaluate(parsed: ParseResult, variables: PolicyVariables): unknown {
+  try {
+    return parsed({ ...variables });
+  } catch (error) {
+    if (!(error instanceof EvaluationError || error instanceof CelTypeError)) throw error;
+    const { code, summary, range } = error;
+    if (code !== 'no_such_key') throw new ExpressionError(summary, 'correct the expression', range?.start);
+    const hint = 'ask has(...) first, or add the value to the manifest';
+    throw new ExpressionError(summary.replace('No such key:', 'there is no value of'), hint, range?.start);
+  }
 }
 
 function namesHint(name: string | undefined, names: readonly string[]): string {

@@ -1,6 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { PatternCompiler } from '../pattern/compile.ts';
-import { UnavailableError } from './variables.ts';
+import { fieldsOfControl } from '../posture/posture.ts';
+import { budgetError } from './variables.ts';
 
 /** A reason to reject an expression, at a character of it. */
 export type Objection = { readonly message: string; readonly hint: string; readonly start: number };
@@ -72,11 +73,11 @@ function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection |
   return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
 }
 
-/** Returns whether a compiled pattern matches a part of the text. Throws UnavailableError when the search exceeds the budget. */
+/** Returns whether a compiled pattern matches a part of the text. Throws ExpressionError when the search exceeds the budget. */
 export function findsPattern(text: string, pattern: string, patterns: PatternCompiler): boolean {
   const made = patterns(pattern);
   const found = 'pattern' in made ? made.pattern.finds(text) : undefined;
-  if (found === undefined) throw new UnavailableError('there is too much to go through');
+  if (found === undefined) throw budgetError();
   return found;
 }
 
@@ -101,11 +102,15 @@ export function missingField(root: ASTNode, types: FieldTypes): (Pick<Objection,
   return found;
 }
 
-/** Lists the fields of a variable that an expression names, in order of appearance. */
-export function fieldsNamed(root: ASTNode, variable: string): readonly string[] {
+/** Lists the fields of connections on which an expression depends, in order of appearance. */
+export function fieldsNamed(root: ASTNode): readonly string[] {
   const names = new Set<string>();
   const visit = (node: ASTNode): void => {
-    if (node.op === '.' && node.args[0].op === 'id' && node.args[0].args === variable) names.add(node.args[1]);
+    if (node.op === 'id' && node.args === 'guardrails') names.add('guardrail_rules');
+    if (node.op === '.' && node.args[0].op === 'id') {
+      if (node.args[0].args === 'connection') names.add(node.args[1]);
+      if (node.args[0].args === 'posture') for (const name of fieldsOfControl(node.args[1])) names.add(name);
+    }
     for (const child of childrenOf(node)) visit(child);
   };
   visit(root);

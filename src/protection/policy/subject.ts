@@ -7,7 +7,16 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { controlsOf, type Posture } from '../posture/posture.ts';
 import { objectsIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
-import { celValue, fieldTypes, UnavailableError, CelObject, celClasses, type FieldReader, type PolicyVariables } from './variables.ts';
+import {
+  celValue,
+  fieldTypes,
+  budgetError,
+  UnavailableError,
+  CelObject,
+  celClasses,
+  type FieldReader,
+  type PolicyVariables,
+} from './variables.ts';
 
 /** The maximum weight of the values that one expression may read for one connection. */
 const maxReads = 200_000;
@@ -33,7 +42,7 @@ export function variablesOf(subject: PolicySubject): VariableProvider {
   let left = maxReads;
   const spend: Spend = (value) => {
     left -= weightOf(value);
-    if (left < 0) throw new UnavailableError('there is too much to go through');
+    if (left < 0) throw budgetError();
     return value;
   };
   const rules = [...rulesOn(snapshot, id)].toSorted();

@@ -1,8 +1,25 @@
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
 
-/** A value that is hidden or too large to read; an expression that depends on it cannot be evaluated. */
+/** A value that is hidden; an expression that depends on it cannot be evaluated. */
 export class UnavailableError extends Error {}
+
+/** An expression fails at a character (index from 0), whatever a token may read. */
+export class ExpressionError extends Error {
+  readonly hint: string;
+  readonly start: number;
+
+  constructor(message: string, hint: string, start = 0) {
+    super(message);
+    this.hint = hint;
+    this.start = start;
+  }
+}
+
+/** Returns the error of an expression that reads more than it may. */
+export function budgetError(): ExpressionError {
+  return new ExpressionError('there is too much to go through', 'write several shorter expressions');
+}
 
 /** Reads a field of a value; throws UnavailableError when it is hidden. */
 export type FieldReader = (field: string) => unknown;

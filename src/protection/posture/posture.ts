@@ -57,6 +57,12 @@ export function controlTypesOf(kind: string, path: Pointer): readonly ControlTyp
   return controlTypesByKind[kind]?.[name] ?? [];
 }
 
+/** Lists the fields of a connection that form a control; `approvals` is part of the review. */
+export function fieldsOfControl(control: string): readonly string[] {
+  const type = control === 'approvals' ? 'review' : control;
+  return Object.entries(connectionFields).flatMap(([name, types]) => (types.some((one) => one === type) ? [name] : []));
+}
+
 /** Lists all control types that a rule of the kind affects. */
 export function ruleControlTypes(kind: string): readonly ControlType[] {
   if (kind === 'GuardrailRule') return ['input', 'output'];

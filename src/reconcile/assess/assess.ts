@@ -6,7 +6,7 @@ import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { checkRules } from './check-rules.ts';
-import { checkPolicies, policyDiagnostic } from '../../protection/policy/check-policies.ts';
+import { checkPolicies, namingConnection, policyDiagnostic } from '../../protection/policy/check-policies.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 
@@ -70,7 +70,7 @@ export function checkPlannedPolicies({ input, desired, live }: Prepared, diff: D
   return {
     report: checked.report,
     refusals: found.filter(({ severity }) => severity === 'error').map(refusalOf),
-    diagnostics: found.filter(({ severity }) => severity !== 'error'),
+    diagnostics: found.filter(({ severity }) => severity !== 'error').map(namingConnection),
   };
 }
 

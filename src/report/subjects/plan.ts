@@ -236,8 +236,18 @@ function policiesObject({ today, policies, connections, findings, waived }: Poli
     today,
     policies,
     connections,
-    findings: findings.map(({ policy, connection, result, severity, message, expression, at }) =>
-      definedFields({ policy, connection, result, severity, message, expression, at: at && positionObject(at) }),
+    findings: findings.map(({ policy, connection, result, severity, message, expression, at, requirement, error }) =>
+      definedFields({
+        policy,
+        connection,
+        result,
+        severity,
+        message,
+        expression,
+        at: at && positionObject(at),
+        requirement: positionObject(requirement),
+        error: error?.at && positionObject(error.at),
+      }),
     ),
     waived: waived.map(({ policy, connection, result, until, reason }) => ({ policy, connection, result, until, reason })),
   };

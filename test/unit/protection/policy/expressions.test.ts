@@ -141,6 +141,28 @@ describe('the variables of expressions', () => {
     ]);
   });
 
+  test.each([
+    ['1/0 > 0', 'division by zero', 8],
+    ['connection.connection_tags["team"] == "a"', 'there is no value of team', 8],
+    ['size(connection.reviewers) > 0 && connection.connection_tags.team == "a"', 'there is no value of team', 69],
+    ['guardrails[7].name == "a"', 'No such key: index out of bounds, index 7 >= size 1', 8],
+    ['connection.min_review_approvals >= 1', 'there is no value of min_review_approvals', 19],
+  ] as const)('%s fails at its character', (expression, reason, column) => {
+    const { report } = checkManifests(manifests, policyText(`    - '${expression}'`));
+    const message = `policy "p": could not be evaluated: ${reason}`;
+    const at = { file: 'access/policies.yaml', line: 18, column };
+    expect(report.findings).toMatchObject([{ result: 'unknown', message, error: { code: 'policy/expression', severity: 'error', at } }]);
+  });
+
+  test.each([
+    'true || 1/0 > 0',
+    'connection.reviewers[0] != "" || 1/0 > 0',
+    '!has(connection.connection_tags.team) || connection.connection_tags.team == "a"',
+    '"team" in connection.connection_tags ? connection.connection_tags.team == "a" : true',
+  ])('%s passes, because the result does not depend on the failure', (expression) => {
+    expect(checkManifests(manifests, policyText(`    - '${expression}'`)).report.findings).toEqual([]);
+  });
+
   test('a hidden value cannot be evaluated unless the result does not depend on it', () => {
     const live = liveAs(desiredState(manifests));
     const hidden = { ...live, resources: live.resources.map((one) => ({ ...one, unknown: ['/reviewers'] })) };
@@ -151,5 +173,8 @@ describe('the variables of expressions', () => {
     expect(resultOf('has(connection.reviewers)')).toBe('unknown');
     expect(resultOf('[connection].exists(one, size(one.reviewers) > 0)')).toBe('unknown');
     expect(resultOf('size(connection.reviewers) > 0 || connection.type == "database"')).toBeUndefined();
+    const { findings } = checkManifests(manifests, policyText('    - size(connection.reviewers) > 0'), { live: hidden }).report;
+    expect(findings).toMatchObject([{ message: 'policy "p": could not be evaluated: connection.reviewers cannot be seen' }]);
+    expect(findings[0]?.error).toBeUndefined();
   });
 });
