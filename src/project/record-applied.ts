@@ -2,6 +2,7 @@ import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef } from '../gi
 import { hasOrigin } from '../git/origin.ts';
 import { writeRecordCommit } from '../git/record-commit.ts';
 import { headOf, openRepository } from '../git/repository.ts';
+import { appendAll } from '../model/append-all.ts';
 import type { AppliedRecord, PendingWrites, RecordedOrphan } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, RefusedError } from '../model/errors.ts';
@@ -85,12 +86,13 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
       try {
         const found = await read();
         const { record } = found;
-        if (isHeldByOther(record.lease, input.run, input.now())) warnings.push(...overridden([lockedRefusal(record.lease)], input.allowed));
+        if (isHeldByOther(record.lease, input.run, input.now()))
+          appendAll(warnings, overridden([lockedRefusal(record.lease)], input.allowed));
         const { commit, isApplied } = await headState(site, input);
         const next = withPending(record, { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
         const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
         const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
-        if (failure !== undefined) warnings.push(...overridden([recordRefusal(failure)], input.allowed));
+        if (failure !== undefined) appendAll(warnings, overridden([recordRefusal(failure)], input.allowed));
         await setAppliedRef(repository, name, commitId, found.localId);
         begun = { ...found, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
         return warnings;

@@ -84,7 +84,7 @@ function readSwitches(text: string): ChaosEffect {
     }
     return effect;
   });
-  return Object.assign({}, ...effects);
+  return effects.reduce((all, one) => ({ ...all, ...one }), {});
 }
 
 function isInRange(text: string, from: number, to: number): boolean {

@@ -14,7 +14,8 @@ export function readTemplate(text: string): ParsedTemplate {
     const name = parameterOf(action);
     if (name === undefined) return { problem: `template: :${action.line}: an action must begin with a parameter, such as {{ .name }}` };
     const known = parameters.get(name) ?? { type: 'text', required: false, description: '' };
-    parameters.set(name, Object.assign(known, ...action.commands.slice(1).map((command) => attributeOf(command))));
+    for (const command of action.commands.slice(1)) Object.assign(known, attributeOf(command));
+    parameters.set(name, known);
   }
   return { metadata: Object.fromEntries(parameters) };
 }
@@ -52,18 +53,23 @@ const functions: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
+/** Far more than runbooks have; it keeps the parser and the listing short. */
+const maxWords = 10_000;
+
 /** Parses a text like Go's text/template, as far as runbooks need it; error messages are those of Go. */
 export function readActions(text: string): { readonly actions: readonly TemplateAction[] } | { readonly problem: string } {
   const actions: TemplateAction[] = [];
   let depth = 0;
   let at = text.indexOf('{{');
   let counted = { at: 0, line: 1 };
+  let words = 0;
   while (at >= 0) {
     counted = { at, line: counted.line + lineBreaks(text, counted.at, at) };
     const { line } = counted;
-    const read = readAction(text, at + 2);
+    const read = readAction(text, at + 2, maxWords - words);
     if ('problem' in read)
       return { problem: `template: :${line + lineBreaks(text, at, read.at)}: ${locateProblem(read, text, { at, line })}` };
+    for (const command of read.commands) words += command.words.length;
     const keyword = read.commands[0]?.words[0]?.text ?? '';
     if (blockKeywords.has(keyword)) depth += 1;
     else if (keyword === 'end') depth -= 1;
@@ -79,7 +85,7 @@ export function readActions(text: string): { readonly actions: readonly Template
 type ReadAction = { readonly commands: readonly TemplateCommand[]; readonly comment: boolean; readonly end: number };
 type TemplateError = { readonly problem: string; readonly at: number; readonly open?: true };
 
-function readAction(text: string, start: number): ReadAction | TemplateError {
+function readAction(text: string, start: number, mostWords: number): ReadAction | TemplateError {
   const first = /^-\s/.test(text.slice(start, start + 2)) ? start + 1 : start;
   const comment = /\s*\/\*/y;
   comment.lastIndex = first;
@@ -87,13 +93,14 @@ function readAction(text: string, start: number): ReadAction | TemplateError {
   const commands: TemplateWord[][] = [[]];
   let nested = 0;
   let at = first;
-  for (;;) {
+  for (let words = 0; ; words += 1) {
     const blank = /[ \t\r\n]*/y;
     blank.lastIndex = at;
     blank.test(text);
     const trims = /[ \t\r\n]-}}/.test(text.slice(blank.lastIndex - 1, blank.lastIndex + 3));
     at = trims ? blank.lastIndex + 1 : blank.lastIndex;
     if (text.startsWith('}}', at)) return finishAction(commands, { nested, at });
+    if (words === mostWords) return { problem: `the template has more than ${maxWords} parts`, at };
     const word = readWord(text, at);
     if ('problem' in word) return word;
     at = word.end;

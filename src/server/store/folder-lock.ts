@@ -4,6 +4,7 @@ import { lstat, mkdir, open, readdir, readFile, readlink, rm } from 'node:fs/pro
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { largestOf } from '../../model/append-all.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 
@@ -44,13 +45,13 @@ export async function lockFolder(folder: string, { log, times = defaultTimes }: 
     place: await placeOf(),
   };
   for (;;) {
-    const highest = Math.max(0, ...(await numbersIn(folder)));
+    const highest = largestOf(await numbersIn(folder), 0);
     if (highest > 0) await waitForRelease(join(folder, String(highest)), { place: holder.place, log, times });
     const path = join(folder, String(highest + 1));
     if (!(await createLockFile(path, holder))) continue;
     const numbers = await numbersIn(folder);
     // This number was in use before: its lock file was removed because a higher one exists.
-    if (Math.max(...numbers) !== highest + 1) {
+    if (largestOf(numbers, 0) !== highest + 1) {
       await rm(path, { force: true });
       continue;
     }

@@ -126,3 +126,12 @@ test('a megabyte is parsed in bounded time', () => {
     expect({ part, slow: cpuTime() - started > 3000 }).toEqual({ part, slow: false });
   }
 });
+
+test.each([
+  ['steps', (count: number) => `{{ .a${'|""'.repeat(count / 2)} }}`],
+  ['words', (count: number) => `{{ .a | description ${'1 '.repeat(count)} }}`],
+  ['parameters', (count: number) => Array.from({ length: count }, (_, index) => `{{ .a${index} }}`).join('')],
+])('a template of many %s is read, and one of too many is an error', (_, textOf) => {
+  expect(readTemplate(textOf(9000))).toHaveProperty('metadata');
+  expect(readTemplate(textOf(330_000))).toEqual({ problem: 'template: :1: the template has more than 10000 parts' });
+});

@@ -31,6 +31,7 @@ describe('the config file', () => {
           overlays: [],
           limits: { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 },
           prune: false,
+          reportUnmanaged: false,
           released: [],
         },
       ],
@@ -64,6 +65,7 @@ describe('the config file', () => {
         overlays: ['/repository/overlays/prod', '/repository'],
         limits: { from: 5, updates: 0.07, deletes: 0.3, protections: 0.3 },
         prune: true,
+        reportUnmanaged: false,
         released: ['Connection/old-db'],
       },
     ]);
