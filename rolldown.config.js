@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { bundledPackages } from './.github/bundled-packages.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -31,7 +32,7 @@ export default {
   external: [/^@electric-sql\/pglite/, 'pg-native'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
-  plugins: [silence, withoutHttp2],
+  plugins: [silence, withoutHttp2, bundledPackages()],
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
@@ -71,7 +71,43 @@ test('the help states how to run the command, and the package contains only the 
   ).toEqual(['dist', 'package.json', 'schemas']);
   for (const name of readdirSync('schemas')) expect(existsSync(join(installed, 'schemas', name))).toBe(true);
   const text = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' });
-  expect(text.filter((name) => !/(?:^|\.)(?:js|chunks|types|ts)$/.test(name) && name !== 'chunks')).toEqual([]);
+  expect(text.filter((name) => !name.endsWith('.js')).toSorted()).toEqual(['chunks', 'licenses.txt', 'sbom.cdx.json']);
+});
+
+test('the lockfile names source and digest of every package', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const entries = Object.entries<{ readonly resolved?: string; readonly integrity?: string }>(packages).filter(([path]) => path !== '');
+  expect(entries.length).toBeGreaterThan(300);
+  expect(
+    entries.filter(
+      ([, { resolved, integrity }]) =>
+        !(resolved ?? '').startsWith('https://registry.npmjs.org/') || !(integrity ?? '').startsWith('sha512-'),
+    ),
+  ).toEqual([]);
+});
+
+/** Returns the bytes of all files below a folder by their relative paths. */
+function contents(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
+  return new Map(paths.map((path) => [relative(folder, path), readFileSync(path, 'latin1')]));
+}
+
+test('the package states the licenses and versions of what it bundles, and two builds are equal', async () => {
+  const materials = JSON.parse(readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8'));
+  const notices = readFileSync(join(installed, 'dist', 'licenses.txt'), 'utf8');
+  const names: readonly string[] = materials.components.map(({ name }: { readonly name: string }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(['@octokit/rest', 'ajv', 'fast-json-patch', 'hono', 'kysely', 'pg', 'simple-git', 'undici', 'yaml']),
+  );
+  expect(names).not.toContain('@electric-sql/pglite');
+  for (const { name, version, hashes } of materials.components) {
+    expect(notices).toContain(`${name} ${version}\n`);
+    expect(hashes).toMatchObject([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+  }
+  const again = makeProject({});
+  await run(process.execPath, ['node_modules/rolldown/bin/cli.mjs', '--config', 'rolldown.config.js', '--dir', again]);
+  expect(contents(again)).toEqual(contents(join(installed, 'dist')));
 });
 
 test('--version does not load the modules of a plan', async () => {

@@ -28,9 +28,13 @@ type CallOptions = {
 /** Creates a client that uses the admin key, unless a request names another one. */
 export function callerOf(server: Pick<TestServer, 'url' | 'key'>): CallServer {
   return async (method, path, { body, text, key = server.key, headers = {} } = {}) => {
-    const sent = text ?? (body === undefined ? null : JSON.stringify(body));
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const authorization = key === null ? {} : { Authorization: `Bearer ${key}` };
-    const response = await fetch(`${server.url}${path}`, { method, body: sent, headers: { ...authorization, ...headers } });
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      ...(sent === undefined ? {} : { body: sent }),
+      headers: { ...authorization, ...headers },
+    });
     const received = await response.text();
     const parsed: Json = received === '' ? null : JSON.parse(received);
     return {

@@ -85,7 +85,7 @@ export function builtPackage(): Promise<string> {
   return built;
 }
 
-const parts = ['src', 'schemas', 'package.json', 'rolldown.config.js'];
+const parts = ['src', 'schemas', 'package.json', 'package-lock.json', 'rolldown.config.js', '.github/bundled-packages.js'];
 
 async function build(): Promise<string> {
   const home = join(process.cwd(), 'node_modules', '.cache', 'ostiary', `built-${digestOf(parts)}`);
