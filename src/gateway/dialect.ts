@@ -21,6 +21,8 @@ export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
   readonly keepsOmittedSecrets: boolean;
   /** The caller's lists are complete; where they are not, an absence proves nothing. */
   readonly seesAll: boolean;
+  /** The longest access in seconds where a connection sets no limit. */
+  readonly longestAccess?: number;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };

@@ -43,7 +43,6 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     'enabled',
     'disabled',
   ]);
-  const enough = text(node['x-ostiary-enough']);
   const edge = oneOf(node['x-ostiary-edge'], ['rule', 'connection'] as const);
   const secret = oneOf(node['x-ostiary-secret'], ['base64', 'plain'] as const);
   const closed = node['x-ostiary-closed'];
@@ -56,7 +55,6 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     empty: 'default' in node ? (node['default'] ?? null) : emptyOf(type),
     omitted,
     ...(protects === undefined ? {} : { protects }),
-    ...(enough === undefined ? {} : { enough }),
     ...(refers === undefined ? {} : { refers }),
     ...(edge === undefined ? {} : { edge }),
     ...(secret === undefined ? {} : { secret }),

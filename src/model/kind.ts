@@ -14,7 +14,7 @@ export type Shape =
   | { readonly shape: 'keyed'; readonly key: string; readonly fields: readonly FieldRule[] };
 
 /**
- * Which values protect more (`x-ostiary-protects`): `entries` more entries, `fewer` fewer entries, `lower` / `higher`
+ * How two values become one that is as strict as both (`x-ostiary-protects`), for the state between two writes: `entries` more entries, `fewer` fewer entries, `lower` / `higher`
  * numbers (null is the weakest), `most` a higher number (null means all), `threshold` a lower number (null is the
  * gateway's own value, which cannot be compared), `enabled` / `disabled` the word or the boolean.
  */
@@ -29,8 +29,6 @@ export type FieldRule = Shape & {
   /** The value of an omitted field: the empty value, the live value, or the value that the kind derives (else the live value). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
-  /** The field with the required number of entries, such as `min_review_approvals`; it counts when it is a number. */
-  readonly enough?: string;
   /** The kind of resource that the value refers to by name or id. */
   readonly refers?: string;
   /** The field lists edges from this end; it is never compared as a field. */

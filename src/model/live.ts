@@ -80,6 +80,8 @@ export type LiveState = {
   readonly groups?: readonly string[];
   /** Access-request rules; absent when the gateway has none or does not show them. */
   readonly accessRules?: readonly AccessRule[];
+  /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
+  readonly longestAccess?: number;
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

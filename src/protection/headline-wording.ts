@@ -1,7 +1,8 @@
 import type { ControlType } from '../model/protection/protection.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { approvalCount } from './posture/compare-postures.ts';
-import { controlsOf, type Control, type Posture } from './posture/posture.ts';
+import { approvalCount } from './controls/compare-review.ts';
+import { controlTable } from './controls/control-table.ts';
+import { controlsOf, type Control, type Posture } from './controls/control.ts';
 
 const longest = 60;
 
@@ -28,14 +29,37 @@ export type WordingContext = { readonly controls: readonly Control[]; readonly b
 /** Returns the verb phrase for a changed control type; it follows the number of connections. */
 export function wordingFor(aspect: ControlType, way: WordedVerdict, context: WordingContext): Wording {
   const { weight, about, loses, gains } = topics[aspect];
-  if (way === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that nobody can compare`) };
+  const enforcement = enforcementPhrase(aspect, way, context);
+  if (enforcement !== undefined) return { weight, ...enforcement };
+  if (way === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
   // The controls on the other side decide whether all or some of them were lost or gained.
   return { weight, ...(way === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
 }
 
+/** Returns the phrase for a type that enforces a control otherwise than the type before. */
+function enforcementPhrase(aspect: ControlType, way: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
+  const isConditioned = controlTable.some(({ type, conditions }) => type === aspect && conditions !== undefined);
+  const [first, last] = [before.enforcement, after.enforcement];
+  if (!isConditioned || (first.kind === last.kind && (first.kind !== 'unknown' || first.by === last.by))) return undefined;
+  const what = topics[aspect].enforced ?? topics[aspect].about;
+  if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} otherwise`);
+  const isMissing = controlsOf(way === 'weakens' ? before : after, aspect).length === 0;
+  if (isMissing || first.kind === last.kind) return undefined;
+  return way === 'weakens'
+    ? verbPhrase('no longer enforces', 'no longer enforce', what)
+    : verbPhrase('starts', 'start', `to enforce ${what}`);
+}
+
 type VerbPhrase = Omit<Wording, 'weight'>;
 type PhraseBuilder = (controls: readonly Control[], other: Posture) => VerbPhrase;
-type Topic = { readonly weight: number; readonly about: string; readonly loses: PhraseBuilder; readonly gains: PhraseBuilder };
+type Topic = {
+  readonly weight: number;
+  readonly about: string;
+  /** What a type enforces, if that is not the topic. */
+  readonly enforced?: string;
+  readonly loses: PhraseBuilder;
+  readonly gains: PhraseBuilder;
+};
 
 function verbPhrase(one: string, many: string, rest: string): VerbPhrase {
   return { one: `${one} ${rest}`, many: `${many} ${rest}` };
@@ -44,6 +68,7 @@ function verbPhrase(one: string, many: string, rest: string): VerbPhrase {
 const guardrails: Topic = {
   weight: 2,
   about: 'guardrail patterns',
+  enforced: 'guardrails',
   loses: (controls, other) => verbPhrase('loses', 'lose', isWholeRule(controls, other) ? 'a guardrail' : 'guardrail checks'),
   gains: (controls, other) => verbPhrase('gains', 'gain', isWholeRule(controls, other) ? 'a guardrail' : 'guardrail checks'),
 };

@@ -10,7 +10,7 @@ import {
 } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
-import { controlsOf, emptyPosture, type Posture } from './posture/posture.ts';
+import { controlsOf, controlTexts, emptyPosture, type Posture } from './controls/control.ts';
 
 /** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. */
 export function buildProtectionMatrix(plan: Plan, live: LiveState, registry: Registry, manifests?: AttachmentSources): ProtectionMatrix {
@@ -51,5 +51,5 @@ function rowOf(
 }
 
 function textsOf(posture: Posture, aspect: ControlType): readonly string[] {
-  return controlsOf(posture, aspect).map(({ name, text }) => text ?? name);
+  return controlTexts(controlsOf(posture, aspect));
 }

@@ -2,9 +2,6 @@ import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Protection, ControlType, Cause, Headline, ProtectionVerdict, Impact, TagCount } from '../model/protection/protection.ts';
 import {
-  createCauseFinder,
-  type CauseFinder,
-  type Contribution,
   diffPostures,
   snapshotPlan,
   type PlannedWrites,
@@ -13,10 +10,12 @@ import {
   reverseSnapshots,
   type AttachmentSources,
 } from './posture/diff-postures.ts';
+import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
 import { wordingFor, type WordedVerdict, type Wording } from './headline-wording.ts';
-import { controlsOf, type Control } from './posture/posture.ts';
+import { isUnprotected, type Control } from './controls/control.ts';
+import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
   type AssessedChange,
@@ -27,13 +26,17 @@ import {
   type Change,
   type EdgeChange,
   type FieldChange,
+  type Risk,
+  liveKeyOf,
 } from '../model/plan/plan.ts';
 import { findRisks } from './risk/risks.ts';
+import { reroutePhrase } from './risk/risk-codes.ts';
 
 /** Returns how a plan changes the protection of connections: which lose or gain protection, and why. */
 export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Registry): Protection {
   if (plan.changes.length === 0) return noProtectionChange;
-  return summarizeProtection(plan, snapshotPlan(plan, live, registry), createCauseFinder(plan, registry));
+  const snapshots = snapshotPlan(plan, live, registry);
+  return summarizeProtection(plan, snapshots, createCauseFinder(plan, { registry, snapshots }));
 }
 
 /** The result for a plan that changes no protection. */
@@ -62,7 +65,7 @@ export function buildHeadlines(all: readonly AffectedConnection[]): readonly Hea
   >();
   for (const affected of all) {
     for (const phrase of phrasesOf(affected)) {
-      const key = canonical([phrase.way, phrase.one]);
+      const key = canonical([phrase.way, nounOf(affected), phrase.one]);
       const group = groups.get(key);
       const causes = group?.causes ?? new Map<string, Cause>();
       for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
@@ -80,22 +83,26 @@ export function buildHeadlines(all: readonly AffectedConnection[]): readonly Hea
     )
     .map(({ phrase, members, causes }) => ({
       way: phrase.way,
-      text: members.length === 1 ? `1 connection ${phrase.one}` : `${members.length} connections ${phrase.many}`,
+      text: members.length === 1 ? `1 ${nounOf(members[0])} ${phrase.one}` : `${members.length} ${nounOf(members[0])}s ${phrase.many}`,
       connections: members.map(({ change }): ResourceId => change.connection),
-      tags: commonTags(members),
+      tags: sharedTags(members.map(({ change }) => change.tags)),
       causes: [...causes.values()],
     }));
 }
 
+/** Returns how a headline calls a connection: one that replaces another is compared with that one. */
+function nounOf(affected: AffectedConnection | undefined): string {
+  return affected?.change.replaces === undefined ? 'connection' : 'replacement';
+}
+
 const verdictOrder: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
 
-function commonTags([first, ...rest]: readonly AffectedConnection[]): JsonObject {
-  const tags = Object.entries(first?.change.tags ?? {});
-  return Object.fromEntries(tags.filter(([key, value]) => rest.every(({ change }) => equal(change.tags[key], value))));
+function sharedTags([first = {}, ...rest]: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(Object.entries(first).filter(([key, value]) => rest.every((tags) => equal(tags[key], value))));
 }
 
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
-  if (affected.change.comes === true) return newAccessPhrases(affected);
+  if (affected.change.comes === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
   return affected.differences.flatMap((difference) => {
     const { aspect, lost, gained, incomparable, coexisting } = difference;
     const phrases = (way: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
@@ -109,12 +116,11 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
 /** Reports a created connection that is accessible without review, guardrails and masking. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
   const { after } = affected;
-  if (controlsOf(after, 'access').length === 0) return [];
-  const controls: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'masking', 'redaction'];
-  if (controls.some((aspect) => controlsOf(after, aspect).length > 0)) return [];
+  if (!isUnprotected(after)) return [];
   const missing = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
   const causes = causesFor(affected, 'access', 'neutral');
-  return [{ way: 'neutral', weight: 0, one: `comes open, without ${missing}`, many: `come open, without ${missing}`, causes }];
+  const phrase = `accessible without ${missing}`;
+  return [{ way: 'neutral', weight: 0, one: `becomes ${phrase}`, many: `become ${phrase}`, causes }];
 }
 
 /** Returns the causes of a control type with the same verdict, or all causes if none has it. */
@@ -235,11 +241,43 @@ export function assessProtection(
   const known = withNames(live, renamesOf(diff.changes));
   const selectorOf = selectors(desired);
   const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, ...snapshots });
-  return {
-    changes: diff.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] })),
-    unwritten,
-    protection: summarizeProtection(diff, snapshots, createCauseFinder(diff, registry, selectorOf)),
-  };
+  const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] }));
+  const protection = summarizeProtection(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf }));
+  const reroutes = rerouteHeadlines(changes, snapshots);
+  return { changes, unwritten, protection: { ...protection, headlines: withReroutes(protection.headlines, reroutes) } };
+}
+
+/** Builds one headline for each way in which credentials are redirected. */
+function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
+  const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
+  for (const change of changes)
+    for (const risk of change.risks)
+      if (risk.class === 'reroutes') groups.set(risk.code, [...(groups.get(risk.code) ?? []), { change, risk }]);
+  return [...groups.values()].flatMap((members): readonly Headline[] => {
+    const phrase = members[0] === undefined ? undefined : reroutePhrase(members[0].risk.code);
+    if (phrase === undefined) return [];
+    const ids = members.map(({ change }) => liveKeyOf(change));
+    return [
+      {
+        way: 'neutral',
+        text: ids.length === 1 ? `1 connection ${phrase.one}` : `${ids.length} connections ${phrase.many}`,
+        connections: ids,
+        tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
+        causes: members.map(({ change: { id }, risk: { path, place } }) => ({
+          by: id,
+          ...(path === undefined ? {} : { path }),
+          ...(place === undefined ? {} : { place }),
+        })),
+      },
+    ];
+  });
+}
+
+/** Inserts the headlines of redirected credentials before those that strengthen. */
+function withReroutes(headlines: readonly Headline[], reroutes: readonly Headline[]): readonly Headline[] {
+  const rest = headlines.findIndex(({ way }) => way === 'strengthens');
+  const at = rest === -1 ? headlines.length : rest;
+  return [...headlines.slice(0, at), ...reroutes, ...headlines.slice(at)];
 }
 
 function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
@@ -255,25 +293,14 @@ export function protectionOfDrift(
   manifests?: AttachmentSources,
 ): Protection {
   const revert = { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
-  return summarizeProtection(
-    revert,
-    reverseSnapshots(snapshotPlan(revert, live, registry, manifests)),
-    reverseCauses(createCauseFinder(revert, registry)),
-  );
+  const snapshots = snapshotPlan(revert, live, registry, manifests);
+  return summarizeProtection(revert, reverseSnapshots(snapshots), reverseCauses(createCauseFinder(revert, { registry, snapshots })));
 }
 
 /** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
 function reverseCauses(causes: CauseFinder): CauseFinder {
-  return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: opposites[contribution.way] }));
+  return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: reverseVerdict(contribution.way) }));
 }
-
-const opposites: Readonly<Record<ProtectionVerdict, ProtectionVerdict>> = {
-  weakens: 'strengthens',
-  strengthens: 'weakens',
-  both: 'both',
-  unknown: 'unknown',
-  neutral: 'neutral',
-};
 
 function withoutHeld(change: Change): Change {
   const fields = change.fields.map(withoutHeldMark);

@@ -5,8 +5,10 @@ import type { FieldChange, Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
-import { comparePostures, type ControlDifference } from './posture/compare-postures.ts';
-import { controlTypesOf, emptyPosture, readPostures } from './posture/posture.ts';
+import { compareProtection, type ControlDifference } from './controls/compare-protection.ts';
+import { controlTable, controlTypesOf } from './controls/control-table.ts';
+import { emptyPosture } from './controls/control.ts';
+import { createPostureBuilder, readPostures } from './posture/posture.ts';
 import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
 
 /** Returns whether every connection is at least as protected by the spec `stricter` of a resource as by `other`, and one is more. */
@@ -18,6 +20,7 @@ export type StricterCheck = (id: ResourceId, stricter: JsonObject, other: JsonOb
  */
 export function createStricterCheck(snapshot: ProtectionSnapshot): StricterCheck {
   const resources = new Map(snapshot.resources);
+  const build = createPostureBuilder(snapshot);
   return (id, stricter, other) => {
     const original = resources.get(id);
     const sameAttributes = equal(stricter['attributes'], other['attributes']);
@@ -26,13 +29,13 @@ export function createStricterCheck(snapshot: ProtectionSnapshot): StricterCheck
       return { ...snapshot, resources, rulesByAttribute: sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources) };
     };
     const ids = new Set([...connectionsWith(id, view(stricter)), ...connectionsWith(id, view(other))]);
-    const postures = (spec: JsonObject): ReturnType<typeof readPostures> => readPostures(view(spec));
+    const postures = (spec: JsonObject): ReturnType<typeof readPostures> => readPostures(view(spec), build);
     const before = [...ids].map(postures(stricter));
     const after = [...ids].map(postures(other));
     if (original === undefined) resources.delete(id);
     else resources.set(id, original);
     const compared = new Map();
-    return onlyLoses(before.flatMap((one, index) => comparePostures(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
+    return onlyLoses(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
   };
 }
 
@@ -68,16 +71,21 @@ export function findStricterDrift(
   { id, kind, desired, live, reverted, fields }: DriftedResource,
   isStricter: StricterCheck,
 ): ReadonlySet<Pointer> {
-  const paths = driftUnits(kind, fields, [reverted, live]).flatMap((unit) => {
+  let current = reverted;
+  const held = new Set<Pointer>();
+  for (const unit of driftUnits(kind, fields, [reverted, live])) {
     const edited = editSpec(
       kind.fields,
-      reverted,
+      current,
       unit.map(({ path, before }) => ({ path, value: valueOf(before) })),
     );
     const kept = { ...edited, ...derivedValues(kind, desired, edited) };
-    return isStricter(id, kept, reverted) ? unit.map(({ path }) => path) : [];
-  });
-  return new Set(paths);
+    // Each unit is held beside those before it, so that all of them together are stricter, too.
+    if (!isStricter(id, kept, current)) continue;
+    current = kept;
+    for (const { path } of unit) held.add(path);
+  }
+  return held;
 }
 
 function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): JsonObject {
@@ -86,12 +94,6 @@ function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): 
   const derived = kind.derived(spec, desired);
   return Object.fromEntries(unstated.flatMap(({ name }) => (derived[name] === undefined ? [] : [[name, derived[name]] as const])));
 }
-
-/** Fields of a connection of which the first decides what the entries of the second are worth. */
-const joined: readonly (readonly [string, string])[] = [
-  ['min_review_approvals', 'reviewers'],
-  ['redact_enabled', 'redact_types'],
-];
 
 /**
  * Groups drift that is held or reverted as a whole: the entry of a rule, and fields that protect only together. Two entries
@@ -107,7 +109,7 @@ function driftUnits(
   for (const field of fields) {
     const tokens = tokensOf(field.path);
     const { unit, isTwin } = unitOf(kind.fields, tokens, valueOf(field.before) ?? valueOf(field.after));
-    const key = joinedKey(tokens[0] ?? '', sides) ?? unit;
+    const key = joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit;
     groups.set(key, [...(groups.get(key) ?? []), field]);
     if (isTwin) twins.add(key);
   }
@@ -119,11 +121,11 @@ function driftUnits(
 }
 
 /** Returns the key of the group of joined fields, unless the deciding field is the same on both sides and counts nothing. */
-function joinedKey(name: string, [one, other]: readonly [JsonObject, JsonObject]): string | undefined {
-  const pair = joined.find((names) => names.includes(name));
-  if (pair === undefined) return undefined;
-  const [left, right] = [one[pair[0]] ?? null, other[pair[0]] ?? null];
-  return typeof left === 'number' || !equal(left, right) ? pair.join(' ') : undefined;
+function joinedKey(kind: string, name: string, [one, other]: readonly [JsonObject, JsonObject]): string | undefined {
+  const row = controlTable.find(({ fields, decides }) => decides !== undefined && fields[kind]?.includes(name) === true);
+  if (row?.decides === undefined) return undefined;
+  const [left, right] = [one[row.decides] ?? null, other[row.decides] ?? null];
+  return typeof left === 'number' || !equal(left, right) ? row.type : undefined;
 }
 
 type Unit = { readonly unit: string; readonly isTwin: boolean };

@@ -9,7 +9,7 @@ import { judgeConnection, type Condition, type ModelState } from './protection-m
 
 const least = 2400;
 /** The laws that every plan keeps today; the counts of all laws are printed. */
-const kept: readonly Law[] = ['protection not reached'];
+const kept: readonly Law[] = laws;
 
 type Kind = { readonly law: Law; readonly index: number; readonly times: number };
 
@@ -31,7 +31,7 @@ test('plans agree with an independent model of protection', async () => {
   process.stdout.write(`${[...counts].map(([law, times]) => `${law} ${times}`).join(', ')} in ${judged} pairs\n`);
   expect(judged).toBeGreaterThanOrEqual(least);
   const violated = [...kinds].filter(([, { law }]) => kept.includes(law));
-  const examples = await Promise.all(violated.slice(0, 5).map(([kind, { times, index }]) => shrunk(kind, times, index)));
+  const examples = await Promise.all(violated.slice(0, 12).map(([kind, { times, index }]) => shrunk(kind, times, index)));
   expect(examples).toEqual([]);
 });
 

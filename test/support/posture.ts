@@ -22,7 +22,10 @@ export function postureOf(resources: ResourceStates, id: ResourceId, ownThreshol
   const limits = new Map<string, number>();
   for (const field of [...modes, 'access_schema']) if (spec[field] === 'disabled') has.add(`closed ${field}`);
   for (const group of texts(spec['reviewers'])) has.add(`reviewer ${group}`);
-  for (const group of allGroups) if (!texts(spec['force_approve_groups']).includes(group)) has.add(`no force ${group}`);
+  // Without review every group passes, and a group that is the only reviewer need not force anything.
+  const reviewers = texts(spec['reviewers']);
+  const passes = (group: string): boolean => reviewers.length === 0 || (reviewers.length === 1 && reviewers[0] === group);
+  for (const group of allGroups) if (!texts(spec['force_approve_groups']).includes(group) && !passes(group)) has.add(`no force ${group}`);
   for (const type of texts(spec['redact_types'])) has.add(`redacts ${type}`);
   limits.set('duration', typeof spec['access_max_duration'] === 'number' ? spec['access_max_duration'] : Number.POSITIVE_INFINITY);
   for (const rule of Object.values(resources)) {
@@ -81,15 +84,20 @@ function addGuardrail(has: Set<string>, spec: JsonObject): void {
   }
 }
 
-/** A rule finds an entity from its threshold minus the score of a custom type; of several rules the strictest counts. */
+/** A rule finds an entity from its threshold on; of several rules the strictest counts. */
 function addMasking(limits: Map<string, number>, spec: JsonObject, ownThreshold: number): void {
   const threshold = typeof spec['score_threshold'] === 'number' ? spec['score_threshold'] : ownThreshold;
   const add = (entity: string, score = 0): void => {
     limits.set(entity, Math.min(limits.get(entity) ?? Number.POSITIVE_INFINITY, threshold - score));
   };
+  // A custom type has one score: it reaches a threshold or it does not, and nothing is stricter than reaching it.
+  const addCustom = (entity: string, score: number): void => {
+    if (typeof spec['score_threshold'] !== 'number') add(entity, score);
+    else if (score >= threshold) limits.set(entity, -1);
+  };
   for (const group of entries(spec['supported_entity_types'])) for (const type of texts(group['entity_types'])) add(`masks ${type}`);
   for (const custom of entries(spec['custom_entity_types']))
-    add(`masks ${JSON.stringify([custom['name'], custom['regex']])}`, typeof custom['score'] === 'number' ? custom['score'] : 0);
+    addCustom(`masks ${JSON.stringify([custom['name'], custom['regex']])}`, typeof custom['score'] === 'number' ? custom['score'] : 0);
 }
 
 function texts(value: Json | undefined): readonly string[] {

@@ -72,11 +72,10 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   let task = given;
   const exitCode = await runGuarded(
     async () => {
-      const { run, inputs, proposal } = given;
+      const { run, inputs } = given;
       const agreed = await resolveAgreedDigest(inputs, { run, context: taskContext, sleep });
-      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run, proposal), agreed, {
+      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run), agreed, {
         run,
-        proposal,
         context: taskContext,
       });
       task = { ...given, step };

@@ -11,7 +11,7 @@ import { dialectHint, fetchList, readWholeList, type WholeList } from './whole-l
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
 export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
-  const { seesAll, seesSecrets, role } = await context.capabilities();
+  const { seesAll, seesSecrets, role, longestAccess } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const [lookups, groups, accessRules, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list)] as const)),
@@ -43,7 +43,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
-  const beside = accessRules === undefined ? {} : { accessRules };
+  const beside = { ...(accessRules === undefined ? {} : { accessRules }), ...(longestAccess === undefined ? {} : { longestAccess }) };
   return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
 }
 

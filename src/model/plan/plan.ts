@@ -7,7 +7,7 @@ import type { ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
 
 /** The risk classes from the safest to the most dangerous; `unknown` never counts as safe. */
-export const riskClasses = ['strengthens', 'neutral', 'availability', 'reroutes', 'unknown', 'weakens'] as const;
+export const riskClasses = ['strengthens', 'neutral', 'availability', 'reroutes', 'exposes', 'unknown', 'weakens'] as const;
 
 export type RiskClass = (typeof riskClasses)[number];
 

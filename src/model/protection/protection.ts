@@ -109,6 +109,8 @@ export type PostureChange = {
   /** The connection is created or opened for the first time, so it had no protection to lose. */
   readonly comes?: true;
   readonly goes?: true;
+  /** The connection that it replaces, and that it is compared with. */
+  readonly replaces?: ResourceId;
   readonly tags: JsonObject;
   readonly aspects: readonly ControlChange[];
   /** All rules on the connection, including unchanged ones; absent when there are none. */

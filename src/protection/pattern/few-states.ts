@@ -38,12 +38,12 @@ export function hasFewStates(node: PatternNode): boolean {
 }
 
 /** Returns the class of a character that matters for the next assertion: line feed, word character or other. */
-function characterClass(letter: string): string {
+export function characterClass(letter: string): string {
   return letter === '\n' ? 'line' : /\w/.test(letter) ? 'word' : 'other';
 }
 
 /** Returns one representative for each range of characters that the pattern does not distinguish. */
-function alphabetOf({ sets }: Automaton): readonly string[] {
+export function alphabetOf({ sets }: Pick<Automaton, 'sets'>): readonly string[] {
   const edges = new Set([0, 10, 11, 48, 58, 65, 91, 95, 96, 97, 123]);
   for (const { ranges } of sets) {
     for (const [index, bound] of ranges.entries()) edges.add(index % 2 === 0 ? bound : bound + 1);

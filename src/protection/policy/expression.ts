@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { PatternCompiler } from '../pattern/compile.ts';
-import { fieldsOfControl } from '../posture/posture.ts';
+import { fieldsOfControl } from '../controls/control-table.ts';
 import { budgetError } from './variables.ts';
 
 /** A reason to reject an expression, at a character of it. */

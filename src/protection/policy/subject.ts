@@ -5,7 +5,7 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { controlTypes } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
-import { controlsOf, type Posture } from '../posture/posture.ts';
+import { controlsOf, type Posture } from '../controls/control.ts';
 import { objectsIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import {
   celValue,

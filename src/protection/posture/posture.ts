@@ -1,156 +1,93 @@
 import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../../model/json.ts';
 import type { AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
-import {
-  controlTypes,
-  type Attachment,
-  type ControlType,
-  type RuleEffect,
-  type ProtectionVerdict,
-} from '../../model/protection/protection.ts';
+import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import type { Control, Posture, SampleText } from '../controls/control.ts';
+import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { enforcementOf } from '../controls/enforcement.ts';
 import { objectsIn, rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
-import { directionOf, verdictOf } from '../../model/spec/direction.ts';
-import type { Kind } from '../../model/kind.ts';
-import type { FieldChange } from '../../model/plan/plan.ts';
-
-/** Returns the verdict of one changed field of a kind. */
-export function fieldVerdict(kind: Kind, field: Pick<FieldChange, 'path' | 'before' | 'after'>): ProtectionVerdict {
-  return verdictOf(directionOf(kind.fields, field));
-}
-
-const ruleFields: readonly ControlType[] = ['input', 'output', 'masking'];
-const connectionFields: Readonly<Record<string, readonly ControlType[]>> = {
-  access_mode_connect: ['access'],
-  access_mode_exec: ['access'],
-  access_mode_runbooks: ['access'],
-  reviewers: ['review'],
-  min_review_approvals: ['review'],
-  redact_enabled: ['redaction'],
-  redact_types: ['redaction'],
-  force_approve_groups: ['force'],
-  access_max_duration: ['duration'],
-  access_schema: ['schema'],
-  mandatory_metadata_fields: ['metadata'],
-  attributes: ['attributes', 'requests', ...ruleFields],
-};
-const guardrail: Readonly<Record<string, readonly ControlType[]>> = {
-  input: ['input'],
-  output: ['output'],
-  attributes: ['input', 'output'],
-};
-const masking: Readonly<Record<string, readonly ControlType[]>> = {
-  score_threshold: ['masking'],
-  supported_entity_types: ['masking'],
-  custom_entity_types: ['masking'],
-  attributes: ['masking'],
-};
-const controlTypesByKind: Readonly<Record<string, Readonly<Record<string, readonly ControlType[]>>>> = {
-  Connection: connectionFields,
-  GuardrailRule: guardrail,
-  DataMaskingRule: masking,
-};
-
-/** Lists the control types that a field of a kind affects; empty when it protects nothing. */
-export function controlTypesOf(kind: string, path: Pointer): readonly ControlType[] {
-  const [name = ''] = tokensOf(path);
-  return controlTypesByKind[kind]?.[name] ?? [];
-}
-
-/** Lists the fields of a connection that form a control; `approvals` is part of the review. */
-export function fieldsOfControl(control: string): readonly string[] {
-  const type = control === 'approvals' ? 'review' : control;
-  return Object.entries(connectionFields).flatMap(([name, types]) => (types.some((one) => one === type) ? [name] : []));
-}
-
-/** Lists all control types that a rule of the kind affects. */
-export function ruleControlTypes(kind: string): readonly ControlType[] {
-  if (kind === 'GuardrailRule') return ['input', 'output'];
-  return kind === 'DataMaskingRule' ? ['masking'] : [];
-}
-
-/** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
-export type Control = {
-  /** The identity within its control type: a group, a word, an entity type. */
-  readonly name: string;
-  /** A `word` covers every longer word that contains it; a `pattern` can only be compared with itself. */
-  readonly form?: 'word' | 'pattern';
-  /** The custom entity type that a pattern defines. */
-  readonly entityType?: string;
-  /** Lower is stricter: seconds, or the score (0 to 1) from which something is masked. */
-  readonly limit?: number;
-  /** The limit is relative to the gateway's own threshold, which cannot be compared with a number. */
-  readonly relativeToGateway?: true;
-  /** The text in reports, if that is not the name. */
-  readonly text?: string;
-  /** The rules that contribute it. */
-  readonly rules?: readonly ResourceId[];
-};
-
-/** Everything between people and one connection. */
-export type Posture = {
-  readonly controls: Readonly<Partial<Record<ControlType, readonly Control[]>>>;
-  /** The number of reviewer groups that must approve. */
-  readonly approvals: number;
-  /** Control types that may have more controls than can be read. */
-  readonly incomplete: ReadonlySet<ControlType>;
-  readonly tags: JsonObject;
-  /** The rules on the connection, sorted by id: their control types and attachments. */
-  readonly rules: ReadonlyMap<ResourceId, RuleEffect>;
-};
-
-/** The posture of a connection that does not exist. */
-export const emptyPosture: Posture = { controls: {}, approvals: 0, incomplete: new Set(), tags: {}, rules: new Map() };
 
 const none: readonly Control[] = [];
-
-/** Returns the controls of one type. */
-export function controlsOf({ controls }: Posture, aspect: ControlType): readonly Control[] {
-  return controls[aspect] ?? none;
-}
 
 /** Returns the posture of a connection; undefined when it does not exist. */
 export type PostureReader = (connection: ResourceId) => Posture | undefined;
 
-/** Returns a reader of postures. Each rule is read once, and connections with the same rules share their controls. */
-export function readPostures(snapshot: ProtectionSnapshot): PostureReader {
-  const single = new Map<ResourceId, RuleControls>();
-  const joint = new Map<string, RuleControls>();
-  const ofRule = (id: ResourceId): RuleControls => {
-    const controls = single.get(id) ?? controlsOfRule(id, snapshot.resources.get(id));
-    single.set(id, controls);
+/** One connection with the rules on it, as one moment or one step of a plan has them. */
+export type ConnectionState = {
+  readonly resource: ResourceSnapshot;
+  readonly rules: ReadonlyMap<ResourceId, ResourceSnapshot | undefined>;
+  readonly attachments?: ReadonlyMap<ResourceId, readonly Attachment[]>;
+  readonly accessRules: readonly AccessRule[];
+};
+
+/** What is the same for all connections of a gateway. */
+export type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'samples'>;
+
+/** Builds the posture of one state of a connection. */
+export type PostureBuilder = (state: ConnectionState) => Posture;
+
+/** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
+export function createPostureBuilder({ incomplete, longestAccess, samples }: PostureContext): PostureBuilder {
+  const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
+  const joint = new Map<string, Omit<RuleControls, 'key'>>();
+  let count = 0;
+  const ofRule = (id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls => {
+    const known = single.get(id) ?? new Map<ResourceSnapshot | undefined, RuleControls>();
+    const controls = known.get(resource) ?? { ...controlsOfRule(id, resource), key: (count += 1) };
+    single.set(id, known.set(resource, controls));
     return controls;
   };
+  return ({ resource, rules, attachments, accessRules }) => {
+    const all = [...rules].map(([id, rule]) => [id, ofRule(id, rule)] as const);
+    const key = all.map(([, one]) => one.key).join(' ');
+    const combined = joint.get(key) ?? combineRules(all, samples);
+    joint.set(key, combined);
+    const effects = new Map(all.map(([id, one]) => [id, { aspects: controlTypesIn(one), by: attachments?.get(id) ?? noAttachments }]));
+    return postureOf(resource, { ...combined, effects, accessRules }, { incomplete, longestAccess });
+  };
+}
+
+/** Returns a reader of postures. Readers with the same builder share what they read. */
+export function readPostures(snapshot: ProtectionSnapshot, build: PostureBuilder = createPostureBuilder(snapshot)): PostureReader {
   return (connection) => {
     const resource = snapshot.resources.get(connection);
     if (resource === undefined) return undefined;
-    const attached = attachmentsOn(snapshot, connection);
-    const key = [...attached.keys()].join('\u0000');
-    const controls = joint.get(key) ?? combineRules([...attached.keys()].map(ofRule));
-    joint.set(key, controls);
-    const rules = new Map([...attached].map(([rule, by]) => [rule, { aspects: controlTypesIn(ofRule(rule)), by }]));
-    return postureOf(resource, { ...controls, rules, accessRules: accessRulesOn(snapshot, connection) }, snapshot.incomplete);
+    const attachments = attachmentsOn(snapshot, connection);
+    const rules = new Map([...attachments.keys()].map((id) => [id, snapshot.resources.get(id)]));
+    return build({ resource, rules, attachments, accessRules: accessRulesOn(snapshot.accessRules, connection, resource) });
   };
 }
 
-type RuleControls = { readonly controls: Posture['controls']; readonly incomplete: readonly ControlType[] };
+type RuleControls = Pick<Posture, 'controls' | 'samples'> & { readonly incomplete: readonly ControlType[]; readonly key: number };
 
-function controlTypesIn({ controls }: RuleControls): readonly ControlType[] {
+function controlTypesIn({ controls }: Pick<RuleControls, 'controls'>): readonly ControlType[] {
   return controlTypes.filter((aspect) => (controls[aspect] ?? none).length > 0);
 }
 
-function combineRules(rules: readonly RuleControls[]): RuleControls {
+function combineRules(
+  rules: readonly (readonly [ResourceId, RuleControls])[],
+  samples: ProtectionSnapshot['samples'],
+): Omit<RuleControls, 'key'> {
   const all = (['input', 'output', 'masking'] as const).map((aspect) => [
     aspect,
-    mergeControls(rules.flatMap(({ controls }) => controls[aspect] ?? [])),
+    mergeControls(rules.flatMap(([, { controls }]) => controls[aspect] ?? [])),
   ]);
-  return { controls: Object.fromEntries(all), incomplete: rules.flatMap(({ incomplete }) => incomplete) };
+  return {
+    controls: Object.fromEntries(all),
+    incomplete: rules.flatMap(([, { incomplete }]) => incomplete),
+    samples: samples === undefined ? noSamples : rules.flatMap(([id]) => samples.get(id) ?? noSamples),
+  };
 }
+
+const noSamples: readonly SampleText[] = [];
+
+type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rules']; readonly accessRules: readonly AccessRule[] };
 
 function postureOf(
   { spec, unknown }: ResourceSnapshot,
-  rules: RuleControls & Pick<Posture, 'rules'> & { readonly accessRules: readonly AccessRule[] },
-  incomplete: ReadonlySet<ControlType>,
+  rules: StateOfRules,
+  { incomplete, longestAccess }: Omit<PostureContext, 'samples'>,
 ): Posture {
   const groups = controlsNamed(spec['reviewers']);
   const needed = spec['min_review_approvals'];
@@ -169,12 +106,15 @@ function postureOf(
       requests: rules.accessRules.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
     },
     approvals: Math.min(groups.length, typeof needed === 'number' ? needed : groups.length),
+    ...(longestAccess === undefined ? {} : { longestAccess }),
+    enforcement: enforcementOf(spec),
+    samples: rules.samples,
     incomplete:
       unknown.length + rules.incomplete.length === 0
         ? incomplete
         : new Set([...incomplete, ...rules.incomplete, ...unknown.flatMap(controlTypesAt)]),
     tags: sortTags(spec['connection_tags']),
-    rules: rules.rules,
+    rules: rules.effects,
   };
 }
 
@@ -204,18 +144,18 @@ function mergeControls(controls: readonly Control[]): readonly Control[] {
 }
 
 /** Reads the controls of a rule. A rule that cannot be read counts as one unknown control of each of its types. */
-function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): RuleControls {
+function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined): Omit<RuleControls, 'key'> {
   const kind = kindOf(id);
   if (resource === undefined) {
     const every = ruleControlTypes(kind);
     const control = { name: `(${nameOf(id)})`, rules: [id] };
-    return { controls: Object.fromEntries(every.map((aspect) => [aspect, [control]])), incomplete: every };
+    return { controls: Object.fromEntries(every.map((aspect) => [aspect, [control]])), incomplete: every, samples: noSamples };
   }
   const { spec, unknown } = resource;
   const incomplete = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));
   const rules = [id];
-  if (kind === 'GuardrailRule') return { controls: guardrailControls(spec, rules), incomplete };
-  return { controls: { masking: kind === 'DataMaskingRule' ? maskingControls(spec, rules) : [] }, incomplete };
+  if (kind === 'GuardrailRule') return { controls: guardrailControls(spec, rules), incomplete, samples: noSamples };
+  return { controls: { masking: kind === 'DataMaskingRule' ? maskingControls(spec, rules) : [] }, incomplete, samples: noSamples };
 }
 
 /** Returns what a guardrail blocks in the input and in the output. */
@@ -231,37 +171,40 @@ export function guardrailControls(
 /** Returns the controls of one guardrail entry; its type decides which field counts. An entry of an unknown type protects nothing. */
 function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
   const { type, words, pattern_regex: pattern } = entry;
-  if (type === 'deny_words_list') return textsIn(words).map((name) => ({ name, form: 'word', rules }));
+  if (type === 'deny_words_list') return textsIn(words).flatMap((name) => (name === '' ? [] : [{ name, form: 'word', rules }]));
   if (type !== 'pattern_match') return [];
   return typeof pattern === 'string' && pattern !== '' ? [{ name: pattern, form: 'pattern', text: `/${pattern}/`, rules }] : [];
 }
 
-/** Returns what a masking rule masks and from which score on; a custom entity type has its own score. */
+/**
+ * Returns what a masking rule masks. A registered type counts from the threshold on. A custom one has one score: it counts if the
+ * score reaches the threshold, and relative to the gateway's own threshold if the rule has none.
+ */
 function maskingControls(spec: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
   const threshold = spec['score_threshold'];
   const from = typeof threshold === 'number' ? ` from ${threshold}` : '';
-  const limit = (score: number): Pick<Control, 'limit' | 'relativeToGateway'> =>
-    typeof threshold === 'number' ? { limit: roundScore(threshold - score) } : { limit: roundScore(-score), relativeToGateway: true };
+  const limit = (own: number): Pick<Control, 'limit' | 'relativeToGateway'> =>
+    typeof threshold === 'number' ? { limit: 0 } : { limit: 0 - own, relativeToGateway: true };
   const registered = objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
   const custom = objectsIn(spec['custom_entity_types']).flatMap((entity): readonly Control[] => {
     const { name, score, regex } = entity;
     const type = typeof name === 'string' ? name : '';
     const own = typeof score === 'number' ? score : 0;
-    const control = (what: string): Control => ({
+    if (typeof threshold === 'number' && own < threshold) return [];
+    const control = (what: string, content: string, form: 'word' | 'pattern'): Control => ({
       name: `${type} ${what}`,
       text: `${type} ${what} at ${own}${from}`,
+      form,
+      entityType: type,
+      content,
       ...limit(own),
       rules,
     });
-    const words = textsIn(entity['deny_list']).map((word) => control(JSON.stringify(word)));
-    return typeof regex === 'string' && regex !== '' ? [...words, { ...control(`/${regex}/`), form: 'pattern', entityType: type }] : words;
+    const words = textsIn(entity['deny_list']).flatMap((word) => (word === '' ? [] : [control(JSON.stringify(word), word, 'word')]));
+    return typeof regex === 'string' && regex !== '' ? [...words, control(`/${regex}/`, regex, 'pattern')] : words;
   });
-  return [...registered.map((name): Control => ({ name, text: `${name}${from}`, ...limit(0), rules })), ...custom];
-}
-
-/** Rounds a difference of scores to nine digits, so that binary fractions compare equal. */
-function roundScore(score: number): number {
-  return Math.round(score * 1e9) / 1e9;
+  const known = typeof threshold === 'number' ? { limit: threshold } : limit(0);
+  return [...registered.map((name): Control => ({ name, text: `${name}${from}`, ...known, rules })), ...custom];
 }
 
 /** The attachment of an edge that no known manifest declares. */

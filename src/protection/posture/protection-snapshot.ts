@@ -1,6 +1,6 @@
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type DesiredState, desiredById } from '../../model/desired.ts';
+import { type DesiredState, type Sample, desiredById } from '../../model/desired.ts';
 import { isObject, type Json, type JsonObject, compareText } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
@@ -10,6 +10,7 @@ import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
+import type { SampleText } from '../controls/control.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
 export type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
@@ -79,6 +80,10 @@ export type ProtectionSnapshot = {
   readonly accessRules: readonly AccessRule[] | undefined;
   /** Control types that a gateway of this dialect may extend with rules that are not read. */
   readonly incomplete: ReadonlySet<ControlType>;
+  /** The longest access in seconds where a connection sets no limit, if the gateway reports it. */
+  readonly longestAccess?: number | undefined;
+  /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
+  readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
   readonly declaredAttachments?: DeclaredAttachments;
 };
@@ -93,6 +98,7 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
   return createSnapshot(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, {
     dialect,
     accessRules: live.accessRules,
+    longestAccess: live.longestAccess,
   });
 }
 
@@ -133,7 +139,7 @@ export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return createSnapshot(resources, edges, { dialect, accessRules: live.accessRules });
+  return createSnapshot(resources, edges, { dialect, accessRules: live.accessRules, longestAccess: live.longestAccess });
 }
 
 /** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
@@ -146,9 +152,13 @@ export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): R
 }
 
 /** Lists the access-request rules for a connection, by its name or by one of its attributes. */
-export function accessRulesOn({ accessRules = [], resources }: ProtectionSnapshot, connection: ResourceId): readonly AccessRule[] {
+export function accessRulesOn(
+  accessRules: ProtectionSnapshot['accessRules'] = [],
+  connection: ResourceId,
+  { spec }: Pick<ResourceSnapshot, 'spec'>,
+): readonly AccessRule[] {
   if (accessRules.length === 0) return accessRules;
-  const attributes = new Set(textsIn(resources.get(connection)?.spec['attributes']));
+  const attributes = new Set(textsIn(spec['attributes']));
   const name = nameOf(connection);
   return accessRules.filter((rule) => rule.connections.includes(name) || rule.attributes.some((attribute) => attributes.has(attribute)));
 }
@@ -165,12 +175,12 @@ export function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-type SnapshotOptions = { readonly dialect: string; readonly accessRules: ProtectionSnapshot['accessRules'] };
+type SnapshotOptions = { readonly dialect: string } & Pick<ProtectionSnapshot, 'accessRules' | 'longestAccess'>;
 
 function createSnapshot(
   resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
-  { dialect, accessRules }: SnapshotOptions,
+  { dialect, accessRules, longestAccess }: SnapshotOptions,
 ): ProtectionSnapshot {
   return {
     resources,
@@ -178,7 +188,26 @@ function createSnapshot(
     rulesByAttribute: indexAttributes(resources),
     accessRules,
     incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
+    longestAccess,
   };
+}
+
+/** Returns the samples of manifests that rules must catch, by rule; undefined when there are none. */
+export function samplesOf({ resources }: DesiredState): ProtectionSnapshot['samples'] {
+  const all = new Map<ResourceId, readonly SampleText[]>();
+  for (const { key, samples = [] } of resources) {
+    const texts = samples.flatMap(sampleTexts);
+    if (texts.length > 0) all.set(key, texts);
+  }
+  return all.size === 0 ? undefined : all;
+}
+
+function sampleTexts({ given }: Sample): readonly SampleText[] {
+  const { input, output, text, expect, finds } = given;
+  if (typeof text === 'string') return Array.isArray(finds) && finds.length > 0 ? [{ aspect: 'masking', text }] : [];
+  if (expect !== 'blocked') return [];
+  if (typeof output === 'string') return [{ aspect: 'output', text: output }];
+  return typeof input === 'string' ? [{ aspect: 'input', text: input }] : [];
 }
 
 /** Indexes the rules with an attribute by that attribute. */

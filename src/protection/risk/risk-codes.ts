@@ -24,6 +24,7 @@ export const riskCodes = {
   'force-approver-removed': { class: 'strengthens', means: 'one group less may approve alone' },
   'duration-raised': { class: 'weakens', means: 'sessions may last longer, or have no limit any more' },
   'duration-lowered': { class: 'strengthens', means: 'sessions end sooner' },
+  'duration-changed': { class: 'unknown', means: 'a limit becomes the gateway’s own, or the other way round' },
   'metadata-removed': { class: 'weakens', means: 'a session need not state something any more' },
   'metadata-added': { class: 'strengthens', means: 'a session must state something more' },
   'attribute-removed': { class: 'weakens', means: 'an attribute goes, and with it what hangs on it' },
@@ -52,10 +53,35 @@ export const riskCodes = {
   'ignore-removed': { class: 'strengthens', means: 'a protection is watched again (metadata.ignore)' },
   'secret-inlined': { class: 'weakens', means: 'a secret that was a reference stands in the manifest itself' },
   'secret-referenced': { class: 'strengthens', means: 'a secret that stood in the manifest is a reference' },
-  'agent-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another agent' },
-  'command-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another command, type or subtype' },
-  'endpoint-rerouted': { class: 'reroutes', means: 'a credential that is kept goes to another endpoint' },
-  'resource-rerouted': { class: 'reroutes', means: 'the connection moves to another resource, whose secrets its sessions inherit' },
+  'agent-rerouted': {
+    class: 'reroutes',
+    means: 'a credential that is kept goes to another agent',
+    headline: ['sends', 'send', 'a kept credential to another agent'],
+  },
+  'command-rerouted': {
+    class: 'reroutes',
+    means: 'a credential that is kept goes to another command, type or subtype',
+    headline: ['passes', 'pass', 'a kept credential to another command or type'],
+  },
+  'endpoint-rerouted': {
+    class: 'reroutes',
+    means: 'a credential that is kept goes to another endpoint',
+    headline: ['sends', 'send', 'a kept credential to another endpoint'],
+  },
+  'resource-rerouted': {
+    class: 'reroutes',
+    means: 'the connection moves to another resource, whose secrets its sessions inherit',
+    headline: ['moves', 'move', 'to another resource, whose secrets the sessions inherit'],
+  },
+  'secret-reused': {
+    class: 'reroutes',
+    means: 'a credential is used under another key, or by a new connection to another endpoint',
+    headline: ['uses', 'use', 'a known credential under another key or at another endpoint'],
+  },
+  'enforcement-changed': { class: 'unknown', means: 'the new type enforces guardrails or masking in another way' },
+  'replacement-differs': { class: 'unknown', means: 'a connection is not protected like the one that it replaces' },
+  'combined-effect': { class: 'unknown', means: 'several changes together have an effect that none has alone' },
+  exposed: { class: 'exposes', means: 'a new connection is accessible without review, guardrails and masking' },
   unenforceable: { class: 'availability', means: 'the proxy of this type cannot enforce a guardrail, so it refuses sessions' },
   deleted: { class: 'availability', means: 'a connection is deleted' },
   unknown: { class: 'unknown', means: 'nobody can tell, because something cannot be seen or compared' },
@@ -64,6 +90,14 @@ export const riskCodes = {
 } as const;
 
 export type RiskName = keyof typeof riskCodes;
+
+/** Returns the phrase of the headline of a reroute, for one connection and for several. */
+export function reroutePhrase(code: Risk['code']): { readonly one: string; readonly many: string } | undefined {
+  const found = Object.entries(riskCodes).find(([name]) => `risk/${name}` === code)?.[1];
+  if (found === undefined || !('headline' in found)) return undefined;
+  const [one, many, rest] = found.headline;
+  return { one: `${one} ${rest}`, many: `${many} ${rest}` };
+}
 
 /** Returns the code that reports print and `--allow` takes. */
 export function riskCode(name: RiskName): Risk['code'] {
@@ -102,6 +136,7 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
 function classText(one: RiskClass): string {
   if (one === 'unknown') return 'nobody can tell what it does';
   if (one === 'availability') return 'it may keep people out';
+  if (one === 'exposes') return 'it exposes a connection';
   return one === 'neutral' ? 'it changes something' : `it ${one}`;
 }
 

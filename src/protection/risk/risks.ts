@@ -8,24 +8,28 @@ import {
   type Change,
   type EdgeChange,
   type FieldChange,
-  type Diff,
   riskClasses,
   type Risk,
+  type RiskClass,
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import { edgeCauses, type SelectorLookup, type PlanSnapshots } from '../posture/diff-postures.ts';
-import { controlTypesOf, emptyPosture } from '../posture/posture.ts';
+import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { isUnprotected } from '../controls/control.ts';
+import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
+import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
+import { findContributions, type ChangeEffects } from './contributions.ts';
+import { explainEffects, type ExplainedReason } from './explain-effects.ts';
 import { riskCode, riskCodes, type RiskName } from './risk-codes.ts';
-import { blocksAnything, connectionRisks, guardrailRisks, maskingRisks, type RiskDraft, refusesSessions } from './field-risks.ts';
-import { manifestRisks, rerouteRisks, sourceRisks } from './secret-risks.ts';
+import { fieldReasons, type Reason, type RiskDraft, refusesSessions } from './reasons.ts';
+import { manifestRisks, rerouteRisks, sourceRisks, sourceUsers } from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
 export type RiskInput = PlanSnapshots & {
-  readonly plan: Pick<Diff, 'changes' | 'edges'>;
+  readonly plan: PlannedWrites;
   readonly live: LiveState;
   readonly desired: DesiredState;
   /** The manifests that were last applied, if they differ from the current ones. */
@@ -58,6 +62,8 @@ type RiskContext = RiskInput & {
   readonly edgesBy: ReadonlyMap<ResourceId, readonly EdgeChange[]>;
   readonly connectionsOf: (rule: ResourceId) => readonly ResourceId[] | undefined;
   readonly causesOfEdge: ReturnType<typeof edgeCauses>;
+  readonly effects: ReadonlyMap<ResourceId, ChangeEffects>;
+  readonly usersOf: ReturnType<typeof sourceUsers>;
 };
 
 function createContext(input: RiskInput): RiskContext {
@@ -77,6 +83,11 @@ function createContext(input: RiskInput): RiskContext {
     liveResources: liveById(live.resources),
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
+    effects: findContributions(plan, input),
+    usersOf: sourceUsers(() => [
+      ...(base?.resources ?? []),
+      ...desired.resources.filter(({ key }) => kindOf(key) === 'Connection' && before.resources.has(key)),
+    ]),
     connectionsOf: (rule) => {
       if (kindOf(rule) === 'Connection') return undefined;
       byRule ??= connectionsByRule(before, after);
@@ -104,51 +115,99 @@ function connectionsByRule(...snapshots: readonly ProtectionSnapshot[]): Readonl
 function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
   const resource = context.resources.get(change.id);
-  const drafts = [...ownRisks(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))];
+  const isRule = kindOf(key) !== 'Connection';
+  const explained = explainEffects(reasonsOf(change, context), context.effects.get(key));
   const placing = { change, resource, connections: context.connectionsOf(key) };
-  const risks = [...placeRisks(drafts, placing), ...edgeRisks(change, context), ...unenforceableRisks(change, context)];
-  if (risks.length > 0) return sortRisks(risks);
+  const risks = [
+    ...explained.flatMap((one) => explainedRisks(one, { placing, isRule })),
+    ...placeRisks([...ownDrafts(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))], placing),
+    ...unenforceableRisks(change, context),
+  ];
+  if (risks.length > 0) return sortRisks(mergeRisks(risks));
   return placeRisks(
     [{ name: change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral', fields: [] }],
     placing,
   );
 }
 
-function ownRisks(
-  change: Change,
-  { before, after, liveResources, resources, postureBefore, postureAfter, connectionsOf }: RiskContext,
-): readonly RiskDraft[] {
+type EffectPlacing = { readonly placing: PlacingInput; readonly isRule: boolean };
+
+/** Returns one risk for each effect of a reason; a reason without an effect is neutral. */
+function explainedRisks({ reason, effects }: ExplainedReason, { placing, isRule }: EffectPlacing): readonly Risk[] {
+  const { name, fields, place, connections } = reason;
+  const classes: readonly (readonly [RiskClass, ReadonlySet<ResourceId>])[] = effects.size === 0 ? [['neutral', new Set()]] : [...effects];
+  return classes.flatMap(([one, affected]) => {
+    const listed =
+      isRule || connections !== undefined ? [...(affected.size === 0 ? (connections ?? []) : affected)].toSorted(compareText) : undefined;
+    if (connections === undefined) return placeRisks([{ name, fields, class: one }], { ...placing, connections: listed });
+    const at = place === undefined ? {} : { place };
+    return [{ code: riskCode(name), class: one, connections: listed ?? [], ...at }];
+  });
+}
+
+/** Merges risks with the same code, class and position; their connections are joined. */
+function mergeRisks(risks: readonly Risk[]): readonly Risk[] {
+  const all = new Map<string, Risk>();
+  for (const risk of risks) {
+    const key = [risk.code, risk.class, risk.path ?? '', risk.place ?? ''].join('\u0000');
+    const known = all.get(key);
+    const connections = [...new Set([...(known?.connections ?? []), ...(risk.connections ?? [])])].toSorted(compareText);
+    all.set(key, known === undefined || risk.connections === undefined ? (known ?? risk) : { ...known, connections });
+  }
+  return [...all.values()];
+}
+
+/** Finds what a change does to protection: by its fields, by its edges, and by what it creates, deletes or replaces. */
+function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
+  const { before, after, postureBefore, predecessors } = context;
+  const key = liveKeyOf(change);
+  const kind = kindOf(key);
+  if (isFirstOpening(change, kind === 'Connection' ? postureBefore(key) : undefined) && predecessors.has(key))
+    return [{ name: 'replacement-differs', fields: [], aspects: [...(context.effects.get(key)?.keys() ?? [])] }];
+  if (change.action === 'delete') return detachments(change, context.connectionsOf(key) ?? []);
+  const isNew = change.action === 'create' || change.reasons.includes('unfinished');
+  const sides = { before: specIn(before, key), after: specIn(after, key) };
+  return [...(isNew ? [] : fieldReasons(kind, sides)), ...edgeReasons(change, context)];
+}
+
+/** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
+function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
+  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
-  const reroutes =
-    isConnection && change.action !== 'delete'
-      ? rerouteRisks(change, { live: liveResources, subject: liveResources.get(key), desired: resources.get(change.id) })
-      : [];
-  if (change.action === 'create') return reroutes;
-  if (change.action === 'delete') return isConnection ? [{ name: 'deleted', fields: [] }] : detachments(change, connectionsOf(key) ?? []);
-  // Opening a connection that an interrupted apply created closed removes no protection from anyone.
-  if (change.reasons.includes('unfinished')) return [];
-  const sides = { before: specIn(before, key), after: specIn(after, key) };
+  if (change.action === 'delete') return isConnection ? [{ name: 'deleted', fields: [] }] : [];
+  const owners = {
+    live: liveResources,
+    subject: liveResources.get(key),
+    desired: resources.get(change.id),
+    applied: baseResources.get(change.id),
+    usersOf,
+  };
+  const reroutes = isConnection ? rerouteRisks(change, owners) : [];
+  const after = isConnection ? postureAfter(key) : undefined;
+  if (isConnection && isFirstOpening(change, postureBefore(key))) {
+    const isExposed = after !== undefined && !predecessors.has(key) && isUnprotected(after);
+    return [...reroutes, ...(isExposed ? [{ name: 'exposed' as const, fields: [] }] : [])];
+  }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
     const hidden = field.held !== true && ('unknown' in field.before || 'unknown' in field.after);
     return hidden && controlTypesOf(kindOf(key), field.path).length > 0
       ? [{ name: 'unknown', fields: tokensOf(field.path).slice(0, 1) }]
       : [];
   });
-  if (isConnection) {
-    const postures = { before: postureBefore(key) ?? emptyPosture, after: postureAfter(key) ?? emptyPosture };
-    return [...reroutes, ...unseen, ...connectionRisks(sides, postures)];
-  }
-  if (kindOf(key) === 'GuardrailRule') return [...unseen, ...guardrailRisks(sides)];
-  return kindOf(key) === 'DataMaskingRule' ? [...unseen, ...maskingRisks(sides)] : [];
+  return [...reroutes, ...(change.action === 'create' ? [] : unseen)];
 }
 
-/** A rule that goes is off every connection that it was on. */
-function detachments(change: Change, connections: readonly ResourceId[]): readonly RiskDraft[] {
-  if (connections.length === 0) return [];
-  const kind = kindOf(change.id);
-  if (kind === 'GuardrailRule') return [{ name: 'guardrail-detached', fields: [] }];
-  return kind === 'DataMaskingRule' ? [{ name: 'masking-detached', fields: [] }] : [];
+/** A rule that is deleted is detached from every connection that it was on. */
+function detachments(change: Change, connections: readonly ResourceId[]): readonly Reason[] {
+  const aspects = ruleControlTypes(kindOf(change.id));
+  if (connections.length === 0 || aspects.length === 0) return [];
+  return [{ name: edgeRiskName(change.id, 'detach'), fields: [], aspects }];
+}
+
+function edgeRiskName(rule: ResourceId, action: 'attach' | 'detach'): RiskName {
+  const verb = action === 'attach' ? 'attached' : 'detached';
+  return ruleControlTypes(kindOf(rule)).includes('masking') ? `masking-${verb}` : `guardrail-${verb}`;
 }
 
 function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {
@@ -164,22 +223,25 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
   return [...sources, ...(kind === undefined || applied === undefined ? [] : manifestRisks(kind, resource, applied))];
 }
 
-/** Finds the risks of attachments at the change that writes them. A deleted rule reports its own detachments. */
-function edgeRisks(change: Change, { edgesBy, causesOfEdge }: RiskContext): readonly Risk[] {
-  const key = liveKeyOf(change);
+/** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */
+function edgeReasons(change: Change, { before, edgesBy, causesOfEdge }: RiskContext): readonly Reason[] {
   const groups = new Map<RiskName, EdgeChange[]>();
-  for (const edge of change.action === 'delete' ? [] : (edgesBy.get(key) ?? [])) {
-    const masks = kindOf(edge.rule) === 'DataMaskingRule';
-    const verb = edge.action === 'attach' ? 'attached' : 'detached';
-    const name: RiskName = masks ? `masking-${verb}` : `guardrail-${verb}`;
+  for (const edge of edgesBy.get(liveKeyOf(change)) ?? []) {
+    if (
+      !before.resources.has(edge.connection) ||
+      edge.connection === (change.reasons.includes('unfinished') ? liveKeyOf(change) : undefined)
+    )
+      continue;
+    const name = edgeRiskName(edge.rule, edge.action === 'attach' ? 'attach' : 'detach');
     groups.set(name, [...(groups.get(name) ?? []), edge]);
   }
-  return [...groups].map(([name, edges]): Risk => {
+  return [...groups].map(([name, edges]): Reason => {
     const [first] = edges;
     const place = first === undefined ? undefined : causesOfEdge(first)[0]?.place;
     return {
-      code: riskCode(name),
-      class: riskCodes[name].class,
+      name,
+      fields: [],
+      aspects: first === undefined ? [] : ruleControlTypes(kindOf(first.rule)),
       connections: [...new Set(edges.map(({ connection }) => connection))].toSorted(compareText),
       ...(place === undefined ? {} : { place }),
     };
@@ -195,7 +257,7 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
     ...own,
     ...(edgesBy.get(key) ?? []).filter(({ rule }) => kindOf(rule) === 'GuardrailRule').map(({ connection }) => connection),
   ]);
-  const connections = [...ids].filter((id) => refusesSessions(after, id, blocksAnything) && !refusesSessions(before, id, blocksAnything));
+  const connections = [...ids].filter((id) => refusesSessions(after, id) && !refusesSessions(before, id));
   if (connections.length === 0) return [];
   const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
   return [{ code: riskCode('unenforceable'), class: 'availability', connections: connections.toSorted(compareText), ...place }];

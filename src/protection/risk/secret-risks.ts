@@ -4,11 +4,11 @@ import type { LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { looksLikeCredential, type LiveSecret } from '../../model/secret.ts';
-import type { RiskDraft } from './field-risks.ts';
+import { looksLikeCredential, type DesiredSecret, type LiveSecret } from '../../model/secret.ts';
+import type { RiskDraft } from './reasons.ts';
 import type { RiskName } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
-import { controlTypesOf } from '../posture/posture.ts';
+import { controlTypesOf } from '../controls/control-table.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 
 /** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
@@ -83,10 +83,18 @@ type Owners = {
   readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly subject: LiveResource | undefined;
   readonly desired: DesiredResource | undefined;
+  /** The manifest that was applied last. */
+  readonly applied: DesiredResource | undefined;
+  /** Lists the connections that use a source of secrets already. */
+  readonly usersOf: (source: string) => readonly DesiredResource[];
 };
 
 /** Finds changes that send a kept credential to another agent, command, endpoint or resource. */
-export function rerouteRisks(change: Change, { live, subject, desired }: Owners): readonly RiskDraft[] {
+export function rerouteRisks(change: Change, owners: Owners): readonly RiskDraft[] {
+  return mergeDrafts([...keptRerouted(change, owners), ...reusedSecrets(change, owners)]);
+}
+
+function keptRerouted(change: Change, { live, subject, desired }: Owners): readonly RiskDraft[] {
   const written = change.fields.filter(({ held }) => held !== true);
   const owner = subject ?? predecessorOf(written, live);
   if (owner === undefined || !keepsCredential(written, owner, subject === undefined)) return resourceRisks(written, subject);
@@ -99,6 +107,81 @@ export function rerouteRisks(change: Change, { live, subject, desired }: Owners)
     return [{ name: route, fields: [name] }];
   });
   return mergeDrafts(fields);
+}
+
+/**
+ * Finds secrets that the change sends to another place: their source was used under another key of the connection, or another
+ * connection uses it with another endpoint.
+ */
+function reusedSecrets(
+  { id, fields }: Pick<Change, 'id' | 'fields'>,
+  { desired, applied, subject, usersOf }: Owners,
+): readonly RiskDraft[] {
+  if (desired === undefined) return [];
+  const written = fields.filter(({ held, after }) => held !== true && 'secret' in after && after.state !== 'removed');
+  return written.flatMap(({ path }): readonly RiskDraft[] => {
+    const secret = desired.secrets[path];
+    if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];
+    const known = new Set([...(applied === undefined ? [] : keysWith(applied, secret)), ...liveKeysWith(subject, secret)]);
+    const isMoved = known.size > 0 && !known.has(path);
+    const users = subject === undefined && hasOwnSource(secret) ? usersOf(secret.source) : [];
+    const isShared = users.some((other) => other.id !== id && !isSameRoute(desired, other));
+    return isMoved || isShared ? [{ name: 'secret-reused', fields: [secretField] }] : [];
+  });
+}
+
+/** Lists the paths of a manifest with the same source, or the same value written in the manifest. */
+function keysWith({ secrets }: DesiredResource, secret: DesiredSecret): readonly Pointer[] {
+  return Object.entries(secrets)
+    .filter(([, other]) => (hasOwnSource(secret) ? other.source === secret.source : isEqualSecret(other, secret)))
+    .map(([path]) => path);
+}
+
+function liveKeysWith(subject: LiveResource | undefined, secret: DesiredSecret): readonly Pointer[] {
+  return Object.entries(subject?.secrets ?? {})
+    .filter(([, other]) => other.state === 'value' && secret.state === 'value' && secret.equals(other))
+    .map(([path]) => path);
+}
+
+/** Returns whether the source names where the value is stored; values in manifests have no source of their own. */
+function hasOwnSource({ source }: DesiredSecret): boolean {
+  return /^(env|file|reference):/.test(source);
+}
+
+/** Returns a lookup of the connections that use a source; the index is built on first use. */
+export function sourceUsers(connections: () => readonly DesiredResource[]): Owners['usersOf'] {
+  let known: Map<string, DesiredResource[]> | undefined;
+  return (source) => {
+    if (known === undefined) {
+      known = new Map();
+      for (const one of connections())
+        for (const secret of new Set(Object.values(one.secrets).map((each) => each.source)))
+          known.set(secret, [...(known.get(secret) ?? []), one]);
+    }
+    return known.get(source) ?? [];
+  };
+}
+
+function isEqualSecret(one: DesiredSecret, other: DesiredSecret): boolean {
+  return one.state === 'value' && other.state === 'value' && one.equals(other);
+}
+
+/** Returns whether two connections reach the same place: agent, type, command and all endpoints are equal. */
+function isSameRoute(one: DesiredResource, other: DesiredResource): boolean {
+  const fields = ['agent_id', 'type', 'subtype', 'command'];
+  if (!fields.every((field) => equal(one.spec[field] ?? null, other.spec[field] ?? null))) return false;
+  const endpoints = new Set(
+    [...Object.keys(one.secrets), ...Object.keys(other.secrets)].filter((path) => isSetting(tokensOf(path)[1] ?? '')),
+  );
+  return [...endpoints].every((path) => {
+    const [first, last] = [one.secrets[path], other.secrets[path]];
+    if (first === undefined || last === undefined) return false;
+    return hasOwnSource(first) ? first.source === last.source : isEqualSecret(first, last);
+  });
+}
+
+function isSetting(key: string): boolean {
+  return setting.test(key);
 }
 
 /** Finds a move to another resource: a connection inherits the secrets of its resource in addition to its own. */

@@ -4,7 +4,7 @@ import type { LiveResource } from '../../model/live.ts';
 import { liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import { plannedSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import { createStricterCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { ChangeDraft, DraftedChange } from './draft-change.ts';
@@ -31,14 +31,15 @@ type RestOfPlan = {
  * and strengthen nothing. It computes protection only when something that protects has drifted.
  */
 export function holdStricterDrift(
-  { input: { target, registry }, live }: Prepared,
+  { input: { target, registry }, live, applied }: Prepared,
   drafts: readonly HoldableChange[],
   { edges, changesOf }: RestOfPlan,
 ): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
   const changes = changesOf(all);
-  const isStricter = createStricterCheck(plannedSnapshot({ target, changes, edges }, live, registry));
+  const samples = applied === undefined ? undefined : samplesOf(applied);
+  const isStricter = createStricterCheck({ ...plannedSnapshot({ target, changes, edges }, live, registry), samples });
   return drafts.map((one) => {
     const { draft, holdable } = one;
     if (holdable === undefined || !hasDrift(one)) return draft;

@@ -20,7 +20,7 @@ export function checkLimits({ input, base, named, desired }: Prepared, { diff, r
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
   return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
     ours: managed,
-    losses: findLosses(diff.changes, diff.edges, named.live, registry),
+    losses: findLosses(diff, named.live, { registry, desired: named.desired }),
     limits,
     allowed,
     adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),

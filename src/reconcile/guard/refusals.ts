@@ -1,20 +1,10 @@
 import type { Limits } from '../../model/gateway.ts';
-import {
-  type Allowance,
-  type Change,
-  type Diff,
-  type Plan,
-  type Refusal,
-  type SingleWrite,
-  isWritten,
-  liveKeyOf,
-  type EdgeChange,
-} from '../../model/plan/plan.ts';
+import { type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
-import { specAfter } from '../../model/spec/edit.ts';
-import { specDirection } from '../../model/spec/direction.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { findLosing, snapshotPlan, type PlannedWrites } from '../../protection/posture/diff-postures.ts';
 import type { Registry } from '../../model/kind.ts';
-import { type LiveState, liveById, liveEdges } from '../../model/live.ts';
+import type { LiveState } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 
@@ -126,36 +116,17 @@ function percent(share: number): string {
 /** The number of live connections, and those that a plan leaves with less protection. */
 export type ProtectionLosses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
 
-/** Finds the connections that lose protection: by their own change, by the change of a rule, or by a detached rule. */
+/** Finds the connections that certainly lose a control, by comparing the protection of each before and after. */
 export function findLosses(
-  changes: readonly Change[],
-  edges: readonly EdgeChange[],
+  plan: PlannedWrites,
   live: LiveState,
-  registry: Registry,
+  { registry, desired }: { readonly registry: Registry; readonly desired: DesiredState },
 ): ProtectionLosses {
   const guarded = guardedKinds(registry);
-  const found = liveById(live.resources);
-  const deleted = new Set(changes.flatMap((change) => (change.action === 'delete' ? [liveKeyOf(change)] : [])));
-  const weakened = new Set<ResourceId>();
-  for (const change of changes) {
-    const key = liveKeyOf(change);
-    const kind = registry.get(kindOf(key));
-    const spec = found.get(key)?.spec;
-    // Opening an object that an interrupted apply created removes no protection that was in use.
-    const opens = change.action === 'delete' || change.reasons.includes('unfinished');
-    if (kind === undefined || spec === undefined || !isWritten(change) || opens) continue;
-    if (specDirection(kind.fields, spec, specAfter(change, kind, spec)).weakens) weakened.add(key);
-  }
-  const losing = new Set<ResourceId>();
-  const lose = (id: ResourceId): void => {
-    if (found.has(id) && !deleted.has(id)) losing.add(id);
-  };
-  for (const id of weakened) if (guarded.has(kindOf(id))) lose(id);
-  if (weakened.size > 0) for (const { rule, connection } of liveEdges(live, registry)) if (weakened.has(rule)) lose(connection);
-  for (const { action, connection } of edges) if (action === 'detach') lose(connection);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  return { connections, losing };
+  const losing = plan.changes.length === 0 ? [] : findLosing(plan, snapshotPlan(plan, live, registry, { desired }));
+  return { connections, losing: new Set(losing) };
 }
 
 /** The kinds that rules protect. */

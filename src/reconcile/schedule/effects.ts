@@ -1,9 +1,28 @@
 import { specAfter } from '../../model/spec/edit.ts';
-import { combineDirections, noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
+import { compareOwn } from '../../protection/posture/own-effects.ts';
+
+/** What a write does to protection. Where both states cannot be compared, it may do both. */
+export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };
+
+export const noEffect: Direction = { strengthens: false, weakens: false };
+
+/** Combines directions: each flag is set when any of them sets it. */
+export function combineDirections(directions: readonly Direction[]): Direction {
+  return { strengthens: directions.some((one) => one.strengthens), weakens: directions.some((one) => one.weakens) };
+}
+
+/** Compares two specs of one object by what it brings to every connection. */
+export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
+  const effects = effectsOfDifferences(compareOwn(id, { before, after }));
+  const isUnknown = effects.has('unknown');
+  return { strengthens: isUnknown || effects.has('strengthens'), weakens: isUnknown || effects.has('weakens') };
+}
 
 /** The effect of one change on protection: by its own fields, and on single connections by the edges that it writes. */
 export type Effect = {
@@ -55,7 +74,10 @@ function writtenKind(change: Change, registry: Registry): Kind {
 
 function contentDirection(change: Change, kind: Kind, live: LiveResource | undefined): Direction {
   if (live === undefined) return { strengthens: true, weakens: false };
-  return change.fields.length === 0 ? noEffect : specDirection(kind.fields, live.spec, specAfter(change, kind, live.spec));
+  if (change.fields.length === 0) return noEffect;
+  const isUnseen = change.fields.some(({ before, after, held }) => held !== true && ('unknown' in before || 'unknown' in after));
+  const direction = specDirection(live.id, live.spec, specAfter(change, kind, live.spec));
+  return isUnseen ? { strengthens: true, weakens: true } : direction;
 }
 
 function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly EdgeChange[]> {

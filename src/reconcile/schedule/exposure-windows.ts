@@ -1,5 +1,4 @@
 import { specAfter } from '../../model/spec/edit.ts';
-import { noEffect, specDirection, type Direction } from '../../model/spec/direction.ts';
 import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
@@ -16,7 +15,7 @@ import {
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { stages, stagesBetween, type Stage, type Step } from '../../model/plan/schedule.ts';
-import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
+import { effectOn, effectsOf, isRule, noEffect, specDirection, type Direction, type Effect } from './effects.ts';
 import { closedFirstOf, ownDirection, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
 const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
@@ -180,7 +179,7 @@ function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side
   const before = specs.get(liveKeyOf(change)) ?? {};
   const fields = change.fields.filter((field) => {
     const after = specAfter({ ...change, fields: [field] }, kind, before);
-    return specDirection(kind.fields, before, after)[side];
+    return specDirection(liveKeyOf(change), before, after)[side];
   });
   const action = side === 'strengthens' ? 'attach' : 'detach';
   const isAttachment = edges.some(

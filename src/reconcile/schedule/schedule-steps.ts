@@ -1,5 +1,4 @@
 import { specAfter } from '../../model/spec/edit.ts';
-import { combineDirections, type Direction } from '../../model/spec/direction.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames, type Change } from '../../model/plan/plan.ts';
@@ -7,7 +6,7 @@ import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
 import { closableFields } from '../prepare/replacements.ts';
-import { effectOn, effectsOf, isRule, type Effect } from './effects.ts';
+import { combineDirections, effectOn, effectsOf, isRule, type Direction, type Effect } from './effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 
 /** The slot of each rule that the gateway accepts only as one write, by the id of its change. */

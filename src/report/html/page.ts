@@ -174,7 +174,7 @@ function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefin
 function changeVerdict({ change }: GroupedChange): ProtectionVerdict {
   const risk = highestRisk(change.risks);
   if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
-  return risk === 'availability' || risk === 'reroutes' ? 'unknown' : 'neutral';
+  return risk === 'availability' || risk === 'reroutes' || risk === 'exposes' ? 'unknown' : 'neutral';
 }
 
 function listDetails({ title, entries }: SideList): Html {

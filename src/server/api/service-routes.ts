@@ -76,6 +76,10 @@ export const serviceSection: ApiSection = {
         items: { type: 'string' },
         description: 'Fields that the interface does not have, and this gateway does: the kind, a dot, and the name.',
       },
+      longest_access_duration: {
+        type: 'integer',
+        description: 'The longest access in seconds on connections without access_max_duration.',
+      },
     }),
   },
   operations: [

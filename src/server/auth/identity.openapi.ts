@@ -1,3 +1,4 @@
+import { longestAccessSeconds } from '../reviews/review-store.ts';
 import { type JsonObject, compareText, type Json } from '../../model/json.ts';
 import {
   type ApiResponse,
@@ -200,7 +201,14 @@ export function serveIdentity(app: Hono<AppEnv>, { store, keys, version, collect
     fields.flatMap((field) => (field.borrowed === undefined ? [] : [`${kind.name}.${field.name}`])),
   );
   app.get('/serverinfo', (c) =>
-    c.json({ name: 'ostiary', version, role: c.get('principal').role, organisation: 'default', borrowed_fields: borrowed }),
+    c.json({
+      name: 'ostiary',
+      version,
+      role: c.get('principal').role,
+      organisation: 'default',
+      borrowed_fields: borrowed,
+      longest_access_duration: longestAccessSeconds,
+    }),
   );
   app.get('/userinfo', (c) => {
     const { id, name, email, groups, role, manager } = c.get('principal');

@@ -113,8 +113,8 @@ type ReviewedConnection = {
 
 const secondNs = 1_000_000_000;
 const defaultDuration = 1800 * secondNs;
-// The limit where the connection sets none: two days.
-const maxDuration = 172_800 * secondNs;
+/** The longest access in seconds where the connection sets no limit: two days. */
+export const longestAccessSeconds = 172_800;
 
 /** Opens a review for every reviewer group of the connection. Throws when the connection has no reviewers or does not exist, and for auditors. */
 export async function openReview(
@@ -150,7 +150,7 @@ export async function openReview(
 /** Returns the access duration in nanoseconds. A onetime review grants no access for a time, so its duration is always the default. */
 function accessDurationOf({ type, accessDuration = defaultDuration }: ReviewRequest, { longest }: ReviewedConnection): number {
   if (type === 'onetime') return defaultDuration;
-  return Math.min(accessDuration, longest === null ? maxDuration : longest * secondNs);
+  return Math.min(accessDuration, (longest ?? longestAccessSeconds) * secondNs);
 }
 
 /** Reads the connection and prevents its deletion until the transaction ends. */

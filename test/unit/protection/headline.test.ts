@@ -11,13 +11,14 @@ function thereAndBack(
   before: Json,
   after: Json,
   others: Readonly<Record<string, Json>> = {},
+  longestAccess?: number,
 ): readonly (readonly string[])[] {
   return [
     [before, after],
     [after, before],
   ].map(([from, to]) => {
     const live = connection('db', { ...others, [field]: from ?? null });
-    const protection = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])]);
+    const protection = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])], { longestAccess });
     return protection.headlines.map(({ way, text }) => `${way}: ${text}`);
   });
 }
@@ -34,15 +35,7 @@ describe('headlines of a connection’s own fields', () => {
       'weakens: 1 connection loses a reviewer group',
       'strengthens: 1 connection gains a reviewer group',
     ],
-    [
-      'force_approve_groups',
-      [],
-      ['sre'],
-      'weakens: 1 connection can be force-approved by more groups',
-      'strengthens: 1 connection can be force-approved by fewer groups',
-    ],
     ['access_max_duration', 60, 3600, 'weakens: 1 connection allows longer access', 'strengthens: 1 connection allows only shorter access'],
-    ['access_max_duration', 60, null, 'weakens: 1 connection allows longer access', 'strengthens: 1 connection allows only shorter access'],
     ['access_schema', 'disabled', 'enabled', 'weakens: 1 connection shows the schema', 'strengthens: 1 connection hides the schema'],
     ['redact_types', ['PERSON'], [], 'weakens: 1 connection loses redaction', 'strengthens: 1 connection gains redaction'],
     ['redact_types', ['PERSON', 'URL'], ['URL'], 'weakens: 1 connection redacts less', 'strengthens: 1 connection redacts more'],
@@ -56,6 +49,27 @@ describe('headlines of a connection’s own fields', () => {
     ['attributes', ['pci'], [], 'weakens: 1 connection loses an attribute', 'strengthens: 1 connection gains an attribute'],
   ])('%s %j → %j', (field, before, after, there, back) => {
     expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
+  });
+
+  it('compares forced approval where review is required', () => {
+    const both = [
+      'weakens: 1 connection can be force-approved by more groups',
+      'strengthens: 1 connection can be force-approved by fewer groups',
+    ];
+    expect(thereAndBack('force_approve_groups', [], ['sre'], { reviewers: ['dba'] })).toEqual(both.map((text) => [text]));
+    expect(thereAndBack('force_approve_groups', [], ['sre'])).toEqual([[], []]);
+    // The only reviewer can approve alone in any case.
+    expect(thereAndBack('force_approve_groups', [], ['dba'], { reviewers: ['dba'] })).toEqual([[], []]);
+  });
+
+  it('compares no limit of access with the limit of the gateway, if the gateway reports it', () => {
+    const unknown = ['unknown: 1 connection changes how long access lasts in a way that cannot be compared'];
+    expect(thereAndBack('access_max_duration', null, 60)).toEqual([unknown, unknown]);
+    expect(thereAndBack('access_max_duration', null, 2_592_000)).toEqual([unknown, unknown]);
+    const [longer, shorter] = [['weakens: 1 connection allows longer access'], ['strengthens: 1 connection allows only shorter access']];
+    expect(thereAndBack('access_max_duration', null, 60, {}, 172_800)).toEqual([shorter, longer]);
+    expect(thereAndBack('access_max_duration', null, 2_592_000, {}, 172_800)).toEqual([longer, shorter]);
+    expect(thereAndBack('access_max_duration', null, 172_800, {}, 172_800)).toEqual([[], []]);
   });
 
   it('compares the number of approvals, not only the groups', () => {
@@ -130,8 +144,14 @@ describe('headlines of rules', () => {
   it('reports that two patterns cannot be compared', () => {
     const [name, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'a*']))).toEqual([
-      'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'b+']))).toEqual([
+      'unknown: 1 connection changes guardrail patterns in a way that cannot be compared (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '[ab]+']))).toEqual([
+      'strengthens: 1 connection gains guardrail checks (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '^a+']))).toEqual([
+      'weakens: 1 connection loses guardrail checks (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}`, entry, undefined]))).toEqual([
       'weakens: 1 connection loses a guardrail (Connection/a)',
@@ -164,7 +184,7 @@ describe('headlines of rules', () => {
       'weakens: 1 connection loses masking (Connection/a)',
     ]);
     expect(headlinesOf(rule, onMask(['/score_threshold', 0.5, null]))).toEqual([
-      'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
+      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
     ]);
   });
 
@@ -182,10 +202,11 @@ describe('headlines of rules', () => {
     const rule = masking('m', { score_threshold: 0.4, custom_entity_types: custom }, ['a']);
     const at = '/custom_entity_types/EMP';
     expect(headlinesOf(rule, onMask([`${at}/deny_list/x`, 'x', undefined]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
-    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual(['strengthens: 1 connection masks more (Connection/a)']);
-    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection masks less (Connection/a)']);
+    // A score that reaches the threshold masks everything that is found, however high it is.
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.9]))).toEqual([]);
+    expect(headlinesOf(rule, onMask([`${at}/score`, 0.5, 0.1]))).toEqual(['weakens: 1 connection loses masking (Connection/a)']);
     expect(headlinesOf(rule, onMask([`${at}/regex`, 'E+', 'E*']))).toEqual([
-      'unknown: 1 connection changes masking in a way that nobody can compare (Connection/a)',
+      'unknown: 1 connection changes masking in a way that cannot be compared (Connection/a)',
     ]);
   });
 });
@@ -207,7 +228,7 @@ describe('the order of headlines', () => {
     expect(sentences(protection)).toEqual([
       'weakens: 2 connections lose review (Connection/a, Connection/b)',
       'weakens: 1 connection shows the schema (Connection/a)',
-      'unknown: 1 connection changes guardrail patterns in a way that nobody can compare (Connection/a)',
+      'unknown: 1 connection changes guardrail patterns in a way that cannot be compared (Connection/a)',
       'strengthens: 1 connection gains redaction (Connection/b)',
     ]);
     expect(protection.headlines[0]?.tags).toEqual({ env: 'prod' });

@@ -52,10 +52,14 @@ function sideOf(value: Json | undefined): FieldChange['before'] {
 export function protectionOfWrites(
   live: readonly LiveResource[],
   changes: readonly Change[],
-  { edges = [], dialect = 'interface' }: { readonly edges?: readonly EdgeChange[]; readonly dialect?: string } = {},
+  {
+    edges = [],
+    dialect = 'interface',
+    longestAccess,
+  }: { readonly edges?: readonly EdgeChange[]; readonly dialect?: string; readonly longestAccess?: number | undefined } = {},
 ): Protection {
   const writes: PlannedWrites = { target: { name: 'test', url: 'http://test', dialect }, changes, edges };
-  return protectionOf(writes, stateOf(...live), registry);
+  return protectionOf(writes, { ...stateOf(...live), ...(longestAccess === undefined ? {} : { longestAccess }) }, registry);
 }
 
 /** The sentences, with whom they go for. */

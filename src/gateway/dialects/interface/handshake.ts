@@ -10,12 +10,14 @@ export function readCapabilities(handshake: Handshake): Capabilities {
   const isOstiary = isOstiaryServer(handshake);
   const version = nonEmptyText(info['version']);
   const borrowed = asArray(info['borrowed_fields']).filter((name) => typeof name === 'string');
+  const longest = info['longest_access_duration'];
   const organisation = nonEmptyText(info['organisation']) ?? nonEmptyText(info['organization']);
   return {
     ...(organisation === undefined ? {} : { organisation }),
     ...(version === undefined ? {} : { version }),
     ...(role === undefined ? {} : { role }),
     ...(borrowed.length === 0 ? {} : { borrowed }),
+    ...(typeof longest === 'number' ? { longestAccess: longest } : {}),
     keepsHiddenSecrets: isOstiary,
     keepsOmittedSecrets: isOstiary,
     seesAll: role !== 'standard',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { comparePostures, differenceVerdict } from '../../../../src/protection/posture/compare-postures.ts';
-import { emptyPosture, type Control, type Posture } from '../../../../src/protection/posture/posture.ts';
+import { compareProtection, differenceVerdict } from '../../../../src/protection/controls/compare-protection.ts';
+import { emptyPosture, type Control, type Posture } from '../../../../src/protection/controls/control.ts';
 
-const counted: Control = { name: 'DOC /E[0-9]+/', form: 'pattern', entityType: 'DOC', limit: 0.2 };
+const counted: Control = { name: 'PERSON', limit: 0.2 };
 const uncounted: Control = { ...counted, limit: 0, relativeToGateway: true };
 
 function masking(...parts: readonly Control[]): Posture {
@@ -10,7 +10,7 @@ function masking(...parts: readonly Control[]): Posture {
 }
 
 function way(before: Posture, after: Posture): readonly string[] {
-  return comparePostures(before, after).map(differenceVerdict);
+  return compareProtection(before, after).map(differenceVerdict);
 }
 
 test('a second masking rule with another score never weakens, and the effect of its removal is unknown', () => {

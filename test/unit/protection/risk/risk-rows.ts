@@ -15,6 +15,14 @@ type Side = readonly Manifest[];
 export type Row = readonly [name: string, first: Side, second: Side, there: readonly string[], back: readonly string[]];
 
 const secret = { 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value: 'secret' } };
+
+/** A connection with review and a credential from a store, on a host. */
+function reaching(name: string, host: string): Manifest {
+  return connection(name, {
+    reviewers: ['dba'],
+    secret: { 'envvar:HOST': { value: host }, 'envvar:PASS': '_cloudsecrets:orders/db:pass' },
+  });
+}
 export const closed: Manifest = connection('orders', { access_mode_connect: 'disabled', access_mode_exec: 'enabled' });
 
 export function own(spec: JsonObject): Side {
@@ -93,10 +101,17 @@ export const rows: readonly Row[] = [
   ],
   [
     'force approval',
-    own({}),
-    own({ force_approve_groups: ['sre'] }),
+    own({ reviewers: ['dba'] }),
+    own({ reviewers: ['dba'], force_approve_groups: ['sre'] }),
     ['weakens force-approver-added'],
     ['strengthens force-approver-removed'],
+  ],
+  [
+    'force approval without review',
+    own({}),
+    own({ force_approve_groups: ['sre'] }),
+    ['neutral force-approver-added'],
+    ['neutral force-approver-removed'],
   ],
   [
     'durations',
@@ -105,7 +120,7 @@ export const rows: readonly Row[] = [
     ['weakens duration-raised'],
     ['strengthens duration-lowered'],
   ],
-  ['no limit', own({ access_max_duration: 60 }), own({}), ['weakens duration-raised'], ['strengthens duration-lowered']],
+  ['no limit', own({ access_max_duration: 60 }), own({}), ['unknown duration-changed'], ['unknown duration-changed']],
   [
     'metadata',
     own({ mandatory_metadata_fields: ['ticket'] }),
@@ -158,19 +173,55 @@ export const rows: readonly Row[] = [
     ['weakens pattern-removed'],
     ['strengthens pattern-added'],
   ],
-  ['a pattern for another', blocking(pattern('a+')), blocking(pattern('a*')), ['unknown pattern-changed'], ['unknown pattern-changed']],
+  ['a pattern for another', blocking(pattern('a+')), blocking(pattern('b+')), ['unknown pattern-changed'], ['unknown pattern-changed']],
+  ['a wider pattern', blocking(pattern('a+')), blocking(pattern('[ab]+')), ['strengthens pattern-added'], ['weakens pattern-removed']],
+  [
+    'a pattern for its words',
+    blocking(words('DROP', 'drop')),
+    blocking(pattern('(?i)drop')),
+    ['strengthens pattern-added'],
+    ['weakens pattern-removed'],
+  ],
+  [
+    'a pattern that a word covers',
+    blocking(words('DROP'), { input: { rules: [words('DROP'), pattern('^DROP')] } }),
+    blocking(words('DROP')),
+    ['neutral neutral'],
+    ['neutral neutral'],
+  ],
+  [
+    'a word that another rule blocks',
+    [...blocking(words('DROP', 'ALTER')), guardrail('h', [words('DROP')], { connection_ids: ['orders'] })],
+    [...blocking(words('ALTER')), guardrail('h', [words('DROP')], { connection_ids: ['orders'] })],
+    ['neutral word-removed'],
+    ['neutral word-added'],
+  ],
+  [
+    'a word that moves between rules',
+    [...blocking(words('DROP', 'ALTER')), guardrail('h', [words('GRANT')], { connection_ids: ['orders'] })],
+    [...blocking(words('ALTER')), guardrail('h', [words('GRANT', 'DROP')], { connection_ids: ['orders'] })],
+    ['strengthens word-added', 'weakens word-removed'],
+    ['strengthens word-added', 'weakens word-removed'],
+  ],
+  [
+    'a rule on no connection',
+    [connection('orders'), guardrail('g', [words('DROP')])],
+    [connection('orders'), guardrail('g', [words('GRANT')])],
+    ['neutral word-added', 'neutral word-removed'],
+    ['neutral word-added', 'neutral word-removed'],
+  ],
   ['entity types', hiding(registered('PERSON', 'URL')), masked, ['weakens entity-type-removed'], ['strengthens entity-type-added']],
   [
     'custom entity types',
-    hiding({ ...registered('PERSON'), ...custom({}) }),
-    masked,
+    hiding({ ...registered('PERSON'), ...custom({}), score_threshold: 0.5 }),
+    hiding({ ...registered('PERSON'), score_threshold: 0.5 }),
     ['weakens entity-type-removed'],
     ['strengthens entity-type-added'],
   ],
   [
     'a registered entity type for a custom one of the same name',
-    hiding(registered('PERSON')),
-    hiding({ custom_entity_types: [{ name: 'PERSON', score: 0.5, regex: 'E[0-9]+' }] }),
+    hiding({ ...registered('PERSON'), score_threshold: 0.5 }),
+    hiding({ custom_entity_types: [{ name: 'PERSON', score: 0.5, regex: 'E[0-9]+' }], score_threshold: 0.5 }),
     ['strengthens entity-type-added', 'weakens entity-type-removed'],
     ['strengthens entity-type-added', 'weakens entity-type-removed'],
   ],
@@ -188,12 +239,32 @@ export const rows: readonly Row[] = [
     ['unknown threshold-changed'],
     ['unknown threshold-changed'],
   ],
-  ['scores', hiding(custom({ score: 0.8 })), hiding(custom({ score: 0.2 })), ['weakens score-lowered'], ['strengthens score-raised']],
+  [
+    'scores',
+    hiding({ ...custom({ score: 0.8 }), score_threshold: 0.5 }),
+    hiding({ ...custom({ score: 0.2 }), score_threshold: 0.5 }),
+    ['weakens score-lowered'],
+    ['strengthens score-raised'],
+  ],
+  [
+    'scores that both reach the threshold',
+    hiding({ ...custom({ score: 0.9 }), score_threshold: 0.5 }),
+    hiding({ ...custom({ score: 0.7 }), score_threshold: 0.5 }),
+    ['neutral score-lowered'],
+    ['neutral score-raised'],
+  ],
+  [
+    'scores where the gateway’s own threshold counts',
+    hiding(custom({ score: 0.8 })),
+    hiding(custom({ score: 0.2 })),
+    ['unknown score-lowered'],
+    ['strengthens score-raised'],
+  ],
   ['a custom regex', hiding(custom({})), hiding(custom({ regex: 'X+' })), ['unknown pattern-changed'], ['unknown pattern-changed']],
   [
     'a custom list',
-    hiding(custom({ deny_list: ['a', 'b'] })),
-    hiding(custom({ deny_list: ['a'] })),
+    hiding({ ...custom({ deny_list: ['a', 'b'] }), score_threshold: 0.5 }),
+    hiding({ ...custom({ deny_list: ['a'] }), score_threshold: 0.5 }),
     ['weakens word-removed'],
     ['strengthens word-added'],
   ],
@@ -239,7 +310,79 @@ export const rows: readonly Row[] = [
   ],
   ['an agent without a credential', own({}), own({ agent_id: 'other' }), ['neutral neutral'], ['neutral neutral']],
   ['tags', own({}), own({ connection_tags: { env: 'dev' } }), ['neutral neutral'], ['neutral neutral']],
-  ['what comes', [], [connection('orders')], ['neutral created'], []],
+  ['a new connection', [], [connection('orders', { reviewers: ['dba'] })], ['neutral created'], []],
+  ['a new connection that is accessible without protection', [], [connection('orders')], ['exposes exposed'], []],
+  ['a new connection that is closed', [], own({ access_mode_connect: 'disabled' }), ['neutral created'], []],
+  [
+    'a successor with less protection',
+    [connection('db', { reviewers: ['dba'] })],
+    [connection('db2', { reviewers: [] }, { replaces: 'db' })],
+    ['strengthens access-closed', 'weakens replacement-differs'],
+    [],
+  ],
+  [
+    'a successor with more protection',
+    [connection('db')],
+    [connection('db2', { reviewers: ['dba'] }, { replaces: 'db' })],
+    ['strengthens access-closed', 'strengthens replacement-differs'],
+    [],
+  ],
+  [
+    'a successor that is protected in the same way',
+    [connection('db', { reviewers: ['dba'] })],
+    [connection('db2', { reviewers: ['dba'] }, { replaces: 'db' })],
+    ['neutral replacement-differs', 'strengthens access-closed'],
+    [],
+  ],
+  [
+    'a type that forwards what it cannot read, with masking',
+    [connection('orders'), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
+    [connection('orders', { subtype: 'tcp' }), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
+    ['weakens enforcement-changed'],
+    ['strengthens enforcement-changed'],
+  ],
+  [
+    'a type that forwards what it cannot read, with a guardrail',
+    blocking(words('DROP')),
+    [connection('orders', { subtype: 'tcp' }), ...blocking(words('DROP')).slice(1)],
+    ['availability unenforceable', 'unknown enforcement-changed'],
+    ['unknown enforcement-changed'],
+  ],
+  [
+    'a type that no documentation describes, with masking',
+    [connection('orders'), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
+    [connection('orders', { subtype: 'newdb' }), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
+    ['unknown enforcement-changed'],
+    ['unknown enforcement-changed'],
+  ],
+  [
+    'a type that forwards what it cannot read, without rules',
+    own({}),
+    own({ subtype: 'tcp' }),
+    ['neutral enforcement-changed'],
+    ['neutral enforcement-changed'],
+  ],
+  [
+    'a credential under another key',
+    own({ secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } }),
+    own({ secret: { 'envvar:TOKEN': '_cloudsecrets:orders/db:pass' } }),
+    ['reroutes secret-reused'],
+    ['reroutes secret-reused'],
+  ],
+  [
+    'a credential on a new connection with another host',
+    [reaching('a', 'one')],
+    [reaching('a', 'one'), reaching('b', 'two')],
+    ['reroutes secret-reused'],
+    [],
+  ],
+  [
+    'a credential on a new connection with the same host',
+    [reaching('a', 'one')],
+    [reaching('a', 'one'), reaching('b', 'one')],
+    ['neutral created'],
+    [],
+  ],
   [
     'a guardrail where the proxy cannot enforce it',
     [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')])],
@@ -264,4 +407,11 @@ export const rows: readonly Row[] = [
 ];
 
 /** Resources that keep what a manifest leaves out have nothing to go back to; so the way back of one row is nothing. */
-export const oneWay: ReadonlySet<string> = new Set(['what comes', 'resources', 'a number that asks for no less']);
+export const oneWay: ReadonlySet<string> = new Set([
+  ...['', ' that is accessible without protection', ' that is closed'].map((how) => `a new connection${how}`),
+  ...['less protection', 'more protection'].map((what) => `a successor with ${what}`),
+  'a successor that is protected in the same way',
+  ...['another', 'the same'].map((which) => `a credential on a new connection with ${which} host`),
+  'resources',
+  'a number that asks for no less',
+]);

@@ -18,7 +18,7 @@ describe('the risks of a change', () => {
 
   test('a deleted connection affects availability, and a deleted rule is detached', () => {
     const plan = planWithRisks(attached, [connection('other')], { prune: true });
-    expect(riskTexts(plan)).toEqual(['availability deleted', 'neutral created', 'weakens guardrail-detached']);
+    expect(riskTexts(plan)).toEqual(['availability deleted', 'exposes exposed', 'neutral guardrail-detached']);
   });
 
   test('a value that one side cannot read is unknown', () => {
@@ -44,7 +44,7 @@ describe('the risks of a change', () => {
 
   test('every code of the table occurs', () => {
     const met = new Set(rows.flatMap(([, , , there, back]) => [...there, ...back]).map((text) => text.split(' ')[1]));
-    const elsewhere = ['deleted', 'unknown'];
+    const elsewhere = ['deleted', 'unknown', 'combined-effect'];
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
 

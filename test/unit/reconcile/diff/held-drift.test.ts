@@ -186,9 +186,16 @@ describe('a drift of a rule is held only if a connection is provably better prot
     [
       'a higher score',
       'DataMaskingRule',
-      { applied: masks(employee(0.5)), live: masks(employee(0.6)) },
+      { applied: masks({ ...employee(0.5), score_threshold: 0.6 }), live: masks({ ...employee(0.6), score_threshold: 0.6 }) },
       ['/custom_entity_types/EMP/score'],
     ],
+    [
+      'a higher score than the threshold needs',
+      'DataMaskingRule',
+      { applied: masks({ ...employee(0.7), score_threshold: 0.6 }), live: masks({ ...employee(0.9), score_threshold: 0.6 }) },
+      [],
+    ],
+    ['a higher score without a threshold', 'DataMaskingRule', { applied: masks(employee(0.5)), live: masks(employee(0.6)) }, []],
     ['a lower score', 'DataMaskingRule', { applied: masks(employee(0.5)), live: masks(employee(0.4)) }, []],
   ])('%s', async (_, kind, side, held) => {
     expect((await planDrift(kind, side)).held).toEqual(held);
@@ -200,7 +207,7 @@ describe('a drift of a rule is held only if a connection is provably better prot
     expect(after).toMatchObject(input(pattern('(?i)drop')));
     expect(plan.changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toEqual(['unknown']);
     expect(plan.protection.headlines.map(({ text, way }) => [way, text])).toEqual([
-      ['unknown', '1 connection changes guardrail patterns in a way that nobody can compare'],
+      ['unknown', '1 connection changes guardrail patterns in a way that cannot be compared'],
     ]);
   });
 

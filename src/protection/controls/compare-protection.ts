@@ -1,0 +1,77 @@
+import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
+import { controlTable, type ControlRow } from './control-table.ts';
+import { controlsOf, type Control, type ControlComparison, type Posture } from './control.ts';
+
+/** The difference of one control type between two states of a connection. */
+export type ControlDifference = ControlComparison & { readonly aspect: ControlType };
+
+/** Caches comparisons of control lists, because connections share the lists of their rules. */
+export type ComparisonCache = Map<string, Map<readonly Control[], Map<readonly Control[], ControlComparison>>>;
+
+/** Lists the control types in which two states of a connection differ. It is the only judge of what protects more. */
+export function compareProtection(before: Posture, after: Posture, known: ComparisonCache = new Map()): readonly ControlDifference[] {
+  if (before === after) return [];
+  return controlTable.flatMap((row) => {
+    const found = compareCached(row, { before, after, known });
+    const { lost, gained, incomparable, coexisting } = found;
+    if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];
+    const aspect = row.type;
+    if (before.incomplete.has(aspect) === after.incomplete.has(aspect)) return [{ aspect, ...found }];
+    // A control type that is completely visible on one side only cannot be compared.
+    return [{ ...found, aspect, lost: [], gained: [], coexisting: [], incomparable: [...lost, ...gained, ...incomparable, ...coexisting] }];
+  });
+}
+
+type CacheInput = { readonly before: Posture; readonly after: Posture; readonly known: ComparisonCache };
+
+/** Compares the controls of rules once for all connections with the same rules and the same enforcement. */
+function compareCached({ type, ruleKind, compare }: ControlRow, { before, after, known }: CacheInput): ControlComparison {
+  if (ruleKind === undefined) return compare(before, after);
+  const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
+  const [first, last] = [before.enforcement, after.enforcement];
+  const key = [type, first.kind, first.by, last.kind, last.by].join('\u0000');
+  const byBefore = known.get(key) ?? new Map<readonly Control[], Map<readonly Control[], ControlComparison>>();
+  const byAfter = byBefore.get(had) ?? new Map<readonly Control[], ControlComparison>();
+  const found = byAfter.get(has) ?? compare(before, after);
+  known.set(key, byBefore.set(had, byAfter.set(has, found)));
+  return found;
+}
+
+/** Returns the verdict of a difference: certain losses outweigh what cannot be compared, which outweighs gains. */
+export function differenceVerdict({
+  lost,
+  gained,
+  incomparable,
+  coexisting,
+}: Pick<ControlDifference, 'lost' | 'gained' | 'incomparable' | 'coexisting'>): ProtectionVerdict {
+  if (lost.length > 0) return gained.length > 0 ? 'both' : 'weakens';
+  if (incomparable.length > 0) return 'unknown';
+  return gained.length + coexisting.length > 0 ? 'strengthens' : 'neutral';
+}
+
+/** One effect of a difference; a mixed difference has two. */
+export type ProtectionEffect = Exclude<ProtectionVerdict, 'both' | 'neutral'>;
+
+/** Returns all effects of differences. */
+export function effectsOfDifferences(differences: readonly ControlDifference[]): ReadonlySet<ProtectionEffect> {
+  return new Set(
+    differences.flatMap(({ lost, gained, incomparable, coexisting }) => [
+      ...(lost.length > 0 ? (['weakens'] as const) : []),
+      ...(incomparable.length > 0 ? (['unknown'] as const) : []),
+      ...(gained.length + coexisting.length > 0 ? (['strengthens'] as const) : []),
+    ]),
+  );
+}
+
+/** Combines effects into one verdict: a control that weakens and another that strengthens give `both`. */
+export function combineEffects(effects: ReadonlySet<ProtectionEffect>): ProtectionVerdict {
+  if (effects.has('weakens')) return effects.has('strengthens') ? 'both' : 'weakens';
+  if (effects.has('unknown')) return 'unknown';
+  return effects.has('strengthens') ? 'strengthens' : 'neutral';
+}
+
+/** Returns the verdict of the inverse change. */
+export function reverseVerdict(verdict: ProtectionVerdict): ProtectionVerdict {
+  if (verdict === 'weakens') return 'strengthens';
+  return verdict === 'strengthens' ? 'weakens' : verdict;
+}

@@ -1,0 +1,120 @@
+import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
+import { contains, oneChar, type PatternNode } from './char-set.ts';
+import { alphabetOf, characterClass } from './few-states.ts';
+import { parsePattern } from './parse.ts';
+
+/** What blocks a text: a word anywhere in it, or a pattern that matches anywhere in it. */
+export type TextMatcher = { readonly word: string } | { readonly pattern: string };
+
+const maxCharacters = 400;
+const maxStates = 2_000;
+/** The maximum number of ranges of characters; a class of Unicode letters alone has more. */
+const maxRanges = 300;
+const maxWork = 200_000;
+
+/**
+ * Returns whether the others block every text that `one` blocks. Undefined when a pattern is invalid, has a class of
+ * Unicode, or is too large to decide.
+ */
+export function coversAllTexts(one: TextMatcher, others: readonly TextMatcher[]): boolean | undefined {
+  const left = automatonOf([one]);
+  const right = automatonOf(others);
+  return left === undefined || right === undefined ? undefined : includes(left, right);
+}
+
+/** Returns whether one of the matchers blocks a text; undefined when that cannot be decided. */
+export function blocksText(matchers: readonly TextMatcher[], text: string): boolean | undefined {
+  if (matchers.some((one) => 'word' in one && text.includes(one.word))) return true;
+  const patterns = matchers.filter((one) => 'pattern' in one);
+  if (patterns.length === 0) return false;
+  const machine = automatonOf(patterns);
+  return machine === undefined ? undefined : findsMatch(machine, text);
+}
+
+/** Returns one automaton that matches what any of the matchers matches. */
+function automatonOf(matchers: readonly TextMatcher[]): Automaton | undefined {
+  const parts: PatternNode[] = [];
+  for (const one of matchers) {
+    const read = 'word' in one ? { node: wordNode(one.word) } : parsePattern(one.pattern);
+    if ('error' in read || ('pattern' in one && foldsOtherLetters(one.pattern))) return undefined;
+    parts.push(read.node);
+  }
+  return buildAutomaton({ op: 'either', parts }, maxCharacters);
+}
+
+/** Returns whether a pattern ignores the case of letters outside ASCII, which the parser does not fold. */
+function foldsOtherLetters(pattern: string): boolean {
+  return /\(\?[A-Za-z]*i/.test(pattern) && /[^ -~]|\\[xpP0-7]/.test(pattern);
+}
+
+function wordNode(word: string): PatternNode {
+  return { op: 'join', parts: Array.from(word, (letter): PatternNode => ({ op: 'char', set: oneChar(letter.codePointAt(0) ?? 0) })) };
+}
+
+/** A set of states of both automata after some text: `hit` means that the left one has matched and the right one has not. */
+type Pair = { readonly left: ReadonlySet<number>; readonly right: ReadonlySet<number>; readonly hit: boolean; readonly before: string };
+
+/** Searches for a text that the left automaton matches somewhere and the right one nowhere. */
+function includes(left: Automaton, right: Automaton): boolean | undefined {
+  const alphabet = ['', ...alphabetOf({ sets: [...left.sets, ...right.sets] })];
+  if (alphabet.length > maxRanges) return undefined;
+  const seen = new Set<string>();
+  const open: Pair[] = [{ left: new Set(), right: new Set(), hit: false, before: '' }];
+  let work = maxWork;
+  for (const { left: from, right: against, hit: wasHit, before } of open) {
+    for (const letter of alphabet) {
+      work -= from.size + against.size + 1;
+      if (work < 0) return undefined;
+      if (endsMatch(right, against, { before, letter })) continue;
+      const hit = wasHit || endsMatch(left, from, { before, letter });
+      if (letter === '') {
+        if (hit) return false;
+        continue;
+      }
+      const next: Pair = {
+        left: hit ? new Set() : advance(left, from, { before, letter }),
+        right: advance(right, against, { before, letter }),
+        hit,
+        before: letter,
+      };
+      const key = `${hit} ${stateText(next.left)} ${stateText(next.right)} ${characterClass(letter)}`;
+      if (seen.has(key)) continue;
+      if (seen.size >= maxStates) return undefined;
+      seen.add(key);
+      open.push(next);
+    }
+  }
+  return true;
+}
+
+/** A position in a text: the characters on both sides; an empty string is an end of the text. */
+type Boundary = { readonly before: string; readonly letter: string };
+
+function endsMatch({ last, empty }: Automaton, at: ReadonlySet<number>, { before, letter }: Boundary): boolean {
+  const holds = holdsBetween(before, letter);
+  return last.some(({ to, guards }) => at.has(to) && guards.every(holds)) || empty.some((guards) => guards.every(holds));
+}
+
+/** Returns the states after one more character; a match may begin at every position. */
+function advance({ sets, first, next }: Automaton, at: ReadonlySet<number>, { before, letter }: Boundary): ReadonlySet<number> {
+  const holds = holdsBetween(before, letter);
+  const rune = letter.codePointAt(0) ?? 0;
+  const steps = [...[...at].flatMap((from) => next[from] ?? []), ...first];
+  return new Set(steps.flatMap(({ to, guards }) => (guards.every(holds) && contains(sets[to], rune) ? [to] : [])));
+}
+
+function stateText(states: ReadonlySet<number>): string {
+  return [...states].toSorted((one, other) => one - other).join(',');
+}
+
+function findsMatch(machine: Automaton, text: string): boolean {
+  const letters = [...Array.from(text), ''];
+  let at: ReadonlySet<number> = new Set();
+  let before = '';
+  for (const letter of letters) {
+    if (endsMatch(machine, at, { before, letter })) return true;
+    at = advance(machine, at, { before, letter });
+    before = letter;
+  }
+  return false;
+}

@@ -1,0 +1,117 @@
+import { isWritten, liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
+import type { ControlType } from '../../model/protection/protection.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { compareProtection, effectsOfDifferences, type ControlDifference, type ProtectionEffect } from '../controls/compare-protection.ts';
+import { emptyPosture, type Posture } from '../controls/control.ts';
+import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
+import { accessRulesOn, rulesOn, textsIn, type ResourceSnapshot } from '../posture/protection-snapshot.ts';
+
+/** The effects of one change by control type, with the connections that have them. */
+export type ChangeEffects = Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>;
+
+/**
+ * Returns what each change contributes to the comparison of every connection, by the live key of the change: the connection with
+ * only this change, and with all changes but this one. So no change has a milder effect than the plan as a whole.
+ */
+export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots): ReadonlyMap<ResourceId, ChangeEffects> {
+  const { before, after, postureBefore, postureAfter, predecessors, compared } = snapshots;
+  const changes = new Map(plan.changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
+  const found = new Map<ResourceId, ChangeEffects>();
+  const add = (key: ResourceId, connection: ResourceId, differences: readonly ControlDifference[]): void => {
+    for (const difference of differences) addDifference(found, { key, connection, difference });
+  };
+  const writers = writersOf(plan.edges);
+  for (const id of affectedIds(plan, before, after)) {
+    const [had, has, predecessor] = [postureBefore(id), postureAfter(id), predecessors.get(id)];
+    if (has === undefined) continue;
+    if (had === undefined || isFirstOpening(changes.get(id), had)) {
+      if (predecessor !== undefined) add(id, id, compareProtection(postureBefore(predecessor) ?? emptyPosture, has, compared));
+      continue;
+    }
+    const whole = compareProtection(had, has, compared);
+    const keys = involvedKeys(id, { changes, writers: writers.get(id), snapshots });
+    const state = (includes: (key: ResourceId) => boolean): Posture => stateOf(id, includes, { writers: writers.get(id), snapshots });
+    const own = new Map<ResourceId, readonly ControlDifference[]>(
+      keys.map((key) => [
+        key,
+        keys.length === 1
+          ? whole
+          : [
+              ...compareProtection(
+                had,
+                state((other) => other === key),
+                compared,
+              ),
+              ...compareProtection(
+                state((other) => other !== key),
+                has,
+                compared,
+              ),
+            ],
+      ]),
+    );
+    for (const [key, differences] of own) add(key, id, differences);
+    for (const difference of unexplained(whole, [...own.values()].flat())) for (const key of keys) add(key, id, [difference]);
+  }
+  return found;
+}
+
+/** Lists the differences of the whole with an effect that no single change has. */
+function unexplained(whole: readonly ControlDifference[], parts: readonly ControlDifference[]): readonly ControlDifference[] {
+  return whole.filter((difference) => {
+    const single = effectsOfDifferences(parts.filter(({ aspect }) => aspect === difference.aspect));
+    return [...effectsOfDifferences([difference])].some((effect) => !single.has(effect));
+  });
+}
+
+type NewDifference = { readonly key: ResourceId; readonly connection: ResourceId; readonly difference: ControlDifference };
+
+function addDifference(found: Map<ResourceId, ChangeEffects>, { key, connection, difference }: NewDifference): void {
+  const effects = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
+  const byEffect = effects.get(difference.aspect) ?? new Map<ProtectionEffect, Set<ResourceId>>();
+  for (const effect of effectsOfDifferences([difference])) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(connection));
+  found.set(key, effects.set(difference.aspect, byEffect));
+}
+
+/** The change that writes each attached or detached edge of a connection, by rule. */
+type EdgeWriters = ReadonlyMap<ResourceId, ResourceId>;
+
+function writersOf(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, EdgeWriters> {
+  const all = new Map<ResourceId, Map<ResourceId, ResourceId>>();
+  for (const { action, by, rule, connection } of edges) {
+    if (by === undefined || (action !== 'attach' && action !== 'detach')) continue;
+    all.set(connection, (all.get(connection) ?? new Map<ResourceId, ResourceId>()).set(rule, by));
+  }
+  return all;
+}
+
+type InvolvedInput = {
+  readonly changes: ReadonlyMap<ResourceId, Change>;
+  readonly writers: EdgeWriters | undefined;
+  readonly snapshots: PlanSnapshots;
+};
+
+/** Lists the changes that may affect a connection: its own, those of its rules, and those that write its edges. */
+function involvedKeys(id: ResourceId, { changes, writers, snapshots: { before, after } }: InvolvedInput): readonly ResourceId[] {
+  const all = [id, ...rulesOn(before, id), ...rulesOn(after, id), ...(writers?.values() ?? [])];
+  return [...new Set(all)].filter((key) => changes.has(key));
+}
+
+type StateInput = Pick<InvolvedInput, 'writers' | 'snapshots'>;
+
+/** Returns the posture of a connection with only some of the changes. */
+function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { writers, snapshots }: StateInput): Posture {
+  const { before, after, build } = snapshots;
+  const resourceOf = (key: ResourceId): ResourceSnapshot | undefined => (includes(key) ? after : before).resources.get(key);
+  const resource = resourceOf(id) ?? { spec: {}, unknown: [] };
+  const attributes = textsIn(resource.spec['attributes']);
+  const isAttached = (rule: ResourceId): boolean =>
+    (includes(writers?.get(rule) ?? rule) ? after : before).edges.get(id)?.has(rule) === true ||
+    textsIn(resourceOf(rule)?.spec['attributes']).some((attribute) => attributes.includes(attribute));
+  const isMissing = (rule: ResourceId): boolean =>
+    resourceOf(rule) === undefined && (before.resources.has(rule) || after.resources.has(rule));
+  const sharing = attributes.flatMap((attribute) => [before, after].flatMap((one) => [...(one.rulesByAttribute.get(attribute) ?? [])]));
+  const candidates = [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...sharing])].toSorted();
+  const rules = candidates.filter((rule) => isAttached(rule) && !isMissing(rule)).map((rule) => [rule, resourceOf(rule)] as const);
+  return build({ resource, rules: new Map(rules), accessRules: accessRulesOn(before.accessRules, id, resource) });
+}
