@@ -73,6 +73,24 @@ describe('the risks of a change', () => {
   });
 });
 
+/** Changes that weaken, expose or redirect, and that once had a milder risk than their headline. */
+const refused = [
+  'two more groups, of which two together can approve',
+  'a registered entity type for a custom one of the same name',
+  'a successor with less protection',
+  'a new connection that is accessible without protection',
+  'a type that forwards what it cannot read, with masking',
+  'a type that no documentation describes, with masking',
+  'a credential under another key',
+  'a credential on a new connection with another host',
+];
+
+test.each(rows.filter(([name]) => refused.includes(name)))('--max-risk availability refuses %s', (_, first, second) => {
+  const plan = planWithRisks(first, second);
+  expect(riskRefusals(plan, 'availability').length).toBeGreaterThan(0);
+  expect(plan.protection.headlines.filter(({ way }) => way !== 'strengthens').length).toBeGreaterThan(0);
+});
+
 describe('--max-risk', () => {
   test('refuses each risk code above the limit once', () => {
     const plan = planWithRisks(
