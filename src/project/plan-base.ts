@@ -34,6 +34,10 @@ export type PlanBase = {
   readonly read?: ReadRecord;
   /** What the record knows beyond the base. */
   readonly remembered?: Remembered;
+  /** Why HEAD takes back what was applied last: it is an ancestor of the recorded commit, with other manifests. */
+  readonly older?: string;
+  /** The manifests of the commit at which the branch left the applied history; undefined unless `own` is set and the branch is behind. */
+  readonly fork?: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -97,8 +101,8 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Om
     return { base: undefined, read, ...remembered, diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
   }
   const base = await loadBase(input, site, { commit, tree });
-  const behind = base.desired === input.desired ? [] : await warnOlderHead(site, commit);
-  return { base, read, ...remembered, diagnostics: [...diagnostics, ...behind] };
+  const behind = base.desired === input.desired ? {} : await compareHistory(site, commit, options.own !== undefined);
+  return { base, read, ...remembered, ...behind, diagnostics };
 }
 
 /** Reads the files of the base. Throws InputError when they cannot be read. */
@@ -157,16 +161,22 @@ async function warnNoneRecorded(repository: Repository, { name }: Target): Promi
   return [{ code: 'git/no-base', severity: 'notice', message, hint: 'the first whole apply records one; --base REF names one by hand' }];
 }
 
-/** Warns when HEAD is older than the last applied commit (an old job runs again, or two jobs run in the wrong order): the plan reverts later changes. */
-async function warnOlderHead(
-  { repository, target }: Pick<CommittedTarget, 'repository' | 'target'>,
-  commit: string,
-): Promise<readonly Diagnostic[]> {
+/** Finds out whether HEAD lacks commits that were applied; for a pull request, reads the manifests that both started from. */
+async function compareHistory(site: CommittedTarget, commit: string, isProposal: boolean): Promise<Pick<PlanBase, 'older' | 'fork'>> {
+  const { repository, target } = site;
   const head = await headOf(repository);
-  if (head === undefined || head === commit || (await mergeBaseOf(repository, head, commit)) !== head) return [];
-  const message = `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this takes back what came since`;
-  const hint = 'check out the branch as it is now; to go back for good, revert the commits';
-  return [{ code: 'git/behind-applied', severity: 'warning', message, hint }];
+  if (head === undefined || head === commit) return {};
+  const fork = await mergeBaseOf(repository, head, commit);
+  if (fork === undefined || fork === commit) return {};
+  if (isProposal) {
+    const { value: tree } = await readCommittedTree(site, fork);
+    const state = tree === undefined ? undefined : (await loadCommittedState(repository, fork, tree)).value;
+    return state === undefined ? {} : { fork: state };
+  }
+  if (fork !== head) return {};
+  return {
+    older: `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this takes back what came since`,
+  };
 }
 
 function otherGateway(commit: string, then: Target, now: Target): Diagnostic {

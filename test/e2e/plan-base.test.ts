@@ -60,24 +60,24 @@ describe('the base', () => {
     expect(base?.desired.resources[0]?.locate('').file).toBe(`${commit.slice(0, 10)}:access/a.yaml`);
   });
 
-  it('warns when HEAD is older than the applied commit and the manifests differ', async () => {
+  it('finds out that HEAD is older than the applied commit and the manifests differ', async () => {
     const { repository, commit } = await applied(make);
     repository.save({ 'README.md': '' });
     const readme = repository.git('rev-parse', 'HEAD');
     repository.save({ 'access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     await record(repository);
-    const behind = async (): Promise<readonly string[]> => codes((await planBase(repository)).diagnostics);
-    expect(await behind()).toStrictEqual([]);
-    for (const older of [commit, readme]) {
-      repository.git('checkout', '--quiet', older);
-      expect(await behind()).toStrictEqual(['warning git/behind-applied']);
+    const older = async (): Promise<string | undefined> => (await planBase(repository)).older;
+    expect(await older()).toBeUndefined();
+    for (const early of [commit, readme]) {
+      repository.git('checkout', '--quiet', early);
+      expect(await older()).toContain(`HEAD (${early.slice(0, 10)}) is older than`);
     }
     // Of a branch that left earlier nothing is known to be taken back.
     repository.save({ 'access/c.yaml': connection('c') });
-    expect(await behind()).toStrictEqual([]);
+    expect(await older()).toBeUndefined();
     repository.git('checkout', '--quiet', 'main');
     repository.git('revert', '--no-edit', 'HEAD');
-    expect(await behind()).toStrictEqual([]);
+    expect(await older()).toBeUndefined();
   });
 
   it('treats unselected manifests as present', async () => {

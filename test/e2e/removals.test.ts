@@ -179,3 +179,35 @@ describe('an apply that fails', () => {
     expect(await isLive('f3-b')).toBe(false);
   });
 });
+
+describe('a branch behind the applied commit', () => {
+  test('shows only its own changes, and says by how many it is behind', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('b1-a'), 'access/b.yaml': connection('b1-b') });
+    ours.git('checkout', '--quiet', '-b', 'topic');
+    ours.save({ 'access/own.yaml': connection('b1-own') });
+    ours.git('checkout', '--quiet', 'main');
+    ours.remove('access/b.yaml');
+    ours.save({ 'access/a.yaml': connection('b1-a', { reviewers: ['dba'] }), 'access/g.yaml': guardrail('b1-g') });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    ours.git('checkout', '--quiet', 'topic');
+    const planned = await gateway.run('plan --own main --format json', ours.folder);
+    expect(planned).toMatchObject({ code: 0, stderr: expect.stringContaining('this branch is behind by 3 merged changes') });
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([{ id: 'Connection/b1-own', action: 'create', own: true }]);
+    ours.git('merge', '--quiet', '--no-edit', 'main');
+    const merged = await gateway.run('plan --own main --format json', ours.folder);
+    expect(merged).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(merged.stdout).plans[0].digest).toBe(JSON.parse(planned.stdout).plans[0].digest);
+  });
+
+  test('an older commit is not applied without a reason', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('b2-a') });
+    ours.save({ 'access/a.yaml': connection('b2-a', { reviewers: ['dba'] }) });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.git('checkout', '--quiet', 'HEAD~1');
+    expect(await gateway.run('plan', ours.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 6 });
+    expect(await reviewersOf('b2-a')).toEqual(['dba']);
+    expect(await gateway.run('apply --yes --allow git/older-commit=rollback', ours.folder)).toMatchObject({ code: 0 });
+    expect(await reviewersOf('b2-a')).toEqual([]);
+  });
+});

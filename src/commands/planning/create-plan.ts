@@ -5,7 +5,7 @@ import type { BaseState, DesiredState } from '../../model/desired.ts';
 import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Allowance, Plan } from '../../model/plan/plan.ts';
+import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-files.ts';
@@ -16,11 +16,13 @@ import { connect, mayWrite, readLive } from '../connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
-import { warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
+import { refuseAgain, warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { mergeBehind } from '../../reconcile/prepare/merge-behind.ts';
+import { shortList } from '../../report/wording/counts.ts';
 import { draftPlan, reviewPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
 import { join } from 'node:path';
 import { cacheFolder } from '../../disk/cache.ts';
@@ -103,17 +105,20 @@ export async function createPlan(
     const rules = await loadRuleChecks(draft.value);
     const reviewed = reviewPlan(draft.value, { preflight, policies, rules, maxRisk: flags.maxRisk, own: planBase.own });
     if (reviewed.value === undefined) throw new InputError(reviewed.diagnostics);
+    const refused = flags.previewOnly === true ? [] : olderCommitRefusals(planBase);
+    const plan = refuseAgain(reviewed.value.plan, refused, flags.allow);
     const warnings = [
       ...policies.diagnostics,
       ...insecureOverride(config, target),
       ...planBase.diagnostics,
+      ...(flags.previewOnly === true ? olderCommitWarnings(planBase) : []),
       ...reviewed.diagnostics,
-      ...unusedAllowances(flags.allow, reviewed.value.plan),
+      ...unusedAllowances(flags.allow, plan),
       ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
       ...cacheWarning(flags.cache, unwritten),
     ];
     const { desired: prepared, base } = draft.value.prepared;
-    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed.value, warnings };
+    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed.value, plan, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
@@ -139,9 +144,41 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
+  const merged = withAppliedSince(desired, planBase);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
-  return { config, target, desired, diagnostics, policies, planBase };
+  return { config, target, diagnostics, policies, ...merged };
+}
+
+/** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
+function withAppliedSince(desired: DesiredState, planBase: PlanBase): Pick<PlanProject, 'desired' | 'planBase'> {
+  const { fork, base, own } = planBase;
+  if (fork === undefined || base === undefined) return { desired, planBase };
+  const merged = mergeBehind(desired, fork, base.desired);
+  if (merged.behind.length === 0) return { desired, planBase };
+  const count = merged.behind.length;
+  const message = `this branch is behind by ${count} merged ${count === 1 ? 'change' : 'changes'}: ${shortList(merged.behind, 5).join(', ')}`;
+  const hint = 'the plan is that of the branch after the merge; update the branch to test them together';
+  const behind: Diagnostic = { code: 'git/behind-applied', severity: 'warning', message, hint };
+  return {
+    desired: merged.desired,
+    planBase: {
+      ...planBase,
+      own: own === undefined ? undefined : mergeBehind(own, fork, base.desired).desired,
+      diagnostics: [...planBase.diagnostics, behind],
+    },
+  };
+}
+
+function olderCommitWarnings({ older }: Pick<PlanBase, 'older'>): readonly Diagnostic[] {
+  return older === undefined ? [] : [{ code: 'git/behind-applied', severity: 'warning', message: older }];
+}
+
+/** Refuses to apply an ancestor of the recorded commit. */
+export function olderCommitRefusals({ older }: Pick<PlanBase, 'older'>): readonly Refusal[] {
+  if (older === undefined) return [];
+  const hint = 'check out the branch as it is now; to go back for good, revert the commits';
+  return [{ code: 'git/older-commit', message: older, hint, allowable: true }];
 }
 
 function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {

@@ -26,7 +26,7 @@ import {
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLive } from '../connect.ts';
 import { readPlanBase } from '../../project/plan-base.ts';
-import type { PlanResult } from './create-plan.ts';
+import { olderCommitRefusals, type PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './save-plan.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { secretLookup, readSavedSecrets } from './read-saved-secrets.ts';
@@ -96,7 +96,7 @@ export async function resumeSavedPlan(
       seen,
       whole: saved.whole,
       steps,
-      plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...stale], flags.allow),
+      plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...olderCommitRefusals(planBase), ...stale], flags.allow),
       warnings: loaded.diagnostics,
     };
   } catch (error) {

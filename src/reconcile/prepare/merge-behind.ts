@@ -1,0 +1,77 @@
+import type { DeclaredEdge, DesiredResource, DesiredState } from '../../model/desired.ts';
+import { canonical, compareText } from '../../model/json.ts';
+import type { ResourceId } from '../../model/resource.ts';
+
+/** The manifests of a branch with what was applied since it started, and the objects that the branch lacks. */
+export type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly ResourceId[] };
+
+/**
+ * Merges applied changes into a branch as a merge of the commits would: an object that the branch left as it was at the fork is as it
+ * was applied. What the branch changed stays as it is.
+ */
+export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: DesiredState): MergedBranch {
+  const [before, after] = [byId(fork.resources), byId(applied.resources)];
+  const hidden = new Set(branch.unselected.map(({ id }) => id));
+  const behind = new Set<ResourceId>();
+  const kept = branch.resources.flatMap((resource): readonly DesiredResource[] => {
+    const [then, now] = [before.get(resource.id), after.get(resource.id)];
+    if (then === undefined || !isSame(then, resource) || (now !== undefined && isSame(now, resource))) return [resource];
+    behind.add(resource.id);
+    return now === undefined ? [] : [now];
+  });
+  const declared = new Set(branch.resources.map(({ id }) => id));
+  const added = applied.resources.filter(({ id }) => !before.has(id) && !declared.has(id) && !hidden.has(id));
+  for (const { id } of added) behind.add(id);
+  const edges = mergeEdges(branch, fork, applied, (id) => behind.add(id));
+  const desired = { ...branch, resources: [...kept, ...added], edges };
+  return behind.size === 0 ? { desired: branch, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
+}
+
+function byId(resources: readonly DesiredResource[]): ReadonlyMap<ResourceId, DesiredResource> {
+  return new Map(resources.map((resource) => [resource.id, resource]));
+}
+
+function isSame(one: DesiredResource, other: DesiredResource): boolean {
+  return textOf(one) === textOf(other);
+}
+
+/** Returns everything that a manifest states, without positions; secrets count by their sources. */
+function textOf(resource: DesiredResource): string {
+  const { key, spec, stated, secrets, wholeSecrets, ignore, selector, protect, adopt, replaces = '', renamedFrom = '' } = resource;
+  const sources = Object.fromEntries(
+    Object.entries(secrets).map(([path, { source, state }]) => [path, state === 'keep' ? 'keep' : source]),
+  );
+  const chosen = selector === undefined ? [] : [selector.field, selector.value];
+  return canonical([
+    key,
+    spec,
+    [...stated].toSorted(),
+    sources,
+    [...wholeSecrets],
+    [...ignore],
+    chosen,
+    protect,
+    adopt,
+    replaces,
+    renamedFrom,
+  ]);
+}
+
+/** Merges the declared edges; reports the objects whose edges the branch lacks. */
+function mergeEdges(
+  branch: DesiredState,
+  fork: DesiredState,
+  applied: DesiredState,
+  report: (id: ResourceId) => void,
+): readonly DeclaredEdge[] {
+  const [own, before, after] = [branch, fork, applied].map(({ edges }) => new Map(edges.map((edge) => [edgeText(edge), edge])));
+  const lost = [...(own ?? [])].filter(([text]) => before?.has(text) === true && after?.has(text) !== true);
+  const gained = [...(after ?? [])].filter(([text]) => before?.has(text) !== true && own?.has(text) !== true);
+  for (const [, { declarations }] of [...lost, ...gained]) for (const { by } of declarations) report(by);
+  const dropped = new Set(lost.map(([text]) => text));
+  return [...branch.edges.filter((edge) => !dropped.has(edgeText(edge))), ...gained.map(([, edge]) => edge)];
+}
+
+function edgeText({ rule, connection }: DeclaredEdge): string {
+  return canonical([rule.kind, rule.text, connection.kind, connection.text]);
+}
