@@ -81,7 +81,7 @@ async function begin(stage: Stage): Promise<Scene> {
   git(origin, 'init --quiet --bare --initial-branch=main');
   const scene = { ...stage, clone };
   write(scene, {
-    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets: { production: { url: '${stage.gateway.url}' } }\n`,
+    'ostiary.yaml': `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets: { production: { url: '${stage.gateway.url}', prune: true } }\n`,
     'access/orders-db.yaml': orders('orders-db'),
     'access/no-drop.yaml': noDrop,
   });
