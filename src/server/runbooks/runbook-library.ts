@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
+import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type StoredObject } from '../objects/object-reader.ts';
 import { limitConcurrency } from '../http/limit-concurrency.ts';
@@ -57,9 +58,10 @@ export type FoundRunbooks = {
 
 /** The runbooks of all configured repositories. */
 export interface RunbookLibrary {
-  readonly list: () => Promise<RunbookListing>;
+  /** Lists for a caller of this role: a standard caller does not see why a repository is unreadable, because a foreign server wrote that text. */
+  readonly list: (role: Role) => Promise<RunbookListing>;
   /** Finds a term in `repository/name`, ignoring case. */
-  readonly search: (term: string) => Promise<FoundRunbooks>;
+  readonly search: (term: string, role: Role) => Promise<FoundRunbooks>;
 }
 
 export type RunbookLibraryOptions = {
@@ -86,7 +88,8 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
   const cache = new Map<string, CachedRead>();
   const limited = limitConcurrency(maxConcurrentReads);
 
-  async function list(): Promise<RunbookListing> {
+  async function list(role: Role): Promise<RunbookListing> {
+    const reasonFor = (failure: string): string => (role === 'standard' ? 'only admins and auditors see the reason' : failure);
     const configurations = await listObjects(store, collection);
     const known = new Set(configurations.map(({ id }) => id));
     for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
@@ -94,7 +97,9 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
     return {
       repositories: outcome.flatMap((one) => ('runbooks' in one ? [one.runbooks] : [])),
       errors: outcome.flatMap((one, index) =>
-        'failure' in one ? [`failed listing runbooks for repo ${specText(configurations[index], 'git_url')}, err=${one.failure}`] : [],
+        'failure' in one
+          ? [`failed listing runbooks for repo ${specText(configurations[index], 'git_url')}, err=${reasonFor(one.failure)}`]
+          : [],
       ),
     };
   }
@@ -131,8 +136,8 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
 
   return {
     list,
-    async search(term) {
-      const { repositories: read, errors } = await list();
+    async search(term, role) {
+      const { repositories: read, errors } = await list(role);
       const wanted = term.toLowerCase();
       const all = read.flatMap(({ repository, items }) => items.map(({ name }) => ({ name, repository })));
       return { runbooks: all.filter(({ name, repository }) => `${repository}/${name}`.toLowerCase().includes(wanted)), errors };

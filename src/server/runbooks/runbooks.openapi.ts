@@ -110,16 +110,16 @@ export const runbookSection: ApiSection = {
 export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
   app.get('/plugins/runbooks/templates', async (c) => {
     const connections = await connectionNames(store);
-    return c.json(listingJson(await library.list(), (runbook) => [{ ...runbook, connections }]));
+    return c.json(listingJson(await library.list(c.get('principal').role), (runbook) => [{ ...runbook, connections }]));
   });
   app.get('/runbooks', async (c) => {
     const all = await connectionNames(store);
     const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
     const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
     const [onlyWithConnections, listed] = [readFlag(c, 'remove_empty_connections', true), readFlag(c, 'list_connections', false)];
-    if (connections.length === 0 && onlyWithConnections) return c.json(listingJson(await library.list(), () => []));
+    if (connections.length === 0 && onlyWithConnections) return c.json(listingJson(await library.list(c.get('principal').role), () => []));
     const shown = listed && connections.length > 0 ? { connections } : {};
-    return c.json(listingJson(await library.list(), (runbook) => [{ ...runbook, ...shown }]));
+    return c.json(listingJson(await library.list(c.get('principal').role), (runbook) => [{ ...runbook, ...shown }]));
   });
 }
 

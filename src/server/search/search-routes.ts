@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { Role } from '../auth/principal.ts';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
@@ -12,7 +13,10 @@ import { exactObject, idSchema, schemaRef, type ApiSection } from '../api/api-se
 export type FoundRunbook = { readonly name: string; readonly repository: string };
 
 /** Finds runbooks whose repository and path contain the term; `errors` has one line per repository that could not be searched. */
-export type RunbookSearch = (term: string) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
+export type RunbookSearch = (
+  term: string,
+  role: Role,
+) => Promise<{ readonly runbooks: readonly FoundRunbook[]; readonly errors: readonly string[] }>;
 
 type SearchRoutesOptions = { readonly store: Store; readonly now: () => Date; readonly searchRunbooks: RunbookSearch; readonly log: Log };
 type SearchPart = { readonly found: readonly JsonObject[]; readonly errors: readonly string[] };
@@ -35,7 +39,7 @@ export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log
       attempt('resources', searchResources(store, term)),
       attempt(
         'runbooks',
-        searchRunbooks(term).then(({ runbooks: found, errors }) => ({ found, errors })),
+        searchRunbooks(term, c.get('principal').role).then(({ runbooks: found, errors }) => ({ found, errors })),
       ),
     ]);
     const errors = [connections, resources, runbooks].flatMap((part) => part.errors);

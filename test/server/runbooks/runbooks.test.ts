@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { isRunbookPath, type RunbookSource } from '../../../src/server/runbooks/runbook-library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../../support/git-repository.ts';
 import { startPgliteServer, type TestServer } from '../../support/servers.ts';
-import { agentId, callerOf, connectionBody, databases, idOf, type CallServer } from '../client.ts';
+import { agentId, callerOf, connectionBody, createKey, databases, idOf, type CallServer } from '../client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runbooks-'));
 const login = { user: 'reader', password: 'canary-password' };
@@ -134,6 +134,15 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   test('are read again when their configuration changes, and removed with it', async () => {
     const id = await configure('ops', { git_hook_ttl: 10_000, git_password: 'canary-wrong' });
     expect((await call('GET', templates)).body).toMatchObject({ items: [], errors: [expect.stringContaining('Authentication failed')] });
+    const [auditor, standard] = [await createKey(call, 'reads all', ['auditor']), await createKey(call, 'reads little', [])];
+    for (const route of [templates, '/runbooks', '/search?term=o']) {
+      expect((await call('GET', route, { key: auditor })).body['errors']).toEqual([expect.stringContaining('Authentication failed')]);
+      const reason = 'failed listing runbooks for repo';
+      expect((await call('GET', route, { key: standard })).body['errors']).toEqual([
+        expect.stringMatching(new RegExp(`^${reason} \\S+, err=only admins and auditors see the reason$`)),
+      ]);
+    }
+    for (const name of ['reads all', 'reads little']) await call('DELETE', `/api-keys/${encodeURIComponent(name)}`);
     const body = { git_url: `${git.url}/ops.git`, git_user: login.user, git_password: login.password };
     await call('PUT', `${path}/${id}`, { body });
     expect(textsIn((await call('GET', templates)).body['items'], 'name')).toHaveLength(4);
