@@ -15,6 +15,21 @@ export function hasOrigin({ settings }: Repository): boolean {
   return (settings.valueOf('remote.origin.url') ?? '') !== '';
 }
 
+/** Returns true if origin is the repository with this page, by https or by ssh. */
+export function isOriginOf({ settings }: Repository, page: string): boolean {
+  const url = settings.valueOf('remote.origin.url') ?? '';
+  const [, host, path] = /^(?:[^@/:]+@)?([^/:]+):(?!\/\/)(.+)$/.exec(url) ?? [];
+  const address = host === undefined || path === undefined ? url : `ssh://${host}/${path}`;
+  return URL.canParse(address) && repositoryOf(address) === repositoryOf(page);
+}
+
+/** Returns the host and the path of a repository's address; the port counts for https alone, because ssh has its own. */
+function repositoryOf(address: string): string {
+  const { protocol, host, hostname, pathname } = new URL(address);
+  const path = pathname.replace(/\/$/, '').replace(/\.git$/, '');
+  return `${protocol === 'ssh:' ? hostname : host}${path}`.toLowerCase();
+}
+
 /** Lists the refs of origin that match the pattern, each as a line `ID<tab>REF`. Throws AppError when origin is not reachable. */
 export async function listOrigin(repository: Repository, pattern: string): Promise<readonly string[]> {
   const text = await runPorcelain(

@@ -42,7 +42,7 @@ export async function openRepository(context: GitContext): Promise<Repository | 
 
 /** Returns the commit that is checked out; undefined before the first commit. */
 export async function headOf(repository: Repository): Promise<string | undefined> {
-  return commitOf(repository, 'HEAD');
+  return findCommit(repository, 'HEAD');
 }
 
 /** Returns the commit that a revision names. Throws AppError when the text is no revision or the commit is missing. */
@@ -52,7 +52,7 @@ export async function resolveCommit(repository: Repository, revision: string): P
       hint: 'give a branch, a tag or a commit, such as origin/main, v1.2 or 3f2a9c1',
     });
   }
-  const commit = await commitOf(repository, revision);
+  const commit = await findCommit(repository, revision);
   if (commit !== undefined) return commit;
   const hint = repository.shallow
     ? 'the clone is shallow, so it may just be missing: check out with fetch-depth: 0, or run git fetch --unshallow'
@@ -80,7 +80,8 @@ export async function rootsOf(repository: Repository): Promise<readonly string[]
     .toSorted();
 }
 
-async function commitOf(repository: Repository, revision: string): Promise<string | undefined> {
+/** Returns the commit that a revision names; undefined if this clone does not have it. */
+export async function findCommit(repository: Repository, revision: string): Promise<string | undefined> {
   const allowedExitCodes = [0, 1, 128];
   return lineOf(
     await runPorcelain(repository, (git) => git.revparse(['--verify', '--quiet', `${revision}^{commit}`]), { allowedExitCodes }),

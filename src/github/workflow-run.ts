@@ -8,6 +8,8 @@ export type PullRequest = {
   readonly head: string;
   /** The commit of its target branch. */
   readonly base: string;
+  /** The name of its target branch. */
+  readonly baseBranch: string;
   /** It comes from another repository. */
   readonly fork: boolean;
   /** The login of the account that opened it. */
@@ -32,9 +34,13 @@ export type WorkflowRun = {
   /** A folder that the runner empties after the job. */
   readonly temp: string;
   readonly pullRequest?: PullRequest;
-  /** The commit of the target branch, which holds the reviewed config, if the checkout is a proposal. */
-  readonly base?: string;
+  /** The commit that a pull request or a merge group is proposed for, and its branch; undefined for other events. */
+  readonly proposedFor?: ProposedFor;
+  /** The repository's default branch; undefined if the payload does not name it. */
+  readonly defaultBranch: string | undefined;
 };
+
+export type ProposedFor = { readonly commit: string; readonly branch: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -46,14 +52,15 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
   const event = parseEvent(payload);
   const name = variable(env, 'GITHUB_EVENT_NAME', /^\w+$/);
   const pullRequest = pullRequestOf(event['pull_request']);
-  const group = event['merge_group'];
-  const base = pullRequest?.base ?? (isObject(group) ? commitAt(group, 'base_sha') : undefined);
+  const proposedFor =
+    pullRequest === undefined ? groupTargetOf(event['merge_group']) : { commit: pullRequest.base, branch: pullRequest.baseBranch };
+  const branch = branchOf(env['GITHUB_REF'] ?? '');
   const run = {
     owner,
     repo,
     event: name,
     commit: variable(env, 'GITHUB_SHA', hash),
-    branch: (env['GITHUB_REF'] ?? '').replace(/^refs\/heads\//, ''),
+    branch,
     apiUrl: variable(env, 'GITHUB_API_URL', plainUrl),
     graphqlUrl: variable(env, 'GITHUB_GRAPHQL_URL', plainUrl),
     page,
@@ -61,11 +68,29 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
     workspace: variable(env, 'GITHUB_WORKSPACE', /^./),
     temp: variable(env, 'RUNNER_TEMP', /^./),
     ...(pullRequest === undefined ? {} : { pullRequest }),
-    ...(base === undefined ? {} : { base }),
+    ...(proposedFor === undefined ? {} : { proposedFor }),
+    // A schedule runs on the default branch, and its payload names no repository.
+    defaultBranch: defaultBranchOf(event['repository']) ?? (name === 'schedule' ? branch : undefined),
   };
-  // Without it the proposal would count as merged, and Ostiary would use its config.
-  if (base === undefined && proposals.test(name)) throw incompleteEvent(name);
+  if (proposedFor === undefined && proposals.test(name)) throw incompleteEvent(name);
   return run;
+}
+
+function branchOf(ref: string): string {
+  return ref.replace(/^refs\/heads\//, '');
+}
+
+function defaultBranchOf(repository: Json | undefined): string | undefined {
+  if (!isObject(repository)) return undefined;
+  const { default_branch: branch } = repository;
+  return typeof branch === 'string' && branch !== '' ? branch : undefined;
+}
+
+function groupTargetOf(group: Json | undefined): ProposedFor | undefined {
+  if (!isObject(group)) return undefined;
+  const commit = commitAt(group, 'base_sha');
+  const { base_ref: ref } = group;
+  return commit === undefined ? undefined : { commit, branch: typeof ref === 'string' ? branchOf(ref) : '' };
 }
 
 /** The events of commits that are not merged, or were just merged. */
@@ -111,7 +136,8 @@ function pullRequestOf(value: Json | undefined): PullRequest | undefined {
   const author = isObject(user) && typeof user['login'] === 'string' ? user['login'] : '';
   // A deleted fork has no repository.
   const fork = from === undefined || from !== to;
-  return { number, head: commits.head, base: commits.base, fork, author, merged: merged === true };
+  const baseBranch = typeof base['ref'] === 'string' ? base['ref'] : '';
+  return { number, head: commits.head, base: commits.base, baseBranch, fork, author, merged: merged === true };
 }
 
 function repositoryOf({ repo }: JsonObject): string | undefined {

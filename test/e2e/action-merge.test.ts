@@ -156,7 +156,7 @@ describe('apply on merge', () => {
     const queued = { merge_group: { base_sha: pull.head, head_sha: pull.head } };
     expect(await bench.step({ ...run, event: 'merge_group', payload: queued })).toMatchObject({
       code: 3,
-      summary: expect.stringMatching(/what this .merge_group. brings is not merged/),
+      summary: expect.stringMatching(/the commit of this .merge_group. is not merged/),
     });
     expect(await gateway.names('/connections')).not.toContain('early');
     const merged = pullRequestPayload({ ...pull, base: pull.head, merged: true });

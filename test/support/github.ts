@@ -28,6 +28,8 @@ export type TestGitHub = {
   readonly person: Octokit;
   readonly heard: readonly Heard[];
   readonly deployments: readonly Deployment[];
+  /** Gives a commit that the emulator made the hash of a commit of a real repository, in all requests and answers. */
+  readonly useCommit: (made: string, real: string) => void;
   /** Sets the reply to all later requests; undefined removes it. */
   readonly intercept: (interception: Interception | undefined) => void;
   readonly close: () => Promise<void>;
@@ -44,12 +46,17 @@ export async function startGitHub(): Promise<TestGitHub> {
   const heard: Heard[] = [];
   const deployments: Deployment[] = [];
   const editors = new Map<string, string>();
+  const commits = new Map<string, string>();
+  const toReal = (text: string): string => text.replaceAll(hash, (found) => commits.get(found) ?? found);
+  // The newest of several commits with one hash.
+  const toMade = (text: string): string =>
+    text.replaceAll(hash, (found) => [...commits].findLast(([, real]) => real === found)?.[0] ?? found);
   let interception: Interception | undefined;
   let behind = '';
   const server = createServer((request, response) => {
     void (async () => {
-      const body = await textOf(request);
-      const { pathname, search, searchParams: query } = new URL(request.url ?? '/', 'http://github');
+      const body = toMade(await textOf(request));
+      const { pathname, search, searchParams: query } = new URL(toMade(request.url ?? '/'), 'http://github');
       const one = { method: request.method ?? 'GET', path: pathname, query, body };
       heard.push(one);
       const reply =
@@ -57,8 +64,8 @@ export async function startGitHub(): Promise<TestGitHub> {
         graphqlReply(one, editors, request.headers.authorization ?? '') ??
         ownReply(one, deployments, request.headers.authorization ?? '') ??
         (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
-      if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url });
-      else send(response, reply);
+      if (reply === undefined) await pass(request, response, { behind, path: `${pathname}${search}`, body, url, toReal });
+      else send(response, reply, toReal);
     })();
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -73,6 +80,7 @@ export async function startGitHub(): Promise<TestGitHub> {
     person,
     heard,
     deployments,
+    useCommit: (made, real) => void commits.set(made, real),
     intercept: (next) => {
       interception = next;
     },
@@ -166,16 +174,24 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function send(response: ServerResponse, { status, body, type, headers = {} }: Reply): void {
+const hash = /\b[0-9a-f]{40}\b/g;
+
+function send(response: ServerResponse, { status, body, type, headers = {} }: Reply, toReal: (text: string) => string): void {
   response.writeHead(status, { 'content-type': type ?? 'application/json; charset=utf-8', ...headers });
-  response.end(type === undefined ? JSON.stringify(body) : String(body));
+  response.end(toReal(type === undefined ? JSON.stringify(body) : String(body)));
 }
 
 /** Passes a request on to the emulator. */
 async function pass(
   request: IncomingMessage,
   response: ServerResponse,
-  { behind, path, body, url }: { readonly behind: string; readonly path: string; readonly body: string; readonly url: string },
+  {
+    behind,
+    path,
+    body,
+    url,
+    toReal,
+  }: Readonly<Record<'behind' | 'path' | 'body' | 'url', string>> & { readonly toReal: (text: string) => string },
 ): Promise<void> {
   const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' && !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name) ? [[name, value]] : [],
@@ -186,5 +202,5 @@ async function pass(
     'content-type': answer.headers.get('content-type') ?? 'application/json',
     ...(link === null ? {} : { link: link.replaceAll(behind, url) }),
   });
-  response.end(await answer.text());
+  response.end(toReal(await answer.text()));
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject } from '../../src/model/json.ts';
 import type { Ended } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
@@ -26,12 +27,12 @@ export type Start = (cwd: string, env: Environment) => Promise<Pick<StepEnded, '
 /** Emulates the GitHub runner: creates the files and variables of each step in the folder, and reads the files that the step wrote. */
 export function openRunner(folder: string): (options: StepOptions, github: TestGitHub, began: Start) => Promise<StepEnded> {
   let steps = 0;
-  return async (options, { url, token }, began) => {
+  return async (options, { url, token, useCommit }, began) => {
     steps += 1;
     const temp = join(folder, `step-${steps}`);
     mkdirSync(temp);
     const file = (name: string): string => join(temp, name);
-    writeFileSync(file('event.json'), JSON.stringify(options.payload));
+    writeFileSync(file('event.json'), JSON.stringify({ ...(options.event === 'schedule' ? {} : { repository }), ...options.payload }));
     writeFileSync(file('output'), '');
     writeFileSync(file('summary'), '');
     // A workflow passes booleans as text.
@@ -43,21 +44,42 @@ export function openRunner(folder: string): (options: StepOptions, github: TestG
       GITHUB_STEP_SUMMARY: file('summary'),
       ...Object.fromEntries(given.map(([name, value]) => [`INPUT_${name.toUpperCase()}`, String(value)])),
       ...options.env,
+      ...checkedOut(options, useCommit),
     });
     return { ...ended, outputs: outputsOf(readFileSync(file('output'), 'utf8')), summary: readFileSync(file('summary'), 'utf8') };
   };
 }
 
+/** The commit of the run: one that the emulator made is the one that is checked out. */
+function checkedOut({ cwd, env = {} }: StepOptions, useCommit: TestGitHub['useCommit']): Environment {
+  const { GITHUB_SHA: made } = env;
+  if (made === undefined || !existsSync(join(cwd, '.git')) || isCommit(cwd, made)) return {};
+  const head = git(cwd, 'rev-parse HEAD');
+  useCommit(made, head);
+  return { GITHUB_SHA: head };
+}
+
+function isCommit(cwd: string, commit: string): boolean {
+  try {
+    git(cwd, ['cat-file', '-e', commit]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const here = `${place.owner}/${place.repo}`;
+/** The repository in the payload of every event but a schedule. */
+const repository = { full_name: here, default_branch: 'main' };
 
 /** The variables that the runner sets for every step. */
-function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
+function variablesOf({ cwd, event, payload }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
   return {
     GITHUB_ACTIONS: 'true',
     GITHUB_API_URL: url,
     GITHUB_EVENT_NAME: event,
     GITHUB_GRAPHQL_URL: `${url}/graphql`,
-    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REF: event === 'pull_request' && !isMerged(payload) ? 'refs/pull/1/merge' : 'refs/heads/main',
     GITHUB_REPOSITORY: here,
     GITHUB_RUN_ID: '4711',
     GITHUB_SERVER_URL: 'https://github.test',
@@ -65,6 +87,10 @@ function variablesOf({ cwd, event }: StepOptions, { url, temp }: { readonly url:
     GITHUB_WORKSPACE: cwd,
     RUNNER_TEMP: temp,
   };
+}
+
+function isMerged(payload: object): boolean {
+  return 'pull_request' in payload && isObject(payload.pull_request) && payload.pull_request['merged'] === true;
 }
 
 /** Reads the outputs file as the runner does. */
@@ -131,10 +157,12 @@ export type Payload = Proposal & {
   readonly from?: string;
   readonly author?: string;
   readonly merged?: boolean;
+  /** The target branch. */
+  readonly into?: string;
 };
 
 /** Returns the payload of a pull request event. */
-export function pullRequestPayload({ number, head, base, from = here, author = 'ada', merged = false }: Payload): object {
+export function pullRequestPayload({ number, head, base, from = here, author = 'ada', merged = false, into = 'main' }: Payload): object {
   return {
     action: 'synchronize',
     number,
@@ -144,9 +172,9 @@ export function pullRequestPayload({ number, head, base, from = here, author = '
       merged,
       user: { login: author },
       head: { ref: 'feature', sha: head, repo: { full_name: from, fork: from !== here } },
-      base: { ref: 'main', sha: base, repo: { full_name: here, fork: false } },
+      base: { ref: into, sha: base, repo: { full_name: here, fork: false } },
     },
-    repository: { full_name: here },
+    repository,
   };
 }
 

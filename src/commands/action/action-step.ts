@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
-import { AppError, UsageError } from '../../model/errors.ts';
+import { AppError } from '../../model/errors.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import { argvOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
+import type { Proposal } from './proposal.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
 /** A command line, and notes for its report. */
@@ -16,16 +17,15 @@ export type ActionStep = {
   readonly notes: readonly string[];
 };
 
-/** Makes a command line of inputs and event. Throws UsageError for apply and drift before a merge. */
-export function createStep(inputs: ActionInputs, run: WorkflowRun): ActionStep {
+/** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. */
+export function createStep(inputs: ActionInputs, run: Pick<WorkflowRun, 'temp'>, proposal: Proposal | undefined): ActionStep {
   const { mode } = inputs;
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
-    refuseUnmerged(run, mode);
     const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined;
     return { mode, argv: argvOf(inputs, mode, isWritten ? ['--yes'] : []), notes: [] };
   }
-  const proposed = run.base === undefined ? {} : { own: run.base, 'config-ref': run.base, secrets: 'unresolved' };
+  const proposed = proposal === undefined ? {} : { own: proposal.own, 'config-ref': proposal.configRef, secrets: 'unresolved' };
   const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
   const more = defaults.flatMap(([name, value]) => (inputs.flags[name] === undefined ? [`--${name}=${value}`] : []));
   return { mode, argv: argvOf(inputs, mode, more), notes: [] };
@@ -35,20 +35,23 @@ export function createStep(inputs: ActionInputs, run: WorkflowRun): ActionStep {
  * Returns the step, or one that only validates the manifests if the proposal cannot be planned: it has no secrets, or its
  * target is new.
  */
-export async function fallbackToValidate(step: ActionStep, inputs: ActionInputs, { run, context }: StepContext): Promise<ActionStep> {
-  if (step.mode !== 'plan' || run.base === undefined) return step;
-  const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, run.base, context));
+export async function fallbackToValidate(
+  step: ActionStep,
+  inputs: ActionInputs,
+  { run, proposal, context }: StepContext,
+): Promise<ActionStep> {
+  if (step.mode !== 'plan' || proposal === undefined) return step;
+  const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, proposal.configRef, context));
   return reason === undefined ? step : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
 }
 
 /** Reports every secret that the step of this target can read; leaves errors to the step itself. */
-export async function reportSecrets(inputs: ActionInputs, { run, context }: StepContext): Promise<void> {
+export async function reportSecrets(inputs: ActionInputs, { proposal, context }: Omit<StepContext, 'run'>): Promise<void> {
   const { mode, flags } = inputs;
   if (mode === 'validate') return;
-  const proposed = mode === 'plan' ? run.base : undefined;
-  const secrets = flags['secrets'] ?? (proposed === undefined ? 'resolve' : 'unresolved');
+  const secrets = flags['secrets'] ?? (proposal === undefined ? 'resolve' : 'unresolved');
   try {
-    const asked = configFlags(inputs, proposed);
+    const asked = configFlags(inputs, proposal?.configRef);
     const config = await resolveReviewedConfig(asked, context);
     const target = chooseTarget(config, asked);
     context.onEvent?.({ secret: context.env[target.token.env] ?? '' });
@@ -58,7 +61,7 @@ export async function reportSecrets(inputs: ActionInputs, { run, context }: Step
   }
 }
 
-type StepContext = { readonly run: WorkflowRun; readonly context: CliContext };
+type StepContext = { readonly run: WorkflowRun; readonly proposal: Proposal | undefined; readonly context: CliContext };
 
 /** Returns the reason why no gateway can be read yet; undefined if one can. */
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
@@ -77,17 +80,6 @@ function configFlags({ flags: { config, target, 'config-ref': given } }: Pick<Ac
     ...(target === undefined ? {} : { target }),
     ...(configRef === undefined ? {} : { configRef }),
   };
-}
-
-function refuseUnmerged({ event, pullRequest, base }: WorkflowRun, mode: ActionMode): void {
-  if (pullRequest === undefined ? base === undefined : pullRequest.merged) return;
-  const what = pullRequest === undefined ? `what this ${event} brings` : `pull request ${pullRequest.number} of this ${event}`;
-  throw new UsageError(
-    `mode: ${mode} runs after the merge, and ${what} is not merged`,
-    mode === 'drift'
-      ? 'run it on a schedule, on workflow_dispatch or on push to the branch'
-      : 'run it on push to the branch, or on a pull request that was closed by its merge',
-  );
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */

@@ -72,10 +72,11 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   let task = given;
   const exitCode = await runGuarded(
     async () => {
-      const { run, inputs } = given;
+      const { run, inputs, proposal } = given;
       const agreed = await resolveAgreedDigest(inputs, { run, context: taskContext, sleep });
-      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run), agreed, {
+      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run, proposal), agreed, {
         run,
+        proposal,
         context: taskContext,
       });
       task = { ...given, step };

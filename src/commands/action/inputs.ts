@@ -48,7 +48,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   origin: { becomes: 'unless', of: comparing },
   out: { becomes: 'flag', of: ['plan'] },
   secrets: { becomes: 'flag', of: ['plan', 'drift'] },
-  'config-ref': { becomes: 'flag', of: ['plan'] },
+  'config-ref': { becomes: 'flag', of: ['plan'], obeyed: writing },
   'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'] },
   concurrency: { becomes: 'flag', of: writing },
   'on-managed': { becomes: 'flag', of: ['apply'] },
@@ -75,6 +75,8 @@ export type ActionInputs = {
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
   readonly token: string;
+  /** The revision whose history counts as reviewed; undefined for the default branch. */
+  readonly configRef: string | undefined;
   /** The SARIF file for code scanning. */
   readonly sarif: string | undefined;
   /** The given inputs that become options, by name. */
@@ -123,6 +125,7 @@ export function readInputs(env: Environment): ActionInputs {
     issue: isTrue('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
     token: given.get('github-token') ?? '',
+    configRef: given.get('config-ref'),
     sarif: given.get('sarif'),
     flags,
   };

@@ -3,6 +3,7 @@ import { withGitCredentials, readWorkflowRun } from '../../github/workflow-run.t
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/select-targets.ts';
 import { digestFromComment } from './pull-requests.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
+import { findProposal } from './proposal.ts';
 import { createStep, reportSecrets } from './action-step.ts';
 import { linesOf, readInputs, type ActionInputs } from './inputs.ts';
 import type { ActionTask } from './task.ts';
@@ -20,32 +21,36 @@ export async function prepareTasks(
   { context: inner, onEvent }: EventReceiver,
   onTask: (task: ActionTask) => void,
 ): Promise<PreparedTasks> {
-  const first = stepOf(context);
-  const { inputs, run } = first;
-  onTask(first);
+  const inputs = readInputs(context.env);
+  const first = firstTask(inputs, context);
+  const { run } = first;
+  onTask({ ...first, inputs: withoutComment(inputs) });
   if (inputs.token !== '') onEvent({ secret: inputs.token });
   const env = withGitCredentials(context.env, inputs.token, run.page);
   const inGit: CliContext = { ...inner, env };
   const checkout = await readCheckout(run, inGit);
-  onTask({ ...first, checkout, ...(inputs.several ? { inputs: toNobody(inputs) } : {}) });
-  const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, step: createStep(own, run) }));
+  // Until the checkout is known to belong to the event, its comment stays as it is.
+  onTask({ ...first, checkout, inputs: withoutComment(inputs) });
+  const proposal = await findProposal(inputs, run, inGit);
+  onTask({ ...first, checkout, ...(inputs.several ? { inputs: withoutComment(inputs) } : {}) });
+  const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, proposal, step: createStep(own, run, proposal) }));
   // The output of one target can contain a secret of another.
-  if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { run, context: inGit });
+  if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
   return { tasks, env };
 }
 
-/** Returns inputs without a target and a comment: a comment without a target would never be updated. */
-function toNobody(inputs: ActionInputs): ActionInputs {
-  const { target: _, ...flags } = inputs.flags;
-  return { ...inputs, comment: false, flags };
+/** Returns inputs without a comment; several targets have no comment in common, because it would never be updated. */
+function withoutComment(inputs: ActionInputs): ActionInputs {
+  const { target, ...flags } = inputs.flags;
+  return { ...inputs, comment: false, flags: inputs.several || target === undefined ? flags : { ...flags, target } };
 }
 
-function stepOf(context: CliContext): ActionTask {
+function firstTask(inputs: ActionInputs, context: CliContext): ActionTask {
   const { env } = context;
-  const inputs = readInputs(env);
   const event = env['GITHUB_EVENT_PATH'] ?? '';
   const run = readWorkflowRun(env, event === '' ? '' : readRunnerFile(event));
-  return { inputs, run, step: createStep(inputs, run), checkout: checkoutFromEnvironment(run, context) };
+  const step = { mode: inputs.mode, argv: [], notes: [] };
+  return { inputs, run, step, proposal: undefined, checkout: checkoutFromEnvironment(run, context) };
 }
 
 /** Returns the inputs for each selected target, with files of its own. Throws UsageError for an invalid selection. */

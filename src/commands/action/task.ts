@@ -3,6 +3,7 @@ import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext, CommandEvent } from '../context/cli-context.ts';
 import type { Checkout } from './checkout.ts';
 import type { ActionStep } from './action-step.ts';
+import type { Proposal } from './proposal.ts';
 import type { ActionInputs } from './inputs.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -36,6 +37,8 @@ export type ActionTask = {
   readonly inputs: ActionInputs;
   readonly run: WorkflowRun;
   readonly step: ActionStep;
+  /** Undefined if the checkout is merged. */
+  readonly proposal: Proposal | undefined;
   readonly checkout: Checkout;
 };
 

@@ -74,7 +74,7 @@ test('no output ends another', () => {
 
 /** One end of a pull request. */
 function side(sha: string, repository: string | null): object {
-  return { sha: sha.repeat(40), repo: repository === null ? null : { full_name: repository } };
+  return { ref: 'main', sha: sha.repeat(40), repo: repository === null ? null : { full_name: repository } };
 }
 
 function payload(from: string | null): string {
@@ -101,16 +101,29 @@ describe('the run', () => {
     expect(run).toMatchObject({
       owner: 'octo',
       repo: 'access',
-      base: 'c'.repeat(40),
+      proposedFor: { commit: 'c'.repeat(40), branch: 'main' },
       url: 'https://github.example.com/octo/access/actions/runs/12',
     });
-    expect(run.pullRequest).toEqual({ number: 3, head: 'b'.repeat(40), base: 'c'.repeat(40), fork: false, author: 'ada', merged: false });
+    expect(run.pullRequest).toEqual({
+      number: 3,
+      head: 'b'.repeat(40),
+      base: 'c'.repeat(40),
+      baseBranch: 'main',
+      fork: false,
+      author: 'ada',
+      merged: false,
+    });
     expect(readWorkflowRun(env, payload('another/access')).pullRequest?.fork).toBe(true);
     expect(readWorkflowRun(env, payload(null)).pullRequest?.fork).toBe(true);
   });
 
   test('in a merge queue is checked by its branch', () => {
-    expect(readWorkflowRun(env, JSON.stringify({ merge_group: { base_sha: 'd'.repeat(40) } })).base).toBe('d'.repeat(40));
+    expect(
+      readWorkflowRun(env, JSON.stringify({ merge_group: { base_sha: 'd'.repeat(40), base_ref: 'refs/heads/main' } })).proposedFor,
+    ).toEqual({
+      commit: 'd'.repeat(40),
+      branch: 'main',
+    });
   });
 
   test.each(Object.keys(env).filter((name) => name !== 'GITHUB_REF'))('needs %s', (name) => {
@@ -134,7 +147,7 @@ describe('the run', () => {
         expect(() =>
           readWorkflowRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull })),
         ).toThrow(`the payload of this ${event} does not say what is proposed`);
-      expect(readWorkflowRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').base).toBeUndefined();
+      expect(readWorkflowRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').proposedFor).toBeUndefined();
     },
   );
 

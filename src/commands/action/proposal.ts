@@ -1,0 +1,117 @@
+import { containsCommit, parentsOf } from '../../git/ancestry.ts';
+import { isOriginOf } from '../../git/origin.ts';
+import { findCommit, headOf, mayBeInRepository, openRepository, resolveCommit, type Repository } from '../../git/repository.ts';
+import type { PullRequest, WorkflowRun } from '../../github/workflow-run.ts';
+import { AppError, UsageError } from '../../model/errors.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { ActionInputs } from './inputs.ts';
+
+/** A checkout that is not merged: `configRef` has the reviewed config, `own` the commit that it is proposed for. */
+export type Proposal = { readonly configRef: string; readonly own: string };
+
+/**
+ * Returns the proposal that is checked out; undefined if HEAD is a commit of the reviewed branch, that is of the input `config-ref`
+ * or of the default branch. The event does not decide this, because a workflow can check out any commit for any event. Throws AppError
+ * for a checkout without the head of the pull request, and UsageError for a proposal in modes that need a merged commit.
+ */
+export async function findProposal(inputs: ActionInputs, run: WorkflowRun, context: CliContext): Promise<Proposal | undefined> {
+  const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
+  const head = repository && (await headOf(repository));
+  const checkout = repository === undefined || head === undefined ? undefined : { repository, head };
+  const { mode } = inputs;
+  if (mode === 'apply' || mode === 'drift') refuseUnmerged(run, mode);
+  if (isOpen(run)) await requirePullRequestHead(run, run.pullRequest, checkout);
+  if (mode === 'validate') return undefined;
+  const { proposedFor } = run;
+  const isProposed = proposedFor !== undefined && run.pullRequest?.merged !== true;
+  const reviewed = await reviewedRevisions(inputs, run, checkout?.repository);
+  if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) return undefined;
+  if (mode !== 'plan') throw unreviewedCheckout(inputs, run, checkout?.head);
+  const isForDefault = isProposed && inputs.configRef === undefined && proposedFor.branch === run.defaultBranch;
+  const [configRef] = isForDefault ? [proposedFor.commit] : reviewed;
+  if (configRef === undefined) throw unknownBranch(run);
+  return { configRef, own: isProposed ? proposedFor.commit : configRef };
+}
+
+type GitCheckout = { readonly repository: Repository; readonly head: string };
+
+function isOpen(run: WorkflowRun): run is WorkflowRun & { readonly pullRequest: PullRequest } {
+  return run.pullRequest !== undefined && !run.pullRequest.merged;
+}
+
+/** Returns the revisions whose history is reviewed: `config-ref`, otherwise the default branch. */
+async function reviewedRevisions(
+  { configRef }: ActionInputs,
+  run: WorkflowRun,
+  repository: Repository | undefined,
+): Promise<readonly string[]> {
+  if (configRef !== undefined) return [repository === undefined ? configRef : await resolveCommit(repository, configRef)];
+  if (run.defaultBranch === undefined) return [];
+  const tip = `refs/remotes/origin/${run.defaultBranch}`;
+  // A checkout of a fork has a branch of the same name, so origin must be this repository.
+  const isFetched = repository !== undefined && isOriginOf(repository, run.page) && (await findCommit(repository, tip)) !== undefined;
+  return [...(run.branch === run.defaultBranch ? [run.commit] : []), ...(isFetched ? [tip] : [])];
+}
+
+async function isReviewed({ repository, head }: GitCheckout, revisions: readonly string[]): Promise<boolean> {
+  for (const revision of revisions) {
+    if (head === revision) return true;
+    const commit = await findCommit(repository, revision);
+    if (commit !== undefined && (await containsCommit(repository, commit, head))) return true;
+  }
+  return false;
+}
+
+/** Throws AppError if the checkout is not what the pull request proposes: a report about it would show other manifests. */
+async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRequest, checkout: GitCheckout | undefined): Promise<void> {
+  // The commit of these events is the test merge of the pull request.
+  const isTestMerge = run.event !== 'pull_request_target';
+  if (checkout === undefined) {
+    if (isTestMerge) return;
+  } else {
+    const { repository, head: found } = checkout;
+    if (isTestMerge && found === run.commit) return;
+    if ((await parentsOf(repository, found)).includes(head) || (await containsCommit(repository, found, head))) return;
+  }
+  const found =
+    checkout === undefined
+      ? 'the folder is no git checkout, so it may not be'
+      : `HEAD is ${checkout.head.slice(0, 12)} and does not contain`;
+  throw new AppError('github/other-checkout', 3, `${found} commit ${head.slice(0, 12)} of pull request ${number}`, {
+    hint: `run the workflow on pull_request instead of ${run.event === 'pull_request' ? 'another checkout' : run.event}, or give actions/checkout ref: refs/pull/${number}/merge and fetch-depth: 0`,
+  });
+}
+
+function refuseUnmerged({ event, pullRequest, proposedFor }: WorkflowRun, mode: 'apply' | 'drift'): void {
+  if (pullRequest === undefined ? proposedFor === undefined : pullRequest.merged) return;
+  const what = pullRequest === undefined ? `the commit of this ${event}` : `pull request ${pullRequest.number} of this ${event}`;
+  throw new UsageError(
+    `mode: ${mode} needs a merged commit, and ${what} is not merged`,
+    mode === 'drift'
+      ? 'run it on a schedule, on workflow_dispatch or on push to the branch'
+      : 'run it on push to the branch, or on a pull request that was closed by its merge',
+  );
+}
+
+function unreviewedCheckout({ mode, configRef }: ActionInputs, run: WorkflowRun, head: string | undefined): AppError {
+  if (configRef === undefined && run.defaultBranch === undefined) return unknownBranch(run);
+  const branch = configRef ?? `the default branch ${run.defaultBranch ?? ''}`;
+  const message =
+    head === undefined
+      ? `mode: ${mode} needs a commit of ${branch}, and the folder is no git checkout`
+      : `mode: ${mode} needs a commit of ${branch}, and HEAD ${head.slice(0, 12)} is not known to be one`;
+  return new AppError('github/not-reviewed', 3, message, {
+    hint: 'check out that branch with fetch-depth: 0; if commits of another branch count as reviewed, name it: config-ref: origin/BRANCH',
+  });
+}
+
+function unknownBranch({ event }: WorkflowRun): AppError {
+  return new AppError(
+    'github/not-reviewed',
+    3,
+    `no commit of the default branch is known in this run of ${event}, so no config is reviewed`,
+    {
+      hint: 'check out this repository with fetch-depth: 0, or name the branch: config-ref: origin/BRANCH',
+    },
+  );
+}
