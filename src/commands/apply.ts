@@ -17,8 +17,10 @@ import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from './output/printer.ts';
-import { isPartialSelection } from '../project/resolved-config.ts';
-import { runName } from '../project/apply-lease.ts';
+import { chooseTarget, isPartialSelection, resolveConfig } from '../project/resolved-config.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { setTimeout } from 'node:timers/promises';
+import { isLeased, runName } from '../project/apply-lease.ts';
 import { readPlanBase } from '../project/plan-base.ts';
 import { openRecorder, type ApplyRecorder, type RecordedEnd } from '../project/record-applied.ts';
 import { secretLookup } from './planning/read-saved-secrets.ts';
@@ -46,15 +48,45 @@ export async function runApply(flags: ApplyFlags, context: CliContext, filter?: 
   if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
+  const deadline = Date.now() + (flags.lockTimeout ?? 0);
   try {
-    const planned = await createOrResumePlan(flags, context, { journal, filter });
-    try {
-      return await confirmAndApply({ ...planned, journal, isWhole: filter === undefined && planned.whole !== false }, flags, context);
-    } finally {
-      await planned.gateway.close();
+    for (;;) {
+      try {
+        return await planAndApply(flags, context, { journal, filter });
+      } catch (error) {
+        if (!isLocked(error) || Date.now() >= deadline) throw error;
+        printerFor(context, flags).hint(`Waiting: ${escapeTerminal(error.message)}.\n`);
+        await waitForLease(flags, context, deadline);
+      }
     }
   } finally {
     journal.close();
+  }
+}
+
+async function planAndApply(flags: ApplyFlags, context: CliContext, { journal, filter }: PlanSource): Promise<number> {
+  const planned = await createOrResumePlan(flags, context, { journal, filter });
+  try {
+    return await confirmAndApply({ ...planned, journal, isWhole: filter === undefined && planned.whole !== false }, flags, context);
+  } finally {
+    await planned.gateway.close();
+  }
+}
+
+function isLocked(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.refusals.every(({ code }) => code === 'git/locked');
+}
+
+const pollMs = 1000;
+
+/** Waits until no other apply to the target runs, or until the deadline. */
+async function waitForLease(flags: ApplyFlags, context: CliContext, deadline: number): Promise<void> {
+  const config = resolveConfig(flags, context);
+  const target = chooseTarget(config, flags);
+  const run = runName(context);
+  while (Date.now() < deadline) {
+    await setTimeout(Math.min(pollMs, Math.max(0, deadline - Date.now())));
+    if (!(await isLeased({ config, target, context, options: flags }, { run, now: context.now() }))) return;
   }
 }
 

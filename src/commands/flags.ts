@@ -60,6 +60,8 @@ export type ApplyFlags = PlanFlags & {
   readonly concurrency: number;
   readonly onManaged: 'refuse' | 'skip';
   readonly journal?: string;
+  /** How long to wait for another apply to the target, in milliseconds; by default not at all. */
+  readonly lockTimeout?: number;
   /** The file of a saved plan, executed instead of a new plan. */
   readonly plan?: string;
   /** The digest of the only plan that may be executed. */

@@ -116,6 +116,7 @@ export function writeOptions(on: Command): Command {
     .optionsGroup(groups.write)
     .option('-y, --yes', 'do not ask', false)
     .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
+    .option('--lock-timeout <duration>', 'how long to wait for another apply to the target: 30s, 10m (default: do not wait)', parseDuration)
     .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
 }
 
@@ -185,6 +186,15 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
     if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
     return value;
   };
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Parses a duration to milliseconds. */
+function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('a number with s, m or h, such as 30s or 10m');
+  return Number(count) * (unitMs[unit] ?? 0);
 }
 
 /** Returns a digest in lower case, or `none`. Throws InvalidArgumentError for anything else. */

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { openRepository } from '../git/repository.ts';
 import type { ApplyLease } from '../model/applied-record.ts';
+import { readAppliedRecord } from './applied-record.ts';
+import type { PlanBaseInput } from './plan-base.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
 /** A lease lasts longer than nearly all applies; after that, the versions of objects protect as they do without a record. */
@@ -32,4 +35,15 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
+}
+
+/** Returns whether another run holds the lease of a target now. */
+export async function isLeased(
+  { config, target, context, options }: Omit<PlanBaseInput, 'desired'>,
+  { run, now }: { readonly run: string; readonly now: Date },
+): Promise<boolean> {
+  const repository = await openRepository({ folder: config.root, env: context.env });
+  if (repository === undefined) return false;
+  const { read } = await readAppliedRecord(repository, { target: target.name, origin: options.origin });
+  return isHeldByOther(read.record.lease, run, now);
 }

@@ -2,7 +2,6 @@ import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef } from '../gi
 import { hasOrigin } from '../git/origin.ts';
 import { writeRecordCommit } from '../git/record-commit.ts';
 import { headOf, openRepository } from '../git/repository.ts';
-import { appendAll } from '../model/append-all.ts';
 import type { AppliedRecord, PendingWrites, RecordedOrphan } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, RefusedError } from '../model/errors.ts';
@@ -82,17 +81,16 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   };
   return {
     async begin(writes) {
-      const warnings: Diagnostic[] = [];
+      let warnings: readonly Diagnostic[] = [];
       try {
         const found = await read();
         const { record } = found;
-        if (isHeldByOther(record.lease, input.run, input.now()))
-          appendAll(warnings, overridden([lockedRefusal(record.lease)], input.allowed));
+        if (isHeldByOther(record.lease, input.run, input.now())) warnings = overridden([lockedRefusal(record.lease)], input.allowed);
         const { commit, isApplied } = await headState(site, input);
         const next = withPending(record, { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
         const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
         const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
-        if (failure !== undefined) appendAll(warnings, overridden([recordRefusal(failure)], input.allowed));
+        if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
         await setAppliedRef(repository, name, commitId, found.localId);
         begun = { ...found, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
         return warnings;
@@ -213,7 +211,7 @@ function isStale({ message }: AppError): boolean {
 }
 
 /** Returns a warning for each overridden refusal. Throws RefusedError for the others. */
-function overridden(refusals: readonly Refusal[], allowed: readonly Allowance[]): Diagnostic[] {
+function overridden(refusals: readonly Refusal[], allowed: readonly Allowance[]): readonly Diagnostic[] {
   const reasonOf = ({ code, allowable }: Refusal): string | undefined =>
     allowable ? allowed.find((one) => one.code === code)?.reason : undefined;
   const refused = refusals.filter((refusal) => reasonOf(refusal) === undefined);

@@ -211,3 +211,32 @@ describe('a branch behind the applied commit', () => {
     expect(await reviewersOf('b2-a')).toEqual([]);
   });
 });
+
+/** Writes a record with the lease of a run on another machine, as that run would. */
+function lease({ git }: TestRepository, until: Date): void {
+  const [commit, tree] = [git('rev-parse', 'HEAD'), git('hash-object', '-t', 'tree', '-w', '/dev/null')];
+  const record = { version: 1, commit, orphans: [], pending: [], lease: { run: 'other-machine:1:x', until: until.toISOString() } };
+  const id = git('commit-tree', tree, '-p', commit, '-m', `Record\n\n${JSON.stringify(record)}`);
+  git('update-ref', ref, id);
+  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+}
+
+describe('another apply to the target', () => {
+  test('stops this one, which can wait; a lease that is over does not count', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('l1-a') });
+    lease(ours, new Date(Date.now() + 600_000));
+    ours.save({ 'access/a.yaml': connection('l1-a', { reviewers: ['dba'] }) });
+    for (const wait of ['', ' --lock-timeout 1s']) {
+      const refused = await gateway.run(`apply --yes${wait}`, ours.folder);
+      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('other-machine:1:x') });
+    }
+    expect(await reviewersOf('l1-a')).toEqual([]);
+    ours.git('checkout', '--quiet', 'HEAD~1');
+    lease(ours, new Date(Date.now() + 3000));
+    ours.git('checkout', '--quiet', 'main');
+    const waited = await gateway.run('apply --yes --lock-timeout 30s', ours.folder);
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target runs') });
+    expect(await reviewersOf('l1-a')).toEqual(['dba']);
+    expect(ours.git('rev-parse', ref)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+});

@@ -174,9 +174,9 @@ describe('help', () => {
       '--no-color --quiet --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
     plan: '--no-color --quiet --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --secrets',
     apply:
-      '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --yes --concurrency --journal --on-managed --plan --digest',
+      '--no-color --quiet --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
-      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --journal',
+      '--no-color --quiet --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--no-color --quiet --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
     init: '--no-color --quiet --help',
     serve:

@@ -55,6 +55,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   plan: { becomes: 'flag', of: ['apply'] },
   digest: { becomes: 'flag', of: ['apply'] },
   journal: { becomes: 'flag', of: writing },
+  'lock-timeout': { becomes: 'flag', of: writing },
   since: { becomes: 'flag', of: ['drift'] },
   commit: { becomes: 'unless', of: ['drift'] },
   new: { becomes: 'flags', of: ['drift'] },
