@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { action } from './commands/action/action.ts';
-import { processContext } from './commands/context/process-context.ts';
+import { stepContext } from './commands/context/process-context.ts';
 
-process.exitCode = await action(processContext(), setTimeout);
+process.exitCode = await action(stepContext(), setTimeout);

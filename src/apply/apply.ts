@@ -32,7 +32,11 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
   }
   const outcomes = outcomesOf(steps, state);
   input.observe({ event: 'end', counts: countsByStatus(outcomes) });
-  return { outcomes, interrupted: input.signal.aborted, uids: new Map([...state.known].map(([id, { uid }]) => [id, uid])) };
+  return {
+    outcomes,
+    interrupted: [...state.results.values()].some(({ result }) => result.status === 'interrupted'),
+    uids: new Map([...state.known].map(([id, { uid }]) => [id, uid])),
+  };
 }
 
 function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): readonly Outcome[] {

@@ -13,3 +13,12 @@ export async function parentsOf(repository: Repository, commit: string): Promise
   const [header = ''] = stdout.toString().split('\n\n');
   return [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].flatMap(([, parent]) => parent ?? []);
 }
+
+/** Returns the newest commits of a commit's own line, without the branches that it merged, back to another commit; at most `most`. */
+export async function commitsSince(repository: Repository, base: string, commit: string, most: number): Promise<readonly string[]> {
+  const { stdout } = await runPlumbing(repository, ['rev-list', '--first-parent', `--max-count=${most}`, commit, `^${base}`]);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
+}

@@ -7,7 +7,8 @@ export type StickyComment = {
   readonly number: number;
   /** Identifies the comment: the same for every run of one purpose and target. */
   readonly key: readonly string[];
-  readonly body: string;
+  /** Makes the body; `previous` is that of our comment, if there is one. */
+  readonly bodyAfter: (previous: string | undefined) => string;
   /** The body is not worth a new comment; only an existing one is updated. */
   readonly onlyUpdate: boolean;
 };
@@ -18,9 +19,9 @@ type Comments = Pick<GitHub, 'whoAmI' | 'comments' | 'createComment' | 'updateCo
 export const stickyLimit: number = 65_536 - 300;
 
 /** Updates our comment or creates it; a comment with our marker by another account is left alone. */
-export async function keepComment(github: Comments, { number, key, body, onlyUpdate }: StickyComment): Promise<void> {
-  const whole = `${markerOf(key)}\n${body}`;
+export async function keepComment(github: Comments, { number, key, bodyAfter, onlyUpdate }: StickyComment): Promise<void> {
   const ours = await onlyOurs(github, key, await github.comments(number));
+  const whole = `${markerOf(key)}\n${bodyAfter(ours[0]?.body)}`;
   if (ours.length === 0 && !onlyUpdate) await github.createComment(number, whole);
   // Two runs at the same time may have created two comments: neither may stay outdated.
   for (const one of ours) if (!sameText(one.body, whole)) await github.updateComment(one.id, whole);

@@ -64,7 +64,7 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
     apiUrl: variable(env, 'GITHUB_API_URL', plainUrl),
     graphqlUrl: variable(env, 'GITHUB_GRAPHQL_URL', plainUrl),
     page,
-    url: `${page}/actions/runs/${variable(env, 'GITHUB_RUN_ID', /^\d+$/)}`,
+    url: `${page}/actions/runs/${variable(env, 'GITHUB_RUN_ID', /^\d+$/)}${attemptOf(env)}`,
     workspace: variable(env, 'GITHUB_WORKSPACE', /^./),
     temp: variable(env, 'RUNNER_TEMP', /^./),
     ...(pullRequest === undefined ? {} : { pullRequest }),
@@ -74,6 +74,11 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
   };
   if (proposedFor === undefined && proposals.test(name)) throw incompleteEvent(name);
   return run;
+}
+
+/** Returns the path of a repeated attempt; the first one has the page of the run. */
+function attemptOf({ GITHUB_RUN_ATTEMPT: attempt = '' }: Environment): string {
+  return /^\d+$/.test(attempt) && attempt !== '1' ? `/attempts/${attempt}` : '';
 }
 
 function branchOf(ref: string): string {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtPackage, start } from '../support/cli.ts';
-import type { StepOptions } from '../support/workflow.ts';
+import { commitAll, type StepOptions } from '../support/workflow.ts';
 import { useAction } from './use-action.ts';
 import { config, guardrail, useProjects } from './project.ts';
 
@@ -80,8 +80,10 @@ describe('a wrong input', () => {
     [{ mode: 'plan', 'on-manged': 'skip' }, 'there is no input "on-manged"'],
     [{ mode: 'apply', concurrency: 'many' }, '--concurrency cannot be "many"'],
   ])('%j is one clear failure', async (inputs, message) => {
-    const ended = await bench.bundled(step(inputs));
-    expect(ended).toMatchObject({ code: 3 });
+    const there = step(inputs);
+    commitAll(there.cwd);
+    const ended = await bench.bundled(there);
+    expect(ended).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
     const errors = ended.stdout.split('\n').filter((line) => line.startsWith('::error'));
     expect(errors).toEqual([expect.stringContaining(message)]);
     expect(ended.summary).toContain('cli/usage');

@@ -260,6 +260,6 @@ test('a token that may not push or open pull requests gives a warning and the is
         : undefined,
     );
   const denied = await drift(cwd, { adopt: 'true' });
-  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'adopted', issue: expect.any(String) } });
+  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
   expect(denied.stdout).toMatch(/^::warning title=github\/forbidden::/m);
 });

@@ -42,7 +42,12 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   return {
     github: running,
     step: (options) => run(options, runHere),
-    bundled: (options) => run(options, (cwd, env) => start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env }).ended),
+    bundled: (options) =>
+      run(options, (cwd, env) => {
+        const child = start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env });
+        options.onStart?.(child);
+        return child.ended;
+      }),
   };
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../src/model/json.ts';
-import type { Ended } from './cli.ts';
+import type { Ended, Running } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
 /** The result of a step: its output, and the files that the runner reads afterwards. */
@@ -17,6 +17,8 @@ export type StepOptions = {
   readonly payload: object;
   readonly inputs: Readonly<Record<string, string | boolean>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Receives the process of a bundled step, to send it signals. */
+  readonly onStart?: (running: Running) => void;
 };
 
 type Environment = Readonly<Record<string, string>>;

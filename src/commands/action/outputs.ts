@@ -78,17 +78,25 @@ function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult):
 }
 
 /** Returns the outputs that are known before anything is reported to GitHub. */
-export function outputsOf(results: readonly TargetResult[], { several, sarif }: ActionInputs): Readonly<Record<string, string>> {
+export function outputsOf(
+  results: readonly TargetResult[],
+  { several, sarif }: Pick<ActionInputs, 'several' | 'sarif'>,
+): Readonly<Record<string, string>> {
   const [only] = results;
   const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;
   return { ...words(found), ...(sarif === undefined ? {} : { 'sarif-path': sarif }) };
 }
 
-/** Returns the outputs that come from reporting: numbers of issues and pull requests; with several targets, all results by target. */
-export function reportOutputsOf(results: readonly NamedResult[], { several }: ActionInputs): Readonly<Record<string, string>> {
+/** Returns the outputs that come from reporting: the final outcome, numbers of issues and pull requests; with several targets, all results by target. */
+export function reportOutputsOf(
+  results: readonly NamedResult[],
+  { several }: Pick<ActionInputs, 'several'>,
+): Readonly<Record<string, string>> {
   const [only] = results;
-  if (!several) return words({ issue: only?.result.issue, 'pull-request': only?.result['pull-request'] });
-  return words({ targets: Object.fromEntries(results.flatMap(({ target, result }) => (target === undefined ? [] : [[target, result]]))) });
+  const { outcome } = joined(results.map(({ result }) => result));
+  if (!several) return words({ outcome, issue: only?.result.issue, 'pull-request': only?.result['pull-request'] });
+  const targets = results.flatMap(({ target, result }) => (target === undefined ? [] : [[target, result] as const]));
+  return words({ outcome, targets: Object.fromEntries(targets) });
 }
 
 /** The result of a target, and its name if there is one. */

@@ -5,7 +5,10 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
 import { selectionKeyOf, type ActionInputs, type ActionMode } from './inputs.ts';
-import type { ActionTask, TaskResult } from './task.ts';
+import type { ActionTask, Findings, TaskResult } from './task.ts';
+import { commitsSince } from '../../git/ancestry.ts';
+import { findCommit, openRepository } from '../../git/repository.ts';
+import { historyRoom, withRunHistory } from '../../github/run-history.ts';
 import { version } from '../context/version.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext } from '../context/cli-context.ts';
@@ -71,24 +74,70 @@ export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: Actio
 }
 
 async function comment(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
-  const { task, findings, exitCode } = result;
+  const { task, findings } = result;
   const { inputs, run } = task;
   const key = commentKeyOf(inputs, inputs.mode);
+  if (inputs.mode === 'apply') return commentOnMerged(github, result);
   const body = result.markdown(stickyLimit);
-  if (inputs.mode === 'apply') {
-    const merged = run.pullRequest === undefined ? await mergedPullRequests(github, run.commit, run.branch) : [run.pullRequest];
-    const onlyUpdate = exitCode === 0 && (findings.result?.outcomes ?? []).length === 0;
-    for (const { number } of merged) await keepComment(github, { number, key, body, onlyUpdate });
-    return [];
-  }
   const { pullRequest } = run;
   // The token of a fork's run is read-only; the job summary has the report.
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
   const { number } = pullRequest;
   if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
-  await keepComment(github, { number, key, body: `${mark}${body}`, onlyUpdate: isQuiet(result) });
+  await keepComment(github, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
   return [];
+}
+
+/** Comments on every pull request that was merged since the last complete apply, because this run applied all of them or none. */
+async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
+  const { task, findings, exitCode } = result;
+  const { numbers, diagnostics } = await findMergedSince(github, result);
+  const body = result.markdown(stickyLimit - historyRoom);
+  const end = { url: task.run.url, text: endOf(findings) };
+  for (const number of numbers) {
+    await keepComment(github, {
+      number,
+      key: commentKeyOf(task.inputs, 'apply'),
+      bodyAfter: (previous) => withRunHistory(body, end, previous),
+      onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length === 0,
+    });
+  }
+  return diagnostics;
+}
+
+const mostCommits = 100;
+
+/** Finds the pull requests that the commits since the last complete apply belong to, the newest first. */
+async function findMergedSince(
+  github: GitHub,
+  { task: { run, checkout }, findings: { plan }, context }: ReportedTask,
+): Promise<{ readonly numbers: readonly number[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const since = await commitsToReport(checkout.commit, plan?.base, context);
+  const found = new Set(run.pullRequest === undefined ? [] : [run.pullRequest.number]);
+  for (const commit of since.slice(0, mostCommits))
+    for (const { number } of await mergedPullRequests(github, commit, run.branch)) found.add(number);
+  return { numbers: [...found], diagnostics: since.length > mostCommits ? [unsearchedCommits] : [] };
+}
+
+const unsearchedCommits: Diagnostic = {
+  code: 'github/older-commits',
+  severity: 'notice',
+  message: `more than ${mostCommits} commits were merged since the last complete apply; pull requests of older ones have no comment about this run`,
+};
+
+/** Returns the applied commit, and those between it and the last applied one. */
+async function commitsToReport(commit: string, base: string | undefined, context: CliContext): Promise<readonly string[]> {
+  const repository = base === undefined ? undefined : await openRepository({ folder: context.cwd, env: context.env });
+  if (repository === undefined || base === undefined || (await findCommit(repository, base)) === undefined) return [commit];
+  return [...new Set([commit, ...(await commitsSince(repository, base, commit, mostCommits + 1))])];
+}
+
+function endOf({ plan, result, diagnostics }: Findings): string {
+  if (result !== undefined) return appliedText(result, plan);
+  const errors = diagnostics.flatMap(({ severity, code }) => (severity === 'error' ? [code] : []));
+  const codes = new Set([...(plan?.refusals ?? []).map(({ code }) => code), ...errors]);
+  return `Not applied${codes.size === 0 ? '' : `: ${[...codes].slice(0, 3).join(', ')}`}.`;
 }
 
 function outrun(number: number): Diagnostic {

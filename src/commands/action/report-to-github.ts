@@ -21,22 +21,19 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
   const [first] = results;
   if (first === undefined) return 0;
   const { task, log, context } = first;
-  if (task !== undefined) {
-    await writeSarif(task, findingsOf(results, task), context);
-    append(context.env['GITHUB_OUTPUT'], outputLines(outputsOf(results.map(targetResultOf), task.inputs)));
-  }
+  if (task !== undefined) await writeSarif(task, findingsOf(results, task), context);
+  const inputs = task?.inputs ?? { several: false, sarif: undefined };
+  const write = (outputs: Readonly<Record<string, string>>): void => append(context.env['GITHUB_OUTPUT'], outputLines(outputs));
+  // Before any request to GitHub, because a canceled job has only seconds left.
+  write(outputsOf(results.map(targetResultOf), inputs));
   const reported: ReportedTarget[] = [];
   for (const target of results) reported.push(await reportTarget(target));
-  if (task !== undefined)
-    append(
-      context.env['GITHUB_OUTPUT'],
-      outputLines(
-        reportOutputsOf(
-          reported.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
-          task.inputs,
-        ),
-      ),
-    );
+  write(
+    reportOutputsOf(
+      reported.map((one) => ({ target: targetNameOf(one.task), result: one.result })),
+      inputs,
+    ),
+  );
   log.command(await renderReport(findingsDocument(findingsOf(reported, task)), 'annotations'));
   append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(reported));
   return 0;
@@ -66,8 +63,13 @@ async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
   const adopted = await keepAdoptionRequest({ ...target, task }, issued.number);
   return plus([...issued.diagnostics, ...adopted.diagnostics], {
     ...(issued.number === undefined ? {} : { issue: issued.number }),
-    ...(adopted.number === undefined ? {} : { 'pull-request': adopted.number }),
+    ...(adopted.number === undefined ? withoutAdoption(result.outcome, task) : { 'pull-request': adopted.number }),
   });
+}
+
+/** Returns the outcome of a drift that no pull request adopts, because GitHub refused it or a person closed it. */
+function withoutAdoption(outcome: TargetResult['outcome'], { inputs: { flags } }: ActionTask): Partial<TargetResult> {
+  return outcome === 'adopted' && flags['commit'] === undefined ? { outcome: 'drifted' } : {};
 }
 
 /** Returns the sections of all targets; short sections leave their room to the others. */

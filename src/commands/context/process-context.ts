@@ -3,7 +3,7 @@ import { AppError } from '../../model/errors.ts';
 import type { Output, CliContext } from './cli-context.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
-export function processContext(): CliContext {
+export function processContext(interrupt: CliContext['interruptSignal'] = interruptSignal): CliContext {
   return {
     env: process.env,
     get cwd() {
@@ -13,7 +13,7 @@ export function processContext(): CliContext {
     stdout: outputOf(process.stdout),
     stderr: outputOf(process.stderr),
     now: () => new Date(),
-    interruptSignal,
+    interruptSignal: interrupt,
     confirm: askToConfirm,
   };
 }
@@ -34,6 +34,16 @@ function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output 
   // A terminal of unknown width reports 0.
   const isTTY = isatty(stream.fd);
   return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };
+}
+
+/**
+ * Makes the context of a workflow step: a signal at any time counts for all that follows, and none ends the process, because a
+ * runner that cancels a job sends a second one, and the step still has to report.
+ */
+export function stepContext(): CliContext {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());
+  return processContext(() => controller.signal);
 }
 
 function interruptSignal(): AbortSignal {

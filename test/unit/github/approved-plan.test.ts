@@ -18,7 +18,7 @@ beforeAll(async () => {
       createComment: (_, body) => Promise.resolve(void (marker = body)),
       updateComment: () => Promise.resolve(),
     },
-    { number: 7, key, body: '', onlyUpdate: false },
+    { number: 7, key, bodyAfter: () => '', onlyUpdate: false },
   );
 });
 
