@@ -58,6 +58,7 @@ function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObj
       type: oneOrMore(match['type']),
       subtype: oneOrMore(match['subtype']),
       name: oneOrMore(match['name']),
+      at: document.locate(isObject(spec['match']) ? pointer('spec', 'match') : ''),
     },
     require: readEntries(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
     message: typeof message === 'string' ? message : `does not do as ${name} asks`,

@@ -1,3 +1,4 @@
+import { revertHeld } from '../model/plan/revert-held.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Protection, ControlType, Cause, Headline, ProtectionVerdict, Impact, TagCount } from '../model/protection/protection.ts';
@@ -17,18 +18,7 @@ import { wordingFor, type WordedVerdict, type Wording } from './headline-wording
 import { isUnprotected, type Control } from './controls/control.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
-import {
-  type AssessedChange,
-  type Diff,
-  renamesOf,
-  withNames,
-  type UnwrittenRisks,
-  type Change,
-  type EdgeChange,
-  type FieldChange,
-  type Risk,
-  liveKeyOf,
-} from '../model/plan/plan.ts';
+import { type AssessedChange, type Diff, renamesOf, withNames, type UnwrittenRisks, type Risk, liveKeyOf } from '../model/plan/plan.ts';
 import { findRisks } from './risk/risks.ts';
 import { reroutePhrase } from './risk/risk-codes.ts';
 
@@ -292,7 +282,7 @@ export function protectionOfDrift(
   registry: Registry,
   manifests?: AttachmentSources,
 ): Protection {
-  const revert = { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
+  const revert = revertHeld({ target, changes, edges });
   const snapshots = snapshotPlan(revert, live, registry, manifests);
   return summarizeProtection(revert, reverseSnapshots(snapshots), reverseCauses(createCauseFinder(revert, { registry, snapshots })));
 }
@@ -300,18 +290,4 @@ export function protectionOfDrift(
 /** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
 function reverseCauses(causes: CauseFinder): CauseFinder {
   return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: reverseVerdict(contribution.way) }));
-}
-
-function withoutHeld(change: Change): Change {
-  const fields = change.fields.map(withoutHeldMark);
-  return change.action === 'held' ? { ...change, action: 'update', fields } : { ...change, fields };
-}
-
-function withoutHeldMark(field: FieldChange): FieldChange {
-  const { path, before, after, at, origin } = field;
-  return { path, before, after, ...(at === undefined ? {} : { at }), ...(origin === undefined ? {} : { origin }) };
-}
-
-function detachHeld(edge: EdgeChange): EdgeChange {
-  return edge.action === 'held' ? { ...edge, action: 'detach' } : edge;
 }

@@ -5,7 +5,8 @@ import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';
+import { revertHeld } from '../../model/plan/revert-held.ts';
+import type { PolicyFinding, PolicyReport, PolicyResult } from '../../model/protection/policy.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ResolvedConfig } from '../../project/resolved-config.ts';
 import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-config.ts';
@@ -68,12 +69,22 @@ export async function checkLivePolicies(plan: Plan, input: PolicyInput & { reado
   const { desired, live } = input;
   const { rules, today, diagnostics } = await compileTargetPolicies(input);
   if (rules.length === 0) return { diagnostics, fails: false };
-  const { checkPolicies, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
-  const { liveSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const { checkPolicies, hasFinding, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
+  const { liveSnapshot, plannedSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
   const unmanaged = plan.unmanagedAccess?.map(({ id }) => id);
-  const checked = checkPolicies({ rules, snapshot, resources: desired.resources, live: live.resources, registry, today, unmanaged });
-  const found = [...checked.report.findings.map(policyDiagnostic).map(namingConnection), ...checked.diagnostics];
+  const checking = { rules, resources: desired.resources, live: live.resources, registry, today, unmanaged };
+  const checked = checkPolicies({ ...checking, snapshot });
+  const { findings } = checked.report;
+  const after = (changes: Parameters<typeof plannedSnapshot>[0]): PolicyReport | undefined =>
+    findings.length === 0 ? undefined : checkPolicies({ ...checking, snapshot: plannedSnapshot(changes, live, registry) }).report;
+  const [applied, reverted] = [after(plan), after(revertHeld(plan))];
+  const remedyFor = (finding: PolicyFinding): string | undefined => {
+    if (reverted === undefined || hasFinding(reverted, finding)) return undefined;
+    const isHeld = applied === undefined || hasFinding(applied, finding);
+    return `only the live state is against the policy; ostiary drift --revert${isHeld ? '' : ', or the next apply,'} undoes the drift`;
+  };
+  const found = [...findings.map((one) => namingConnection(policyDiagnostic(one, remedyFor(one)))), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };
 }
 
@@ -93,7 +104,7 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const failed = findings.filter((finding) => !unevaluated.includes(finding));
   return [
     ...diagnostics,
-    ...failed.map(policyDiagnostic).map(namingConnection),
+    ...failed.map((one) => namingConnection(policyDiagnostic(one))),
     ...checked.diagnostics,
     ...(unevaluated.length === 0 ? [] : [deferredNotice(unevaluated)]),
   ];

@@ -1,21 +1,21 @@
 import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
+import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
+import { findLeftMatch, type FormerConnections } from './left-matches.ts';
+import { policyMatches } from './match.ts';
+import { waiverDiagnostics, waiverFor } from './waivers.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
 import { connectionFieldTypes, ExpressionError, UnavailableError } from './variables.ts';
-import { dayNumber } from '../../model/day.ts';
-import { isObject } from '../../model/json.ts';
-import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
-/** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated. */
-export function policyDiagnostic(finding: PolicyFinding): Diagnostic {
+/** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated; `remedy` replaces the usual hint. */
+export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagnostic {
   const { result, severity, message, expression, connection, at, requirement, error } = finding;
   if (error !== undefined) return { ...error, resource: connection };
   const change = result === 'violated' ? 'change the manifest' : 'use a token that reads it, or ask has(...) first';
@@ -23,7 +23,7 @@ export function policyDiagnostic(finding: PolicyFinding): Diagnostic {
     code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
     severity,
     message: `${message} (${clipped(expression)})`,
-    hint: `${change}; or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
+    hint: remedy ?? `${change}; or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
     resource: connection,
     ...(at === undefined ? {} : { at }),
   };
@@ -40,6 +40,11 @@ function clipped(expression: string): string {
   return line.length > 100 ? `${line.slice(0, 97)}...` : line;
 }
 
+/** Returns whether a report has a finding, also of another state of the connection. */
+export function hasFinding({ findings }: PolicyReport, { policy, connection, expression }: PolicyFinding): boolean {
+  return findings.some((one) => one.policy === policy && one.connection === connection && one.expression === expression);
+}
+
 /** The input of a policy check; waivers count by the day `today` (`YYYY-MM-DD`). */
 export type PolicyCheckInput = {
   readonly rules: readonly CompiledPolicy[];
@@ -51,27 +56,51 @@ export type PolicyCheckInput = {
   readonly today: string;
   /** Live connections without a manifest that are checked, too. */
   readonly unmanaged?: readonly ResourceId[] | undefined;
+  /** The connections before a plan; without it, no match can be left. */
+  readonly former?: FormerConnections;
 };
 
 /** Checks all declared connections against all policies. An expression that cannot be evaluated does not pass. */
 export function checkPolicies(checking: PolicyCheckInput): { readonly report: PolicyReport; readonly diagnostics: readonly Diagnostic[] } {
-  const { rules, snapshot, resources, live, registry, today, unmanaged = [] } = checking;
-  const found = new Map(live?.map((resource) => [resource.id, resource]));
+  const { rules, snapshot, resources, live, registry, today, unmanaged = [], former } = checking;
+  const liveResources = new Map(live?.map((resource) => [resource.id, resource]));
   const postures = readPostures(snapshot);
   const types = connectionFieldTypes(registry.get('Connection')?.schema ?? {});
   const findings: PolicyFinding[] = [];
   const waived: WaivedFinding[] = [];
+  const left: LeftMatch[] = [];
   const reached = new Set<string>();
   const declared = resources.map((desired) => ({ id: desired.id, key: desired.key, desired }));
   const others = unmanaged.map((id) => ({ id, key: id, desired: undefined }));
   for (const { id, key, desired } of [...declared, ...others]) {
     const posture = kindOf(key) === 'Connection' ? postures(key) : undefined;
     if (posture === undefined) continue;
-    const subject: PolicySubject = { id: key, snapshot, posture, types, desired, live: found.get(key), isUnread: live === undefined };
+    const subject: PolicySubject = {
+      id: key,
+      snapshot,
+      posture,
+      types,
+      desired,
+      live: liveResources.get(key),
+      isUnread: live === undefined,
+    };
     const asked = variablesOf(subject);
+    const before = desired === undefined ? undefined : former?.(desired);
     for (const one of rules) {
       const results = findingsOf(one, subject, asked);
-      if (results === undefined) continue;
+      if (results === undefined) {
+        if (desired === undefined || before === undefined) continue;
+        const waiver = waiverFor(one.policy, nameOf(id), today);
+        const found = findLeftMatch(one.policy, {
+          desired,
+          before,
+          after: resourceOf(subject),
+          waiver,
+          findings: () => requirementFindings(one, subject, asked),
+        });
+        if (found !== undefined) left.push(found);
+        continue;
+      }
       reached.add(id);
       const waiver = results.length === 0 ? undefined : waiverFor(one.policy, nameOf(id), today);
       if (waiver === undefined) appendAll(findings, results);
@@ -84,7 +113,7 @@ export function checkPolicies(checking: PolicyCheckInput): { readonly report: Po
   const names = [...resources.map(({ id }) => id), ...unmanaged].filter((id) => kindOf(id) === 'Connection').map(nameOf);
   const policies = rules.map(({ policy }) => policy);
   return {
-    report: { today, policies: rules.length, connections: reached.size, findings, waived },
+    report: { today, policies: rules.length, connections: reached.size, findings, waived, left },
     diagnostics: waiverDiagnostics(policies, names, today),
   };
 }
@@ -121,16 +150,24 @@ export function policiesOn(
 }
 
 /** Returns the findings of one policy for a connection; undefined when the policy does not apply to it. */
-function findingsOf(
+function findingsOf(compiled: CompiledPolicy, subject: PolicySubject, asked: VariableProvider): readonly PolicyFinding[] | undefined {
+  const isAbout = policyMatches(compiled.policy, nameOf(subject.id), resourceOf(subject));
+  if (isAbout === false) return undefined;
+  return requirementFindings(compiled, subject, isAbout === true ? asked : undefined);
+}
+
+function resourceOf({ id, snapshot }: PolicySubject): ResourceSnapshot {
+  return snapshot.resources.get(id) ?? { spec: {}, unknown: [''] };
+}
+
+/** Returns the requirements of a policy that a connection does not meet; `asked` is undefined when its tags are hidden. */
+function requirementFindings(
   { policy, require }: CompiledPolicy,
   subject: PolicySubject,
-  asked: VariableProvider,
-): readonly PolicyFinding[] | undefined {
-  const { id, snapshot } = subject;
-  const isAbout = policyMatches(policy, nameOf(id), snapshot.resources.get(id) ?? { spec: {}, unknown: [''] });
-  if (isAbout === false) return undefined;
+  asked: VariableProvider | undefined,
+): readonly PolicyFinding[] {
   return require.flatMap((one): readonly PolicyFinding[] => {
-    const result = isAbout === true ? evaluateRequirement(one, asked) : { hidden: 'its tags cannot be seen' };
+    const result = asked === undefined ? { hidden: 'its tags cannot be seen' } : evaluateRequirement(one, asked);
     if (result === true) return [];
     const { expression, at: requirement, message: own = policy.message, diagnose } = one.requirement;
     const reason = result === false ? own : `could not be evaluated: ${'hidden' in result ? result.hidden : result.failure}`;
@@ -139,7 +176,7 @@ function findingsOf(
     return [
       {
         policy: policy.name,
-        connection: subject.desired?.id ?? id,
+        connection: subject.desired?.id ?? subject.id,
         result: result === false ? 'violated' : 'unknown',
         severity: policy.severity,
         message,
@@ -173,95 +210,4 @@ function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableP
 function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
   const field = fields.find((name) => desired?.stated.has(name));
   return desired?.locate(field === undefined ? '' : `/${field}`);
-}
-
-/** Returns whether a policy applies to a connection; `unseen` when its tags cannot be read. */
-export function policyMatches({ match }: Policy, name: string, { spec, unknown }: ResourceSnapshot): boolean | 'unseen' {
-  if (!isOneOf(match.name, name) || !includesValue(match.type, spec['type']) || !includesValue(match.subtype, spec['subtype']))
-    return false;
-  const asked = Object.entries(match.tags);
-  if (asked.length === 0) return true;
-  const path = pointer('connection_tags');
-  if (unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one))) return 'unseen';
-  const tags = spec['connection_tags'];
-  return asked.every(([key, values]) => isObject(tags) && includesValue(values, Object.hasOwn(tags, key) ? tags[key] : undefined));
-}
-
-function includesValue(values: readonly string[], value: unknown): boolean {
-  return values.length === 0 || (typeof value === 'string' && values.includes(value));
-}
-
-function isOneOf(patterns: readonly string[], name: string): boolean {
-  return patterns.length === 0 || patterns.some((pattern) => matchesGlob(pattern, name));
-}
-
-/** Returns whether a name matches a glob: `*` stands for any characters, `?` for one. Backtracks only to the last star. */
-export function matchesGlob(pattern: string, name: string): boolean {
-  let [at, star, back] = [0, -1, 0];
-  let index = 0;
-  while (index < name.length) {
-    if (pattern[at] === '*') {
-      star = at;
-      back = index;
-      at += 1;
-    } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === name[index])) {
-      at += 1;
-      index += 1;
-    } else if (star === -1) {
-      return false;
-    } else {
-      at = star + 1;
-      back += 1;
-      index = back;
-    }
-  }
-  while (pattern[at] === '*') at += 1;
-  return at === pattern.length;
-}
-
-/** A waiver is reported this many days before it ends. */
-const noticeDays = 14;
-
-/** Returns the first valid waiver of a policy for a connection. */
-export function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
-  return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
-}
-
-/** Reports waivers: an ended one has the severity of its policy; one that ends soon or matches no connection is a warning. */
-export function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
-  return policies.flatMap(({ name, severity, waivers }) =>
-    waivers.flatMap((waiver): readonly Diagnostic[] => {
-      const { connection, until, at } = waiver;
-      const whose = `the waiver of "${name}" for ${connection}`;
-      if (until < today) {
-        const hint = 'do as the policy asks, or agree on another day; then take the waiver out';
-        return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
-      }
-      const left = dayNumber(until) - dayNumber(today);
-      const soon: readonly Diagnostic[] =
-        left > noticeDays
-          ? []
-          : [
-              {
-                code: 'policy/waiver-ending',
-                severity: 'warning',
-                message: `${whose} ends ${whenText(left)} (${until})`,
-                hint: 'from the day after on the plan is refused',
-                at,
-              },
-            ];
-      return [...soon, ...unused(waiver, whose, names)];
-    }),
-  );
-}
-
-function whenText(left: number): string {
-  return left === 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`;
-}
-
-function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
-  if (names.some((name) => matchesGlob(connection, name))) return [];
-  const near = suggest(connection, names);
-  const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
-  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];
 }

@@ -1,12 +1,21 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { AssessedChange, Diff, Refusal, UnwrittenRisks } from '../../model/plan/plan.ts';
-import type { PolicyReport } from '../../model/protection/policy.ts';
+import { hasHeld, revertHeld } from '../../model/plan/revert-held.ts';
+import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import type { Protection } from '../../model/protection/protection.ts';
 import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { checkRules } from './check-rules.ts';
-import { checkPolicies, namingConnection, policyDiagnostic } from '../../protection/policy/check-policies.ts';
+import {
+  checkPolicies,
+  hasFinding,
+  namingConnection,
+  policyDiagnostic,
+  type PolicyCheckInput,
+} from '../../protection/policy/check-policies.ts';
+import { leftMatchDiagnostic } from '../../protection/policy/left-matches.ts';
+import { readFormerConnections } from './former-connections.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 
@@ -54,10 +63,11 @@ export type PolicyResults = {
 };
 
 /** Checks the connections as they are after the plan against policies. */
-export function checkPlannedPolicies({ input, desired, live }: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
+export function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
+  const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
   const snapshot = plannedSnapshot(diff, live, input.registry);
-  const checked = checkPolicies({
+  const checking: PolicyCheckInput = {
     rules,
     snapshot,
     resources: desired.resources,
@@ -65,12 +75,27 @@ export function checkPlannedPolicies({ input, desired, live }: Prepared, diff: D
     registry: input.registry,
     today,
     unmanaged: diff.unmanagedAccess?.map(({ id }) => id),
-  });
-  const found = [...checked.report.findings.map(policyDiagnostic), ...checked.diagnostics];
+    former: readFormerConnections(prepared),
+  };
+  const checked = checkPolicies(checking);
+  const { findings, left } = checked.report;
+  const remedyFor = heldRemedies(checking, prepared, diff);
+  const found = [...findings.map((one) => policyDiagnostic(one, remedyFor(one))), ...left.map(leftMatchDiagnostic), ...checked.diagnostics];
   return {
     report: checked.report,
     refusals: found.filter(({ severity }) => severity === 'error').map(refusalOf),
     diagnostics: found.filter(({ severity }) => severity !== 'error').map(namingConnection),
+  };
+}
+
+/** Returns a lookup of the hint for a finding that only held drift causes. */
+function heldRemedies(checking: PolicyCheckInput, { input, live }: Prepared, diff: Diff): (finding: PolicyFinding) => string | undefined {
+  if (!hasHeld(diff)) return () => undefined;
+  let reverted: PolicyReport | undefined;
+  return (finding) => {
+    reverted ??= checkPolicies({ ...checking, snapshot: plannedSnapshot(revertHeld(diff), live, input.registry) }).report;
+    if (hasFinding(reverted, finding)) return undefined;
+    return `the manifests do as the policy asks, and the plan holds what is live; add --revert ${finding.connection} to undo it`;
   };
 }
 

@@ -1,3 +1,4 @@
+import { formatPosition } from '../../model/diagnostic.ts';
 import {
   liveKeyOf,
   type AssessedChange,
@@ -215,9 +216,11 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });
   const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
+  const leaving = leftTexts(plan.policies);
+  const leftMatches = { title: `${leaving.length} left: policies that apply no longer`, entries: leaving };
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
-  return [windows, references, unwrittenList, passed, ...lists].filter((list) => list.entries.length > 0);
+  return [windows, references, unwrittenList, leftMatches, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
 /** Returns the list of live connections without a manifest; empty unless the target reports them. */
@@ -249,6 +252,11 @@ export function orphanText(orphan: Orphan): string {
   const advice =
     kept === undefined ? '--prune deletes it, released: in the config lets it stay' : `--prune keeps it: ${escapeTerminal(kept)}`;
   return `${escapeTerminal(id)} was removed from the manifests but is still live${access}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
+}
+
+/** Returns the connections that leave the match of a policy, escaped. */
+function leftTexts(report: PolicyReport | undefined): readonly string[] {
+  return (report?.left ?? []).map(({ connection, message, at }) => escapeTerminal(`${connection}: ${message} (${formatPosition(at)})`));
 }
 
 /** Returns the findings that waivers suppress, escaped. */

@@ -69,12 +69,13 @@ export function shortList(entries: readonly string[], most: number): readonly st
 /** Returns `5 policies on 31 connections as of 2026-11-21: 1 violated, 2 unknown, 1 waived`; empty text without policies. */
 export function policiesText(report: PolicyReport | undefined): string {
   if (report === undefined) return '';
-  const { today, policies, connections, findings, waived } = report;
+  const { today, policies, connections, findings, waived, left } = report;
   const violated = findings.filter(({ result }) => result === 'violated').length;
   const counts = [
     ...(violated === 0 ? [] : [`${violated} violated`]),
     ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
     ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
+    ...(left.length === 0 ? [] : [`${left.length} left by ${left.length === 1 ? 'a connection' : 'connections'}`]),
   ];
   const many = policies === 1 ? '1 policy' : `${policies} policies`;
   return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all hold' : counts.join(', ')}`;

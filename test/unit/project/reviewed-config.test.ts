@@ -90,7 +90,7 @@ function policyOf(name: string, text = 'a'): Policy {
   return {
     name,
     at: { file: 'policies.yaml', line: 3, column: 1 },
-    match: { tags: {}, type: [], subtype: [], name: [] },
+    match: { tags: {}, type: [], subtype: [], name: [], at: { file: 'access/policies.yaml', line: 1, column: 1 } },
     require: [],
     message: '',
     severity: 'error',
