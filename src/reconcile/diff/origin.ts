@@ -157,7 +157,7 @@ export function lastAppliedLookup(
   };
 }
 
-/** Returns the form of an object that an apply closed because its place was taken. */
+/** Returns the form of an object that an apply closed, because its manifest is gone or another object replaces it. */
 function closedForm(resource: DesiredResource, kind: Kind | undefined): DesiredResource {
   const closed = (kind?.fields ?? []).flatMap(({ name, closed: value }) => (value === undefined ? [] : [[name, value] as const]));
   return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed) } };

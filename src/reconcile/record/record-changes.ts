@@ -10,10 +10,10 @@ import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/with-rem
 
 type PlannedWrites = Pick<Plan, 'changes' | 'edges'>;
 
-/** Returns what an apply of the plan is about to write, for the record; deletions need no entry. */
+/** Returns what an apply of the plan is about to write, for the record. A deletion may close its object first. */
 export function pendingWritesOf({ changes, edges }: PlannedWrites): PendingWrites {
   const objects = changes.flatMap((change): readonly PendingObject[] => {
-    if (!isWritten(change) || change.action === 'delete') return [];
+    if (!isWritten(change)) return [];
     const { id, action, uid } = change;
     // A rename gives the object a name that no base declares.
     const ours = action === 'create' || action === 'rename';
@@ -33,7 +33,7 @@ export function writesAfter(plan: PlannedWrites, { outcomes, uids }: ApplyResult
   const declared = desiredByKey(base?.desired.resources ?? []);
   const objects = pendingWritesOf(plan).objects.flatMap((object): readonly PendingObject[] => {
     const outcome = byId.get(object.id);
-    if (outcome === undefined || !mayHaveWritten(outcome)) return [];
+    if (outcome === undefined || !mayHaveWritten(outcome) || isDeleted(outcome)) return [];
     const { id, key = id, ours } = object;
     const uid = isComplete(outcome) ? uids?.get(key) : undefined;
     return [{ ...identityOf(id, key), ...(uid === undefined ? {} : { uid }), ours: ours || (isComplete(outcome) && !declared.has(key)) }];
@@ -51,6 +51,10 @@ function hasWritten(outcome: Outcome | undefined): boolean {
 function mayHaveWritten(outcome: Outcome): boolean {
   const { status, begun, code } = outcome;
   return begun === true || isComplete(outcome) || (status === 'failed' && code !== 'apply/moved');
+}
+
+function isDeleted(outcome: Outcome): boolean {
+  return outcome.action === 'delete' && isComplete(outcome);
 }
 
 function isComplete({ status, begun }: Outcome): boolean {
