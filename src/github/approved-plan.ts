@@ -46,7 +46,7 @@ export async function findApprovedPlan(
 }
 
 /** Returns the login of an account other than the author that edited one of the comments. */
-async function findOtherEditor(github: Comments, comments: readonly Comment[]): Promise<string | undefined> {
+export async function findOtherEditor(github: Pick<Comments, 'editorOf'>, comments: readonly Comment[]): Promise<string | undefined> {
   const editors = await Promise.all(
     comments.map(async (comment) => {
       const editor = await github.editorOf(comment);

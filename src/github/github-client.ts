@@ -85,6 +85,8 @@ export type DeploymentStatus = {
 export interface GitHub extends IssueCalls, PullRequestCalls {
   /** Returns the login of this token's account. */
   readonly whoAmI: () => Promise<string>;
+  /** Returns whether an account may write to the repository. */
+  readonly mayWrite: (login: string) => Promise<boolean>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
   /** Returns the login of the last editor of a comment; undefined if it was never edited. */
   readonly editorOf: (comment: Comment) => Promise<string | undefined>;
@@ -142,6 +144,10 @@ export function openGitHub(options: GitHubOptions): GitHub {
     async whoAmI() {
       // GitHub refuses /user for the tokens of jobs and apps.
       return loginOf(await asked('query { viewer { login } }'), 'viewer') ?? throwMissing('whose token this is');
+    },
+    async mayWrite(username) {
+      const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...place, username });
+      return ['admin', 'write'].includes(textIn(objectIn(data, 'a permission'), 'permission', 'a permission'));
     },
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });

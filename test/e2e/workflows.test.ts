@@ -127,6 +127,13 @@ test('the scheduled job of examples/fleet runs a command line that there is, on 
   expect([container.command, ended.code, ended.stderr]).toEqual([['ostiary'], 0, expect.stringContaining('2 targets')]);
 });
 
+/** Evaluates the expressions about inputs of an event that has none. */
+function onEvent(value: string | boolean): string {
+  return String(value)
+    .replace(/^\$\{\{ inputs\.\w+ \|\| '([^']*)' \}\}$/, '$1')
+    .replace(/^\$\{\{ inputs\.\w+ \}\}$/, '');
+}
+
 const planning = workflowAt('examples/github/plan.yml').jobs['plan']?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'))?.with ?? {};
 
 test.each(examples)('examples/github/%s requests the permissions of its mode, and runs', async (name) => {
@@ -152,14 +159,15 @@ test.each(examples)('examples/github/%s requests the permissions of its mode, an
   const env = Object.keys(step?.env ?? {}).map((variable) => [variable, values.get(variable) ?? 'secret']);
   const proposed = { cwd, event: 'pull_request', payload: pullRequestPayload({ ...pull, base }), env: Object.fromEntries(env) };
   // One goes by what the pull request showed before it was merged.
-  const isAgreed = step?.with?.['digest'] === 'comment';
+  const inputs = Object.fromEntries(Object.entries(step?.with ?? {}).map(([input, value]) => [input, onEvent(value)]));
+  const isAgreed = inputs['digest'] === 'comment';
   expect(isAgreed ? (await bench.step({ ...proposed, inputs: planning })).code : 0).toBe(0);
   const merged = event === 'push' ? { GITHUB_SHA: await mergePullRequest(bench.github(), pull.number) } : {};
   const ended = await bench.step({
     ...proposed,
     event,
     payload: { push: { after: commit }, schedule: {} }[event] ?? proposed.payload,
-    inputs: { ...step?.with },
+    inputs,
     env: { ...proposed.env, ...merged },
   });
   expect(ended).toMatchObject({

@@ -26,6 +26,8 @@ export type TestGitHub = {
   readonly token: string;
   /** The token of a person with all permissions. */
   readonly person: Octokit;
+  /** The token of an account without write access. */
+  readonly guest: Octokit;
   readonly heard: readonly Heard[];
   readonly deployments: readonly Deployment[];
   /** Gives a commit that the emulator made the hash of a commit of a real repository, in all requests and answers. */
@@ -39,6 +41,7 @@ type Deployment = { readonly id: number; readonly sha: string; readonly environm
 
 const jobToken = 'ghs_of-the-job';
 const personToken = 'ghp_of-a-person';
+const guestToken = 'ghp_of-a-guest';
 const bot = 'github-actions[bot]';
 
 /** Starts GitHub on a free port of this machine. */
@@ -74,10 +77,12 @@ export async function startGitHub(): Promise<TestGitHub> {
   const emulator = await createEmulator({ service: 'github', port: 0, seed });
   behind = emulator.url;
   const person = new Octokit({ auth: personToken, baseUrl: url });
+  const guest = new Octokit({ auth: guestToken, baseUrl: url });
   return {
     url,
     token: jobToken,
     person,
+    guest,
     heard,
     deployments,
     useCommit: (made, real) => void commits.set(made, real),
@@ -93,9 +98,13 @@ export async function startGitHub(): Promise<TestGitHub> {
 }
 
 const seed = {
-  tokens: { [jobToken]: { login: bot, scopes: ['repo'] }, [personToken]: { login: place.owner, scopes: ['repo'] } },
+  tokens: {
+    [jobToken]: { login: bot, scopes: ['repo'] },
+    [personToken]: { login: place.owner, scopes: ['repo'] },
+    [guestToken]: { login: 'guest', scopes: ['repo'] },
+  },
   github: {
-    users: [{ login: place.owner }, { login: bot }],
+    users: [{ login: place.owner }, { login: bot }, { login: 'guest' }],
     repos: [{ owner: place.owner, name: place.repo, auto_init: true }],
   },
 };
@@ -107,6 +116,8 @@ const home = `/repos/${place.owner}/${place.repo}`;
 function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
   const ofJob = authorization.includes(jobToken);
   if (path === '/user' && ofJob) return forbidden;
+  const [, login] = new RegExp(`^${home}/collaborators/([^/]+)/permission$`).exec(path) ?? [];
+  if (login !== undefined) return { status: 200, body: { permission: login === place.owner ? 'admin' : 'read', role_name: 'custom' } };
   if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
     return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
   if (path === `${home}/deployments` && method === 'GET') {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openJobLog, type JobLog, maskCommands } from '../../github/job-log.ts';
-import { resolveAgreedDigest } from './pull-requests.ts';
+import { overrideCommands, withDecisions, type Decisions } from './decisions.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
 import { createStep, fallbackToValidate } from './action-step.ts';
 import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult } from './task.ts';
@@ -70,11 +70,13 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
   let task = given;
+  let decisions: Decisions = { inputs: given.inputs };
   const exitCode = await runGuarded(
     async () => {
       const { run, inputs, proposal } = given;
-      const agreed = await resolveAgreedDigest(inputs, { run, context: taskContext, sleep });
-      const step = await fallbackToValidate(agreed === inputs ? given.step : createStep(agreed, run, proposal), agreed, {
+      decisions = await withDecisions(inputs, { run, context: taskContext, sleep });
+      const { inputs: decided } = decisions;
+      const step = await fallbackToValidate(decided === inputs ? given.step : createStep(decided, run, proposal), decided, {
         run,
         proposal,
         context: taskContext,
@@ -84,7 +86,9 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
     },
     { context: taskContext, color: false },
   );
-  return { task, findings: findings(), exitCode, log, context, sleep };
+  const found = findings();
+  const diagnostics = [...found.diagnostics, ...overrideCommands(found, decisions)];
+  return { task, findings: { ...found, diagnostics }, exitCode, log, context, sleep };
 }
 
 /** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */

@@ -62,7 +62,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
 };
 
 /** The inputs that only the action has. */
-export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'sarif'] as const;
+export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'overrides', 'sarif'] as const;
 
 /** The inputs of a step, parsed. */
 export type ActionInputs = {
@@ -75,6 +75,8 @@ export type ActionInputs = {
   readonly issue: string | undefined;
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
+  /** Whether comments of people with write access override refusals. */
+  readonly overrides: boolean;
   readonly token: string;
   /** The revision whose history counts as reviewed; undefined for the default branch. */
   readonly configRef: string | undefined;
@@ -118,6 +120,7 @@ export function readInputs(env: Environment): ActionInputs {
   }
   const most = belowClass(mode, given);
   if (most !== undefined) flags['max-risk'] = most;
+  if (given.has('overrides') && !planning.some((one) => one === mode)) throw meaningless('overrides', mode);
   const isTrue = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
   return {
     mode,
@@ -125,6 +128,7 @@ export function readInputs(env: Environment): ActionInputs {
     comment: isTrue('comment', 'true'),
     issue: isTrue('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
+    overrides: isTrue('overrides', 'false'),
     token: given.get('github-token') ?? '',
     configRef: given.get('config-ref'),
     sarif: given.get('sarif'),

@@ -1,7 +1,7 @@
 import { readRunnerFile } from '../../disk/write.ts';
 import { withGitCredentials, readWorkflowRun } from '../../github/workflow-run.ts';
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/select-targets.ts';
-import { digestFromComment } from './pull-requests.ts';
+import { digestFromComment } from './decisions.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
 import { findProposal } from './proposal.ts';
 import { createStep, reportSecrets } from './action-step.ts';

@@ -1,8 +1,8 @@
-import { planMark, mergedPullRequests, findApprovedPlan } from '../../github/approved-plan.ts';
+import { planMark, mergedPullRequests } from '../../github/approved-plan.ts';
 import { openGitHub, type GitHub } from '../../github/github-client.ts';
 import { keepComment, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { AppError, UsageError } from '../../model/errors.ts';
+import { AppError } from '../../model/errors.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
 import { selectionKeyOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import type { ActionTask, Findings, TaskResult } from './task.ts';
@@ -10,28 +10,7 @@ import { commitsSince } from '../../git/ancestry.ts';
 import { findCommit, openRepository } from '../../git/repository.ts';
 import { historyRoom, withRunHistory } from '../../github/run-history.ts';
 import { version } from '../context/version.ts';
-import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext } from '../context/cli-context.ts';
-
-type Asking = { readonly run: WorkflowRun; readonly context: CliContext; readonly sleep: TaskResult['sleep'] };
-
-/** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
-export const digestFromComment = 'comment';
-
-/** Replaces `digest: comment` with the digest of the comment on the merged pull request; returns other inputs unchanged. */
-export async function resolveAgreedDigest(inputs: ActionInputs, { run, context, sleep }: Asking): Promise<ActionInputs> {
-  if (inputs.flags['digest'] !== digestFromComment) return inputs;
-  if (inputs.token === '')
-    throw new UsageError('digest: comment needs a token to read the comment with', 'leave the input github-token out');
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
-  const merged = run.pullRequest === undefined ? await mergedPullRequests(github, run.commit, run.branch) : [run.pullRequest];
-  const agreed = await findApprovedPlan(github, commentKeyOf(inputs, 'plan'), merged);
-  if ('digest' in agreed) return { ...inputs, flags: { ...inputs.flags, digest: agreed.digest } };
-  const message = `no plan was agreed to: ${agreed.reason}`;
-  const hint = 'a plan that changes nothing is applied all the same; else look at the plan, and give its digest';
-  context.onEvent?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
-  return { ...inputs, flags: { ...inputs.flags, digest: 'none' } };
-}
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
