@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { UsageError } from '../model/errors.ts';
+import { AppError, UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
@@ -8,8 +8,10 @@ import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
 import { chaosFromSwitches } from '../server/http/chaos.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
+import type { StoreOptions } from '../server/store/store.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/http/request-context.ts';
+import { migrateDatabase, verifyAuditLog } from '../server/process/database-tasks.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags } from './flags.ts';
 import { printerFor } from './output/printer.ts';
@@ -25,6 +27,12 @@ export type ServeFlags = OutputFlags & {
   readonly agent: readonly string[];
   /** Makes the first key instead of serving. */
   readonly init: boolean;
+  /** Migrates the database instead of serving. */
+  readonly migrate: boolean;
+  /** The role that may serve after `migrate`. */
+  readonly grant?: string;
+  /** Verifies the audit log instead of serving; a text is a hash that must be in it. */
+  readonly verifyAudit?: string | true;
   readonly trustProxy: boolean;
   readonly log?: LogFormat;
   readonly drain: number;
@@ -54,6 +62,18 @@ The environment has:
     .option('--database <where>', `a folder for the embedded database, or postgres://… (default: ${defaultDatabase})`)
     .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
     .option('--init', 'make the first admin’s key, print it, and stop', false)
+    .addOption(
+      new Option('--migrate', 'bring the database to this version, prune the audit log (--audit-keep), and stop')
+        .conflicts('init')
+        .default(false),
+    )
+    .option('--grant <role>', 'with --migrate: let this PostgreSQL role serve; it cannot change or remove audit entries')
+    .addOption(
+      new Option('--verify-audit [hash]', 'verify the hash chain of the audit log, and that it has this hash, and stop').conflicts([
+        'init',
+        'migrate',
+      ]),
+    )
     .option('--trust-proxy', 'take callers’ addresses from X-Forwarded-For', false)
     .addOption(
       new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
@@ -106,8 +126,9 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   const stopped = context.interruptSignal();
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
   if (database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
-  if (flags.init) {
-    print(`${await createFirstAdminKey(store)}\n`);
+  const output = await runTask(flags, store);
+  if (output !== undefined) {
+    print(output);
     return 0;
   }
   const server = await startServer({
@@ -139,6 +160,26 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   log({ level: 'info', message: 'stopping: finishing what is under way' });
   await server.close();
   return 0;
+}
+
+/** Runs a task on the database instead of serving, and returns its output; undefined when the flags name none. */
+async function runTask(flags: ServeFlags, store: StoreOptions): Promise<string | undefined> {
+  const { grant: servingRole, auditKeep: auditKeepDays, verifyAudit } = flags;
+  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant needs --migrate');
+  if (servingRole !== undefined && !('url' in store.database)) throw new UsageError('--grant needs a database of PostgreSQL');
+  if (flags.init) return `${await createFirstAdminKey(store)}\n`;
+  if (flags.migrate) {
+    await migrateDatabase({ ...store, auditKeepDays, servingRole });
+    return 'the database has this version\n';
+  }
+  if (verifyAudit === undefined) return undefined;
+  const { entries, last, found } = await verifyAuditLog(store, verifyAudit === true ? undefined : verifyAudit.toLowerCase());
+  const summary =
+    last === undefined ? '0 entries verified' : `${entries} entries verified; the last one is ${last.seq} with the hash ${last.hash}`;
+  if (found) return `${summary}\n`;
+  throw new AppError('serve/audit-broken', 2, `no entry of the audit log has the hash ${String(verifyAudit)} (${summary})`, {
+    hint: 'the log was truncated, replaced or pruned past this entry: compare it with a backup',
+  });
 }
 
 function inFolder(folder: string, path: string): string {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../server/client.ts';
-import { builtPackage, start, startOstiary, type Running } from '../support/cli.ts';
+import { builtPackage, type Ended, ostiary, start, startOstiary, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import { useProjects } from './project.ts';
 
@@ -186,4 +186,23 @@ test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line lea
   running.child.kill('SIGKILL');
   await running.ended;
   silent.close();
+});
+
+test('--verify-audit prints the last hash, and exits with 2 if a noted hash is missing; --migrate needs no server', async () => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const run = (...flags: readonly string[]): Promise<Ended> => ostiary(['serve', '--database', folder, ...flags], { cwd });
+  expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database has this version\n', stderr: '' });
+  expect(await run('--verify-audit')).toMatchObject({ code: 0, stdout: '0 entries verified\n' });
+  expect(await run('--init')).toMatchObject({ code: 0 });
+  const { code, stdout } = await run('--verify-audit');
+  const [, hash = ''] = /^1 entries verified; the last one is 1 with the hash ([0-9a-f]{64})\n$/.exec(stdout) ?? [];
+  expect({ code, length: hash.length }).toEqual({ code: 0, length: 64 });
+  expect(await run('--verify-audit', hash.toUpperCase())).toMatchObject({ code: 0 });
+  const missing = await run('--verify-audit', 'abc');
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toContain('no entry of the audit log has the hash abc (1 entries verified; the last one is 1 with the hash');
+  expect((await run('--grant', 'x')).stderr).toContain('--grant needs --migrate');
+  expect((await run('--migrate', '--grant', 'x')).stderr).toContain('--grant needs a database of PostgreSQL');
+  expect((await run('--migrate', '--init')).code).toBe(3);
 });

@@ -67,7 +67,26 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
 // The log and the audit log show these actors by such names: the keys of the environment, agents, and the server itself.
 const builtInNames = /^(admin|manager|agent|ostiary)( .*)?$/;
 
-/** Throws `InvalidBody` for a name that looks like an actor without a key in the database. */
+// Letters of Cyrillic, Greek, Armenian and Latin extensions that look like those of the built-in names.
+const lookalikes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: 'аαɑ',
+    d: 'ԁɗ',
+    m: 'м',
+    i: 'іιıӏɩ',
+    n: 'пηո',
+    g: 'ɡց',
+    e: 'еεҽ',
+    r: 'г',
+    t: 'тτ',
+    o: 'оοօσ',
+    s: 'ѕ',
+    y: 'уγү',
+  }).flatMap(([plain, letters]) => letters.split('').map((letter) => [letter, plain] as const)),
+);
+const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u, /\p{Script=Cherokee}/u];
+
+/** Throws `InvalidBody` for a name that looks like an actor without a key in the database, or that hides letters of another script in a word. */
 function requireOwnName(name: string): void {
   const visible = name
     .normalize('NFKC')
@@ -75,10 +94,15 @@ function requireOwnName(name: string): void {
     .replaceAll(/\p{Z}+/gu, ' ')
     .trim()
     .toLowerCase();
-  if (!builtInNames.test(visible)) return;
-  throw new InvalidBody([
-    { field: '/name', reason: 'must not be admin, or begin with the word manager, agent or ostiary: the audit log uses these names' },
-  ]);
+  const plain = visible.replaceAll(/\p{L}/gu, (letter) => lookalikes.get(letter) ?? letter);
+  if (builtInNames.test(plain)) {
+    throw new InvalidBody([
+      { field: '/name', reason: 'must not be admin, or begin with the word manager, agent or ostiary: the audit log uses these names' },
+    ]);
+  }
+  const words = visible.split(/[^\p{L}\p{M}]+/u);
+  const mixed = words.some((word) => scripts.filter((script) => script.test(word)).length > 1);
+  if (mixed) throw new InvalidBody([{ field: '/name', reason: 'must not mix letters of several scripts in one word' }]);
 }
 
 /** Replaces the properties of a key; the key text stays. */

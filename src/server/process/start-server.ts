@@ -4,6 +4,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
+import { requireRightToPrune } from '../audit/audit-retention.ts';
 import { createApp, securityHeaders } from '../app.ts';
 import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../auth/principal.ts';
@@ -94,6 +95,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     statementTimeoutMs: timeouts.statement,
     async check(db) {
       if (options.adminKey === undefined && !(await hasAdminKey(db))) throw noKeyError();
+      if (options.auditKeepDays !== undefined) await requireRightToPrune(db);
     },
   });
   const { store } = opened;

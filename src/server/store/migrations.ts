@@ -1,6 +1,7 @@
 import { idPattern } from '../../model/served-rules.ts';
 import { type Kysely, type Migration, Migrator, sql, type ColumnType, type Generated, type GeneratedAlways } from 'kysely';
 import { AppError } from '../../model/errors.ts';
+import { beginAuditChain } from './begin-audit-chain.ts';
 import { type EdgeTable, kindTables, type KindTables, type ObjectTable } from '../collections.ts';
 import type { JsonObject } from '../../model/json.ts';
 
@@ -80,6 +81,7 @@ type AuditRow = {
   readonly changed: ColumnType<readonly string[], string, never>;
   readonly outcome: boolean;
   readonly error_message: string;
+  readonly hash: GeneratedAlways<string>;
 };
 
 type EncryptionKeyRow = { readonly id: string; readonly created_at: Date };
@@ -127,6 +129,7 @@ const listedMigrations: Readonly<Record<string, Migration>> = {
   },
   '0004-audit-retention': { up: allowAuditPruning },
   '0005-minimum-approvals': { up: addNeededApprovals },
+  '0006-audit-chain': { up: beginAuditChain },
 };
 
 /** All migrations. Rows of kinds add a migration for each name that is not listed: it creates their tables and key columns. */
@@ -140,24 +143,43 @@ const migrations: Readonly<Record<string, Migration>> = {
   ),
 };
 
-/** Migrates the database to this version. Throws `AppError` when it belongs to a later version. */
+/** Migrates the database to this version. Throws `AppError` when it belongs to a later version, or when the role may not create tables. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
+  // A role that only serves may not create the tables of the migrator.
+  if (await isMigrated(db)) return;
   const error = await db.connection().execute(async (connection) => {
     // A migration may take longer than a request.
     await sql`set statement_timeout = 0`.execute(connection);
     const migrator = new Migrator({ db: connection, provider: { getMigrations: () => Promise.resolve({ ...migrations }) } });
-    const result = await migrator.migrateToLatest();
+    const result = await migrator.migrateToLatest().catch((reason: unknown) => ({ error: reason }));
     await sql`reset statement_timeout`.execute(connection);
     return result.error;
   });
-  if (error !== undefined) throw new AppError('serve/migration', 1, 'the database could not be brought to this version', { cause: error });
+  if (error === undefined) return;
+  const isForbidden = error instanceof Error && 'code' in error && error.code === '42501';
+  throw new AppError('serve/migration', isForbidden ? 3 : 1, 'the database could not be brought to this version', {
+    cause: error,
+    ...(isForbidden ? { hint: 'run as the owner of the tables: ostiary serve --migrate --grant ROLE' } : {}),
+  });
+}
+
+/** Returns whether the database has exactly the migrations of this version. */
+export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ readonly found: boolean }>`select to_regclass('kysely_migration') is not null as found`.execute(db);
+  if (rows[0]?.found !== true) return false;
+  const [done, names] = [await doneMigrations(db), Object.keys(migrations)];
+  return done.size === names.length && names.every((name) => done.has(name));
 }
 
 /** Lists the migrations of this version that the database lacks. */
 export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
-  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
-  const done = new Set(rows.map(({ name }) => name));
+  const done = await doneMigrations(db);
   return Object.keys(migrations).filter((name) => !done.has(name));
+}
+
+async function doneMigrations(db: Kysely<Tables>): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
+  return new Set(rows.map(({ name }) => name));
 }
 
 async function createReviews(db: Kysely<unknown>): Promise<void> {
