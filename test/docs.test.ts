@@ -50,7 +50,8 @@ function flagsOf(text: string): ReadonlySet<string> {
 async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const general = await help([]);
   const list = general.slice(general.indexOf('print help'), general.indexOf('Exit codes:'));
-  const names = [...list.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
+  const listed = [...list.matchAll(/^ {2}([a-z|]+)/gm)].flatMap((match) => (match[1] ?? '').split('|'));
+  const names = listed.filter((name) => name !== 'help');
   expect(names).toContain('plan');
   const flags = new Map([['', flagsOf(general)]]);
   for (const name of names) flags.set(name, flagsOf(await help([name])));
@@ -153,7 +154,7 @@ test('every environment variable that the pages name is read, and every one that
   const named = pages.flatMap(({ path, text }) =>
     [
       ...text.matchAll(
-        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|TERM|HOME|USERPROFILE|SUDO_UID)\b/g,
+        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|FORCE_COLOR|TERM|HOME|USERPROFILE|SUDO_UID)\b/g,
       ),
     ].map(([name]) => ({
       path,

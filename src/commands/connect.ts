@@ -11,6 +11,8 @@ import type { Service } from '../model/service.ts';
 import type { TrackSteps } from '../pull/choose-objects.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
 import { counted, waiting } from './output/progress.ts';
+import { printerFor } from './output/printer.ts';
+import { escapeTerminal } from '../report/escape.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 
@@ -46,7 +48,7 @@ export async function connectService(connecting: ConnectOptions): Promise<Servic
   return waiting(`asking ${session.url}`, connecting, () => openService(session));
 }
 
-function sessionOptions(target: Target, { context, onRequest }: ConnectOptions): SessionOptions {
+function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOptions): SessionOptions {
   if (target.url === '')
     throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
   requireAddress(target.url);
@@ -54,7 +56,23 @@ function sessionOptions(target: Target, { context, onRequest }: ConnectOptions):
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
   context.onEvent?.({ secret: token });
   const { url, auth, dialect } = target;
-  return { url, token, auth, dialect, ...(onRequest === undefined ? {} : { onRequest }) };
+  const observers = [...(onRequest === undefined ? [] : [onRequest]), ...(flags.verbose === true ? [requestPrinter(flags, context)] : [])];
+  return {
+    url,
+    token,
+    auth,
+    dialect,
+    ...(observers.length === 0 ? {} : { onRequest: (event: RequestEvent) => observers.forEach((observe) => observe(event)) }),
+  };
+}
+
+/** Returns a function that prints one line for each request: method, path, result and time. */
+function requestPrinter(flags: TargetFlags, context: CliContext): (event: RequestEvent) => void {
+  const { note, errors } = printerFor(context, flags);
+  return ({ method, path, attempt, status, code, elapsedMs }) => {
+    const again = attempt > 1 ? `  attempt ${attempt}` : '';
+    note(errors.color.dim(`${method} ${escapeTerminal(path)}  ${status ?? code ?? ''}  ${elapsedMs} ms${again}`) + '\n');
+  };
 }
 
 /** Throws UsageError for anything but a plain http(s) address; does not repeat a text that may contain credentials. */

@@ -21,8 +21,14 @@ export const secretsChoices = ['resolve', 'unresolved'] as const;
 
 export type SecretsFlag = (typeof secretsChoices)[number];
 
+/** `auto` colors a terminal, unless the environment decides otherwise. */
+export const colorChoices = ['always', 'auto', 'never'] as const;
+
+/** When output is colored; `--no-color` gives false, which is `never`. */
+export type ColorChoice = (typeof colorChoices)[number] | false;
+
 /** Flags of all commands. */
-export type OutputFlags = { readonly color: boolean; readonly quiet: boolean };
+export type OutputFlags = { readonly color: ColorChoice; readonly quiet: boolean; readonly verbose?: boolean };
 
 /** Options that select manifests and a gateway. */
 export type TargetFlags = OutputFlags &

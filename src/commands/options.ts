@@ -5,7 +5,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { type Allowance, riskClasses } from '../model/plan/plan.ts';
 import { noDigest } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { formatsFor, type ReportSubject } from '../report/formats.ts';
-import { secretsChoices, type ReportFlag } from './flags.ts';
+import { colorChoices, secretsChoices, type ReportFlag } from './flags.ts';
 
 /** The headings of options in the help; a command's own options come first. */
 export const groups = {
@@ -29,8 +29,12 @@ export function addCommand(program: Command, name: string, description: string):
     .command(name)
     .description(description)
     .allowExcessArguments(false)
-    .option('--no-color', 'no colours (NO_COLOR does the same)')
-    .option('--quiet', 'print the result alone', false);
+    .addOption(
+      new Option('--color <when>', 'color the output; NO_COLOR and FORCE_COLOR also decide').choices([...colorChoices]).default('auto'),
+    )
+    .option('--no-color', 'the same as --color never')
+    .option('--quiet', 'print only the result', false)
+    .option('-v, --verbose', 'print each request to the gateway, with its time', false);
 }
 
 /** Makes it an error to give an option with a single value twice. */

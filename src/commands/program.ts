@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runGuarded } from './context/guard.ts';
 import { version } from './context/version.ts';
+import { colorChoiceOf } from './output/printer.ts';
 import { addCommand, refuseRepeated, type DefineCommand } from './options.ts';
 
 /** A command as the help of the program lists it; `load` imports the file with its options and its work. */
@@ -11,6 +12,7 @@ type ListedCommand = {
   /** The arguments, as its file declares them. */
   readonly usage: string;
   readonly summary: string;
+  readonly alias?: string;
   readonly load: () => Promise<DefineCommand>;
 };
 
@@ -46,6 +48,7 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
     {
       name: 'plan',
       usage: '[paths...]',
+      alias: 'diff',
       summary: 'show what apply would do; changes nothing',
       load: async () => (await import('./plan.ts')).definePlan,
     },
@@ -107,7 +110,7 @@ The flags of a command: ostiary plan --help`;
 
 /** Runs one command line and returns its exit code (`ostiary --help` and docs/exit-codes.md list them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
-  return runGuarded(() => parseAndRun(argv, context), { context, color: !argv.includes('--no-color') });
+  return runGuarded(() => parseAndRun(argv, context), { context, color: colorChoiceOf(argv) });
 }
 
 /** Parses the command line, runs its command and returns the exit code. Throws UsageError for unknown options and arguments. */
@@ -147,9 +150,10 @@ async function createProgram(argv: readonly string[], context: CliContext, finis
   const named = commandsNamedIn(argv);
   for (const [heading, commands] of Object.entries(commandsByHeading)) {
     program.commandsGroup(heading);
-    for (const { name, usage, summary, load } of commands) {
+    for (const { name, alias, usage, summary, load } of commands) {
       const command = addCommand(program, name, summary);
-      if (named.includes(name)) {
+      if (alias !== undefined) command.alias(alias);
+      if (named.includes(name) || (alias !== undefined && named.includes(alias))) {
         const define = await load();
         define(command, async (work) => finish(await work(context)));
         refuseRepeated(command);
@@ -176,7 +180,7 @@ const allowedChoices = /^Allowed choices are (.*)\.$/;
 
 /** Converts an error of the parser to a UsageError: one line with the error, one with a hint. */
 function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
-  const named = program.commands.find((one) => one.name() === argv[0]);
+  const named = program.commands.find((one) => [one.name(), one.alias()].includes(argv[0] ?? ''));
   const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
   if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
   const text = message.replace(/^error: /, '');

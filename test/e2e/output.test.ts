@@ -153,6 +153,29 @@ describe('color', () => {
     expect((await gateway.process('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
   });
 
+  test.each([
+    ['--color always', 'plan --color always', {}, true],
+    ['--color=always and NO_COLOR', 'plan --color=always', { NO_COLOR: '1' }, true],
+    ['--color always and a mistake', 'plan --bogus --color always', {}, true],
+    ['FORCE_COLOR', 'plan', { FORCE_COLOR: '1' }, true],
+    ['FORCE_COLOR and a mistake', 'plan --bogus', { FORCE_COLOR: '1' }, true],
+    ['FORCE_COLOR=0', 'plan', { FORCE_COLOR: '0' }, false],
+    ['FORCE_COLOR and NO_COLOR', 'plan', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+    ['FORCE_COLOR and --color never', 'plan --color never', { FORCE_COLOR: '1' }, false],
+    ['FORCE_COLOR and --no-color', 'plan --no-color', { FORCE_COLOR: '1' }, false],
+  ])('in pipes: %s', async (_what, line, env, colored) => {
+    const { stdout, stderr } = await gateway.process(line, folder, { TERM: 'xterm', NO_COLOR: '', ...env });
+    expect((stdout + stderr).includes(escape)).toBe(colored);
+  });
+
+  test('--verbose prints each request with its result and time, and never a secret', async () => {
+    const { code, stderr } = await gateway.process('plan --verbose', folder);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^GET \/serverinfo {2}200 {2}\d+ ms$/m);
+    expect(stderr).toMatch(/^GET \/connections {2}200 {2}\d+ ms$/m);
+    expect((await gateway.process('plan', folder)).stderr).not.toContain('GET /');
+  });
+
   test.runIf(hasScript)('is on a terminal, within its width', async () => {
     const { code, stdout } = await onTerminal('plan');
     expect(code).toBe(0);

@@ -3,13 +3,14 @@ import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import { escapeTerminal } from '../../report/escape.ts';
+import type { ColorChoice } from '../flags.ts';
 import { printerFor } from '../output/printer.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */
 export async function runGuarded(
   work: () => Promise<number>,
-  { context, color }: { readonly context: CliContext; readonly color: boolean },
+  { context, color }: { readonly context: CliContext; readonly color: ColorChoice },
 ): Promise<number> {
   try {
     return await work();
@@ -36,7 +37,7 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const mistake = 'internal error: this is a mistake in ostiary, not in your input';
 
-function report(error: unknown, context: CliContext, color: boolean): number {
+function report(error: unknown, context: CliContext, color: ColorChoice): number {
   const { note, errors: terminal } = printerFor(context, { color, quiet: false });
   if (error instanceof InputError) {
     note(diagnosticsText(error.diagnostics, terminal));

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import type { JsonObject } from '../../model/json.ts';
 import { toJsonText } from '../../report/serialize.ts';
 import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
-import type { OutputFlags } from '../flags.ts';
+import { type ColorChoice, colorChoices, type OutputFlags } from '../flags.ts';
 import type { Output, CliContext } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */
@@ -17,9 +17,8 @@ export type Printer = {
   readonly errors: Terminal;
 };
 
-/** Makes a printer; it uses colors only on a terminal, and never with NO_COLOR, TERM=dumb or --no-color. */
+/** Makes a printer. */
 export function printerFor(context: CliContext, flags: OutputFlags): Printer {
-  const wanted = flags.color && (context.env['NO_COLOR'] ?? '') === '' && context.env['TERM'] !== 'dumb';
   return {
     print: (text) => context.stdout.write(text),
     printDocument: (document) => {
@@ -30,13 +29,32 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
     hint: (text) => {
       if (!flags.quiet) context.stderr.write(text);
     },
-    results: terminalOf(context.stdout, wanted),
-    errors: terminalOf(context.stderr, wanted),
+    results: terminalOf(context.stdout, isColored(context.stdout, flags.color, context.env)),
+    errors: terminalOf(context.stderr, isColored(context.stderr, flags.color, context.env)),
   };
 }
 
-function terminalOf(output: Output, wanted: boolean): Terminal {
-  const colors = picocolors.createColors(wanted && output.isTTY);
-  const { green, yellow, red, cyan, dim, bold } = colors;
-  return { color: wanted && output.isTTY ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
+function terminalOf(output: Output, colored: boolean): Terminal {
+  const { green, yellow, red, cyan, dim, bold } = picocolors.createColors(colored);
+  return { color: colored ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
+}
+
+/**
+ * Returns whether a stream gets colors. The flag decides first; then NO_COLOR (https://no-color.org) and FORCE_COLOR
+ * (https://force-color.org), each if it is not empty; then whether the stream is a terminal that has colors.
+ */
+function isColored(output: Output, choice: ColorChoice, env: CliContext['env']): boolean {
+  if (choice !== 'auto') return choice === 'always';
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  if ((env['FORCE_COLOR'] ?? '') !== '') return env['FORCE_COLOR'] !== '0';
+  return output.isTTY && env['TERM'] !== 'dumb';
+}
+
+/** Returns when a command line wants colors, also one that the parser rejects. */
+export function colorChoiceOf(argv: readonly string[]): ColorChoice {
+  const at = argv.findLastIndex((word) => word === '--no-color' || word === '--color' || word.startsWith('--color='));
+  const word = argv[at] ?? '';
+  if (word === '--no-color') return false;
+  const value = word === '--color' ? argv[at + 1] : word.slice('--color='.length);
+  return colorChoices.find((one) => one === value) ?? 'auto';
 }

@@ -109,13 +109,16 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
       return [token, ...(request.secrets?.() ?? [])];
     },
   };
+  const started = options.now();
   const response = await exchange(state, request, context);
+  const elapsedMs = options.now() - started;
   const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
   const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
   options.onRequest?.({
     method,
     path,
     attempt,
+    elapsedMs,
     ...(status === undefined ? {} : { status }),
     ...('failure' in outcome ? { code: outcome.failure.code } : {}),
   });

@@ -45,6 +45,8 @@ export type RequestEvent = {
   readonly attempt: number;
   readonly status?: number;
   readonly code?: string;
+  /** The time until the response was read, or the attempt failed, in milliseconds. */
+  readonly elapsedMs: number;
 };
 
 /** One line of the journal; it never contains a secret. */

@@ -12,7 +12,7 @@ describe('a request', () => {
     const [seen] = server.seen;
     expect(seen).toMatchObject({ method: 'PUT', path: '/api/things/1', body: JSON.stringify({ secret }) });
     expect(seen?.headers).toMatchObject({ authorization: `Bearer ${token}`, 'if-match': '"1"', 'content-type': 'application/json' });
-    expect(events).toEqual([{ method: 'PUT', path: '/things/1', attempt: 1, status: 200 }]);
+    expect(events).toEqual([{ method: 'PUT', path: '/things/1', attempt: 1, elapsedMs: expect.any(Number), status: 200 }]);
   });
 
   it('accepts the statuses that the request lists', async () => {
