@@ -4,7 +4,7 @@ import type { SecretLookup, WrittenStep } from './request.ts';
 import type { AppError } from '../model/errors.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { ApplyEvent } from '../model/result/outcome.ts';
+import type { ApplyEvent, WrittenSecrets } from '../model/result/outcome.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { PlannedObject } from './fingerprint.ts';
@@ -33,8 +33,8 @@ export type ApplyState = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
-  /** The version of the secrets of each object that this run has closed. */
-  readonly closedVersions: Map<ResourceId, string | undefined>;
+  /** The version of the secrets of each object after the writes of this run, by the key of the change. */
+  readonly secretVersions: Map<ResourceId, WrittenSecrets>;
   /** The steps of the stage that wrote. */
   readonly written: WrittenStep[];
   /** What deletions of the stage read in bulk, by the kinds. */

@@ -17,7 +17,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     input,
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
-    closedVersions: new Map(),
+    secretVersions: new Map(),
     written: [],
     stageReads: new Map(),
     stopped: undefined,
@@ -36,6 +36,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     outcomes,
     interrupted: [...state.results.values()].some(({ result }) => result.status === 'interrupted'),
     uids: new Map([...state.known].map(([id, { uid }]) => [id, uid])),
+    secretVersions: state.secretVersions,
   };
 }
 

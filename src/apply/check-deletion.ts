@@ -36,7 +36,7 @@ function changedFields({ change, kind }: Step, fresh: LiveResource): readonly Ch
 }
 
 /** Compares the keys of secrets with the plan, and values and versions with those that were read when the run began. */
-function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, closedVersions }: ApplyState): readonly string[] {
+function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, secretVersions }: ApplyState): readonly string[] {
   const key = liveKeyOf(change);
   const read = liveById(input.live.resources).get(key);
   const unread = [...(input.seen?.get(key)?.without ?? []), ...(read?.unknown ?? []), ...(read?.leftOut ?? []), ...fresh.unknown];
@@ -49,7 +49,7 @@ function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, cl
   };
   const paths = [...new Set([...planned, ...Object.keys(fresh.secrets)])].filter(differs).toSorted(compareText);
   if (paths.length > 0) return paths.map((path) => `${path}: another value than when it was planned`);
-  const versions = [closedVersions.has(key) ? closedVersions.get(key) : read?.secretsVersion, fresh.secretsVersion];
+  const versions = [(secretVersions.get(key) ?? { version: read?.secretsVersion }).version, fresh.secretsVersion];
   const isRewritten = versions.every((version) => version !== undefined) && versions[0] !== versions[1];
   return isRewritten
     ? kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [`/${name}: written since it was planned`]))

@@ -39,6 +39,7 @@ async function create(step: Step, state: ApplyState): Promise<StepResult> {
   try {
     const created = await input.gateway.create(request);
     known.set(request.id, { id: request.id, uid: created.uid });
+    noteSecrets(step, created, state);
   } catch (error) {
     const found = error instanceof ApiError && error.code === 'api/conflict' ? await findByKey(step, state) : undefined;
     if (found === undefined) throw error;
@@ -73,11 +74,13 @@ async function findByKey(step: Step, { input }: ApplyState): Promise<LiveResourc
 }
 
 /** Accepts an object that was created since, for example by an earlier run of this plan, if it matches the creation. */
-function acceptExisting(step: Step, found: LiveResource, { input, known }: ApplyState): StepResult {
+function acceptExisting(step: Step, found: LiveResource, state: ApplyState): StepResult {
+  const { input, known } = state;
   if (found.managedBy !== undefined) return failManaged(found.managedBy);
   if (!matchesCreation(step, found, input.secretOf))
     return failStep('apply/moved', 'it exists by now, and is not what the plan would create');
   known.set(found.id, found);
+  noteSecrets(step, found, state);
   return { status: 'already' };
 }
 
@@ -90,19 +93,28 @@ export function matchesCreation(step: Step, found: LiveResource, secretOf: Secre
   });
 }
 
-async function update(step: Step, fresh: LiveResource, { input, written, closedVersions }: ApplyState): Promise<StepResult> {
+async function update(step: Step, fresh: LiveResource, state: ApplyState): Promise<StepResult> {
+  const { input, written } = state;
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
   const changed = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);
   if (changed.length > 0) return failStep('apply/moved', `somebody changed it since it was planned: ${changedFieldsText(changed)}`);
   const request = requestOf(step, input.secretOf, fresh);
-  if (isInSync(request, step.kind, fresh)) return { status: 'already' };
+  if (isInSync(request, step.kind, fresh)) {
+    if (step.part !== 'close') noteSecrets(step, fresh, state);
+    return { status: 'already' };
+  }
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
   const updated = await input.gateway.update(fresh, request);
-  if (step.part === 'close') closedVersions.set(request.id, updated.secretsVersion);
+  noteSecrets(step, updated, state);
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });
   return { status: 'done' };
+}
+
+/** Keeps the version of the secrets that the step wrote, or found as it would have written them. */
+function noteSecrets({ change }: Step, { uid, secretsVersion: version }: LiveResource, { secretVersions }: ApplyState): void {
+  secretVersions.set(liveKeyOf(change), { uid, version });
 }
 
 function failManaged(by: string): StepResult {

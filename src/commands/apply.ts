@@ -4,6 +4,7 @@ import { AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
+import { secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -179,6 +180,7 @@ function endOf({ plan, desired, live, target: { released }, planBase }: PlanToAp
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {
     complete,
+    secrets: secretVersionsAfter({ plan, desired, live }, result, { before: planBase.read?.record.secrets, complete }),
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released }) : [],
     writes: writesAfter(plan, result, base),
     deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),

@@ -40,7 +40,8 @@ export type ApplyLease = { readonly run: string; readonly until: string };
 export type AppliedRecord = {
   /** The last completely applied commit. */
   readonly commit?: string;
-  readonly principal?: string;
+  /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
+  readonly secrets?: string;
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   readonly lease?: ApplyLease;

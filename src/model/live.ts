@@ -45,8 +45,8 @@ export type LiveResource = {
   readonly leftOut?: readonly Pointer[];
   /** Changes whenever the stored secrets change; absent when the gateway reports no reliable version. */
   readonly secretsVersion?: string;
-  /** Which side of the secrets is proven to be as it was when both sides were last equal. */
-  readonly unchangedSecrets?: 'gateway' | 'source';
+  /** The side that differs if the secrets do: it is proven to have changed since both were last equal, and for `source` the gateway has not. */
+  readonly changedSecrets?: 'gateway' | 'source';
   readonly managedBy?: string;
   /** The gateway reports no write since the creation. */
   readonly untouched?: boolean;

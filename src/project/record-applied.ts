@@ -26,6 +26,8 @@ export type RecorderInput = PlanBaseInput & {
 export type RecordedEnd = {
   /** Everything in the manifests is applied. */
   readonly complete: boolean;
+  /** The versions of secrets, for the record. */
+  readonly secrets?: string | undefined;
   /** What a complete apply leaves live although it was removed from the manifests. */
   readonly orphans: readonly RecordedOrphan[];
   /** What the apply wrote, or may have written. */
@@ -105,7 +107,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
         const { record, localId, originId } = begun ?? (await read());
         const applied = isApplied ? commit : undefined;
         const completes = end.complete && applied !== undefined;
-        const next = completes ? completeRecord(record, applied, end.orphans) : incompleteRecord(record, end, applied);
+        const next = completes ? completeRecord(end, applied) : incompleteRecord(record, end, applied);
         const isSaved = begun === undefined && isSameRecord(next, record) && (!pushes || originId === localId);
         const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
         if (!isSaved) await setAppliedRef(repository, name, id, localId);
@@ -162,18 +164,19 @@ function withPending(record: AppliedRecord, writes: PendingWrites): AppliedRecor
   return { ...record, pending: [...others, { ...writes, objects, edges: [...edges.values()] }] };
 }
 
-function completeRecord({ principal }: AppliedRecord, commit: string, orphans: readonly RecordedOrphan[]): AppliedRecord {
-  return { commit, ...(principal === undefined ? {} : { principal }), orphans, pending: [] };
+function completeRecord({ orphans, secrets }: RecordedEnd, commit: string): AppliedRecord {
+  return { commit, ...(secrets === undefined ? {} : { secrets }), orphans, pending: [] };
 }
 
 /** Adds the writes of an apply that was not complete. The base declares the writes of its own commit already. */
-function incompleteRecord(before: AppliedRecord, { writes, deleted }: RecordedEnd, commit: string | undefined): AppliedRecord {
-  const { lease: _, ...record } = before;
+function incompleteRecord(before: AppliedRecord, { writes, deleted, secrets }: RecordedEnd, commit: string | undefined): AppliedRecord {
+  const { lease: _, secrets: __, ...record } = before;
   const isLive = ({ id, key = id }: { readonly id: ResourceId; readonly key?: ResourceId }): boolean => !deleted.has(key);
   const { pending, orphans, ...rest } = withPending(record, { ...(commit === undefined ? {} : { commit }), ...writes });
   const left = pending.map((one) => ({ ...one, objects: one.objects.filter(isLive) }));
   return {
     ...rest,
+    ...(secrets === undefined ? {} : { secrets }),
     orphans: orphans.filter(isLive),
     pending: left.filter((one) => one.objects.length + one.edges.length > 0 && (one.commit === undefined || one.commit !== record.commit)),
   };

@@ -28,6 +28,7 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../disk/cache.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
+import { withChangedSecrets } from '../../reconcile/record/secret-versions.ts';
 import { verificationKey } from '../../reconcile/prepare/verified-secrets.ts';
 import { withPredecessors, withSecrets } from './read-secrets.ts';
 
@@ -98,7 +99,9 @@ export async function createPlan(
   const { config, target, desired, policies, planBase } = project;
   const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
-    const { live, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
+    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
+    const { read } = planBase;
+    const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
     const draft = draftPlan({ ...inputOf(project, identity, flags), live, filter });
     if (draft.value === undefined) throw new InputError(draft.diagnostics);
     const preflight = await gateway.preflight(draft.value.preflightRequest);

@@ -9,7 +9,7 @@ import {
   printVerified,
   readVerified,
   recallSecrets,
-  unchangedSince,
+  changedSince,
   verificationOf,
   verificationName,
   type VerifiedSecrets,
@@ -49,8 +49,8 @@ export async function withSecrets(
   });
   await runPool(unknown, concurrency, async (pair) => {
     const live = withReliableVersion(await gateway.readOne(pair.live), pair.live);
-    const unchangedSecrets = live === undefined ? undefined : unchangedSince(pair.desired, live, verified, key);
-    read.set(pair.live.uid, live === undefined || unchangedSecrets === undefined ? live : { ...live, unchangedSecrets });
+    const changedSecrets = live === undefined ? undefined : changedSince(pair.desired, live, verified, key);
+    read.set(pair.live.uid, live === undefined || changedSecrets === undefined ? live : { ...live, changedSecrets });
     if (live !== undefined) fresh.push({ desired: pair.desired, live });
   });
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));

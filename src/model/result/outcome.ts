@@ -15,11 +15,16 @@ export type Outcome = {
   readonly hint?: string;
 };
 
+/** The gateway's id of an object that an apply wrote, and the version of its secrets then, if the gateway reports one. */
+export type WrittenSecrets = { readonly uid: string; readonly version: string | undefined };
+
 export type ApplyResult = {
   readonly outcomes: readonly Outcome[];
   readonly interrupted: boolean;
   /** The gateway's ids of the objects that are known after the run. */
   readonly uids?: ReadonlyMap<ResourceId, string>;
+  /** The versions of the secrets of the written objects, by the keys of their changes. */
+  readonly secretVersions?: ReadonlyMap<ResourceId, WrittenSecrets>;
 };
 
 /** An event during an apply. */

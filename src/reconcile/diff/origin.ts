@@ -126,14 +126,14 @@ function secretOrigin({ path }: FieldChange, { desired, base, live }: SecretSide
 type SecretSides = { readonly desired: DesiredResource; readonly base: DesiredResource; readonly live: LiveResource | undefined };
 
 /** Returns whether the value may change while the manifests stay: it comes from the environment or from a file that is not committed. */
-function isRotatable({ source, content }: DesiredSecret): boolean {
+export function isRotatable({ source, content }: DesiredSecret): boolean {
   return source.startsWith('env:') || (source.startsWith('file:') && content === undefined);
 }
 
 /** Returns the origin of a differing value with an unchanged source. What nothing proves counts as drift. */
-function rotationOrigin({ unchangedSecrets }: LiveResource): Pick<FieldChange, 'origin' | 'cause'> {
-  if (unchangedSecrets === 'gateway') return { origin: 'intent', cause: 'source' };
-  return unchangedSecrets === 'source' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
+function rotationOrigin({ changedSecrets }: LiveResource): Pick<FieldChange, 'origin' | 'cause'> {
+  if (changedSecrets === 'source') return { origin: 'intent', cause: 'source' };
+  return changedSecrets === 'gateway' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
 }
 
 /** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */

@@ -73,21 +73,21 @@ export function recallSecrets(
 }
 
 /**
- * Returns which side is as it was when the secrets were last verified: the gateway if their version is the same, the source if
+ * Returns which side alone has changed since the secrets were last verified: the source if their version is the same, the gateway if
  * the manifest's values are. Undefined without a verification, and if both sides or neither changed.
  */
-export function unchangedSince(
+export function changedSince(
   desired: DesiredResource,
   live: LiveResource,
   verified: VerifiedSecrets,
   key: Buffer,
-): LiveResource['unchangedSecrets'] {
+): LiveResource['changedSecrets'] {
   const entry = verified.get(live.uid);
   if (entry === undefined || live.secretsVersion === undefined) return undefined;
   const isSameVersion = entry.version === live.secretsVersion;
   const isSameSource = entry.hash === hashOf(desired, live.uid, key);
   if (isSameVersion === isSameSource) return undefined;
-  return isSameVersion ? 'gateway' : 'source';
+  return isSameVersion ? 'source' : 'gateway';
 }
 
 /** Returns the cache entry of an object whose secrets were read; undefined if they differ, are hidden, or the manifest does not declare all. */

@@ -22,6 +22,7 @@ function restKind(root: string): WireKind {
     readOnly,
     secretEchoes: ['default_database', 'env_vars'],
     uidOf: readUid,
+    secretsVersion: ({ secrets_updated_at: version }) => (typeof version === 'string' ? version : undefined),
     detailPath: path,
     createPath: root,
     updatePath: path,
