@@ -18,18 +18,31 @@ import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
 import { clip } from './text/wrap.ts';
 
-/** Returns the URL of a position; undefined for a file outside the repository. */
-export type LinkOf = (at: Position) => string | undefined;
+/** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
+export type LinkOf = (at: Position | CommitReference) => string | undefined;
+
+/** A commit of the repository. */
+export type CommitReference = { readonly commit: string };
 
 /** A repository's page, a commit, and the repository path of a file that diagnostics name. */
 export type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
 
 /** Returns links to files and lines at one commit. */
 export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
-  return ({ file, line }) => {
-    const path = pathOf(file);
-    return path === undefined ? undefined : `${page}/blob/${commit}/${path.split('/').map(urlSegment).join('/')}#L${line}`;
+  const base = `${page}/blob/${commit.slice(0, linkedHash)}`;
+  return (at) => {
+    if ('commit' in at) return `${page}/commit/${urlSegment(at.commit.slice(0, linkedHash))}`;
+    const path = pathOf(at.file);
+    return path === undefined ? undefined : `${base}/${urlPath(path)}#L${at.line}`;
   };
+}
+
+/** The characters of a commit in links: enough to be unique in a repository. */
+const linkedHash = 12;
+
+/** Encodes a path, so that nothing in it ends the link or a table's cell. */
+export function urlPath(path: string): string {
+  return path.split('/').map(urlSegment).join('/');
 }
 
 /** Encodes one segment of a path, so that nothing in it ends the segment, the link or a table's cell. */
@@ -88,6 +101,7 @@ export type ReportBlock =
       readonly type: 'headlines';
       readonly headlines: readonly Headline[];
       readonly flips: readonly SampleChange[];
+      readonly deletions: readonly Deletion[];
       readonly orphans: Orphans;
     }
   | { readonly type: 'notices'; readonly lines: readonly string[] }
@@ -143,6 +157,9 @@ export type DriftedObject = {
   /** The last writers, a line each; escaped. */
   readonly writers: readonly string[];
 };
+
+/** Objects that the plan deletes, with the commit that removed their manifests. */
+export type Deletion = { readonly ids: readonly ResourceId[]; readonly orphan?: Orphan | undefined };
 
 /** The objects that were removed from the manifests, by id. */
 export type Orphans = ReadonlyMap<ResourceId, Orphan>;

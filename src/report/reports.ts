@@ -16,7 +16,7 @@ export function planText(plans: readonly Plan[], terminal: Terminal): string {
 
 /** Returns plans as Markdown, at most `limit` characters long. */
 export function planMarkdown(plans: readonly Plan[], limit?: number, linkOf?: LinkOf): string {
-  return renderMarkdown(planDocument(plans), limit, linkOf);
+  return renderMarkdown(planDocument(plans), { limit, linkOf });
 }
 
 /** Returns plans as JSON: the same bytes for the same plans. */
@@ -31,7 +31,7 @@ export function applyText(applied: readonly AppliedPlan[], terminal: Terminal): 
 
 /** Returns the results of applies as Markdown, at most `limit` characters long. */
 export function applyMarkdown(applied: readonly AppliedPlan[], limit?: number): string {
-  return renderMarkdown(applyDocument(applied), limit);
+  return renderMarkdown(applyDocument(applied), { limit });
 }
 
 /** Returns the results of applies as JSON. */
@@ -46,5 +46,5 @@ export function driftText(drifts: readonly Drift[], terminal: Terminal): string 
 
 /** Returns drifts as Markdown, at most `limit` characters long. */
 export function driftMarkdown(drifts: readonly Drift[], limit?: number, linkOf?: LinkOf): string {
-  return renderMarkdown(driftDocument(drifts), limit, linkOf);
+  return renderMarkdown(driftDocument(drifts), { limit, linkOf });
 }

@@ -51,7 +51,7 @@ function report(error: unknown, context: CliContext, color: ColorChoice): number
       const about = one.resource === undefined || one.message.startsWith(one.resource) ? '' : `${one.resource}: `;
       note(`${place}${terminal.color.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
       if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
-      if (one.allowable === true) note(`  to go on all the same: --allow ${one.code}=reason\n`);
+      if (one.allowable === true) note(`  override: --allow ${one.code}=reason\n`);
     }
     return error.exitCode;
   }

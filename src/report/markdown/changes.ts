@@ -1,7 +1,17 @@
 import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { positionMarkdown, type LinkOf, type DriftedObject } from '../document.ts';
-import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow, type RowPart } from '../subjects/change-rows.ts';
+import { mergeAlike, type AlikeChanges } from '../subjects/alike-changes.ts';
+import {
+  actionSymbols,
+  changeNote,
+  changeRows,
+  edgeChangeRows,
+  edgeText,
+  risksText,
+  type ChangeRow,
+  type RowPart,
+} from '../subjects/change-rows.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
 import { plural, shortList } from '../wording/counts.ts';
@@ -14,7 +24,9 @@ const importance: Readonly<Record<Action, number>> = { held: 0, delete: 0, block
 const longestLine = 100;
 const longestValue = 1000;
 const longestCell = 100;
-const folded = 50;
+const mostFolded = 50;
+const mostRows = 20;
+const mostAlike = 3;
 
 /** The parts of groups, the most important first: what is held, and the pull request's own changes with their details. */
 const partOrder = ['held row', 'own row', 'held detail', 'own detail', 'also row', 'undone row', 'elsewhere', 'list', 'detail'] as const;
@@ -33,46 +45,99 @@ const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail:
   elsewhere: { row: rankOf('elsewhere'), detail: rankOf('elsewhere') },
 };
 
-/** Returns the blocks of a group: a table of its changes, then their details. */
-export function groupBlocks(group: ChangeGroup, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
-  const { name, title, changes, edges } = group;
-  if (name === 'elsewhere') return [foldedBlock(group, linkOf)];
-  const isHeaded = name === 'held' && title !== '';
+/** The links of a group; `isOnly` if headlines state what the only group of the plan means. */
+type GroupOptions = { readonly linkOf: LinkOf | undefined; readonly isOnly: boolean };
+
+/** Returns the blocks of a group: its changes by risk, then their differences, folded. A single change has no table. */
+export function groupBlocks(group: ChangeGroup, { linkOf, isOnly }: GroupOptions): readonly MarkdownBlock[] {
+  const { name, title, edges } = group;
+  const changes = mergeAlike(group.changes.map((grouped) => withOwnNote(grouped, group)));
+  if (name === 'elsewhere') return [foldedBlock(title, changes, linkOf)];
   const heading = title === '' ? [] : [{ text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' }];
-  const head = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, label: 'blank' };
-  const rows = changes.map((grouped) => ({
-    text: rowText(isHeaded ? { ...grouped, note: '' } : grouped, linkOf),
-    rank: ranks[name].row + importance[grouped.change.action],
-    label: 'table row',
-  }));
-  const attachments = edges.map((edge) => ({
-    text: `| ${codeSpan('=')} | ${codeSpan(clip(edgeText(edge), 300))} | ${isHeaded ? 'edge' : 'edge, attached by hand, left so'} | |\n`,
-    rank: ranks[name].row,
-    label: 'table row',
-  }));
-  return [...heading, head, ...rows, ...attachments, blank, ...changes.flatMap((grouped) => detailBlocks(grouped, group))];
+  const attachments = edges.map((edge) => [codeSpan('='), codeSpan(clip(edgeText(edge), 300)), heldEdgeNote(title), '']);
+  const rows = [
+    ...changes.map((alike) => ({ cells: rowCells(alike, linkOf), rank: ranks[name].row + importance[alike.first.change.action] })),
+    ...attachments.map((cells) => ({ cells, rank: ranks[name].row })),
+  ];
+  const [only] = changes;
+  const isStated = isOnly && rows.length === 1 && only?.first.note === '' && name !== 'held';
+  const details = changes.filter((alike) => !isComplete(alike)).flatMap((alike) => detailBlocks(alike, group, isStated));
+  return [...heading, ...(isStated && details.length > 0 ? [] : rowBlocks(rows)), ...foldRest(details, 'difference')];
 }
+
+/** Returns the change with the note that the report does not state elsewhere: not the title, and not the commit of a deletion. */
+function withOwnNote(grouped: GroupedChange, { name, title }: ChangeGroup): GroupedChange {
+  if (name === 'held' && title !== '') return { ...grouped, note: '' };
+  return grouped.change.action === 'delete' ? { ...grouped, note: changeNote(grouped.change) } : grouped;
+}
+
+function heldEdgeNote(title: string): string {
+  return title === '' ? 'edge, attached by hand, left so' : 'edge';
+}
+
+type TableRow = { readonly cells: readonly string[]; readonly rank: number };
+
+/** Returns one row as a list entry, and several as a table. */
+function rowBlocks(rows: readonly TableRow[]): readonly MarkdownBlock[] {
+  const block = (text: string, rank: number): MarkdownBlock => ({ text, rank, label: 'table row' });
+  const [only] = rows;
+  if (rows.length === 1 && only !== undefined) {
+    const [sign = '', ...cells] = only.cells;
+    return [block(`- ${sign} ${cells.filter((cell) => cell !== '').join(', ')}\n`, only.rank), blank];
+  }
+  const lines = rows.map(({ cells, rank }) => block(rowText(cells), rank));
+  const rest = lines.slice(mostRows);
+  const folded = rest.length === 0 ? [] : [...openFold(plural(rest.length, 'more row')), tableHead, ...rest, blank, closeFold];
+  return [tableHead, ...lines.slice(0, mostRows), blank, ...folded];
+}
+
+/** Returns the first blocks, and the others in one fold. */
+function foldRest(blocks: readonly MarkdownBlock[], word: string): readonly MarkdownBlock[] {
+  const rest = blocks.slice(mostRows);
+  if (rest.length === 0) return blocks;
+  return [...blocks.slice(0, mostRows), ...openFold(plural(rest.length, `more ${word}`)), ...rest, closeFold];
+}
+
+function openFold(summary: string): readonly MarkdownBlock[] {
+  return [{ text: `<details><summary>${escapeHtmlText(summary)}</summary>\n\n`, rank: 1, label: 'blank' }];
+}
+
+const closeFold: MarkdownBlock = { text: '</details>\n\n', rank: 1, label: 'blank' };
+
+const tableHead: MarkdownBlock = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, label: 'blank' };
 
 /** Returns changes that get one line each, folded. */
-function foldedBlock({ title, changes }: ChangeGroup, linkOf: LinkOf | undefined): MarkdownBlock {
-  const lines = changes.map((grouped) => rowText(grouped, linkOf));
-  const shown = lines.slice(0, folded);
-  const more = lines.length > folded ? `\nand ${lines.length - folded} more\n` : '';
-  const table = `| | Resource | What | Where |\n|---|---|---|---|\n${shown.join('')}${more}`;
+function foldedBlock(title: string, changes: readonly AlikeChanges[], linkOf: LinkOf | undefined): MarkdownBlock {
+  const lines = changes.map((alike) => rowText(rowCells(alike, linkOf)));
+  const shown = lines.slice(0, mostFolded);
+  const more = lines.length > mostFolded ? `\nand ${lines.length - mostFolded} more\n` : '';
   const summary = `<summary>${escapeHtmlText(title)}</summary>`;
-  return { text: `<details>${summary}\n\n${table}\n</details>\n\n`, rank: ranks.elsewhere.row, label: 'list' };
+  return {
+    text: `<details>${summary}\n\n${tableHead.text}${shown.join('')}${more}\n</details>\n\n`,
+    rank: ranks.elsewhere.row,
+    label: 'list',
+  };
 }
 
-function rowText(grouped: GroupedChange, linkOf: LinkOf | undefined): string {
-  const { change } = grouped;
-  const place = change.at === undefined ? '' : positionMarkdown(change.at, linkOf);
-  return `| ${[codeSpan(actionSymbols[change.action]), codeSpan(change.id), whatText(grouped), place].join(' | ')} |\n`;
+function rowText(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+function rowCells({ first, all }: AlikeChanges, linkOf: LinkOf | undefined): readonly string[] {
+  const { change } = first;
+  const places = all.flatMap((one) => (one.change.at === undefined ? [] : [positionMarkdown(one.change.at, linkOf)]));
+  const ids = shortList(
+    all.map((one) => codeSpan(clip(one.change.id, 300))),
+    mostAlike,
+  );
+  const resource = all.length === 1 ? codeSpan(change.id) : `**${all.length} objects**: ${ids.join(', ')}`;
+  return [codeSpan(actionSymbols[change.action]), resource, whatText(first), shortList([...new Set(places)], mostAlike).join(', ')];
 }
 
 function whatText({ change, edges, note }: GroupedChange): string {
   if (change.action === 'held') return heldText(change, note);
   const fields = change.action === 'create' || change.action === 'delete' ? [] : [...new Set(changeRows(change).map((row) => row.label))];
-  const shown = shortList(fields, 4).map((label, index) => (index < 4 ? codeSpan(clip(label, 60)) : label));
+  const shown = shortList(fields, 4).map((label, index) => (index < 4 ? codeSpan(clip(label, longestLabel)) : label));
   const parts = [
     note === '' ? change.action : escapeMarkdown(note),
     ...shown,
@@ -84,14 +149,30 @@ function whatText({ change, edges, note }: GroupedChange): string {
 
 /** Returns held fields with their values, so that a reader sees them without unfolding. */
 function heldText(change: AssessedChange, note: string): string {
-  const rows = changeRows(change).map(({ label, parts, note: manifest }) => {
-    const value = clip(parts.map(textOf).join(', '), longestCell);
-    return `${codeSpan(clip(label, 60))} ${codeSpan(value)} (${escapeMarkdown(clip(manifest, longestCell))})`;
+  const rows = changeRows(change).map((row) => {
+    const value = clip(valueOf(row), longestCell);
+    return `${codeSpan(clip(row.label, longestLabel))} ${codeSpan(value)} (${escapeMarkdown(clip(row.note, longestCell))})`;
   });
-  return [...(note === '' ? [] : [escapeMarkdown(note)]), ...shortList(rows, 4)].join(', ');
+  return [...(note === '' ? [] : [escapeMarkdown(note)]), ...shortList(rows, mostHeld)].join(', ');
 }
 
-function detailBlocks({ change, edges, flips }: GroupedChange, { name, title }: ChangeGroup): readonly MarkdownBlock[] {
+/** Returns whether the row of a change shows all of it. */
+function isComplete({ first: { change, edges, flips }, all }: AlikeChanges): boolean {
+  if (change.action !== 'held' || all.length > mostAlike || edges.length + flips.length + change.carried.length > 0) return false;
+  const rows = changeRows(change);
+  const fits = rows.every(
+    ({ label, note, ...row }) => label.length <= longestLabel && Math.max(note.length, valueOf(row).length) <= longestCell,
+  );
+  return fits && rows.length <= mostHeld;
+}
+
+function valueOf({ parts }: Pick<ChangeRow, 'parts'>): string {
+  return parts.map(textOf).join(', ');
+}
+
+/** Returns the folded difference of a change; if `isStated`, the fold also names the risks, because no row does. */
+function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup, isStated: boolean): readonly MarkdownBlock[] {
+  const { change, edges, flips } = first;
   const isTitleEnough = name === 'undone' && title !== '';
   const lines = [
     ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
@@ -99,9 +180,23 @@ function detailBlocks({ change, edges, flips }: GroupedChange, { name, title }: 
     ...flips.map(sampleChangeLine),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
-  if (lines.length === 0) return [];
-  return [detailsBlock(`${actionSymbols[change.action]} ${clip(change.id, 300)}`, lines, ranks[name].detail + importance[change.action])];
+  if (lines.length === 0 && all.length <= mostAlike) return [];
+  const ids =
+    all.length === 1
+      ? []
+      : shortList(
+          all.map((one) => `  on ${clip(one.change.id, 300)}`),
+          mostIds,
+        );
+  const object = all.length === 1 ? clip(change.id, 300) : `${all.length} objects`;
+  const risks = isStated ? risksText(change.risks) : '';
+  const rank = ranks[name].detail + importance[change.action];
+  return [detailsBlock(`${actionSymbols[change.action]} ${object}`, { lines: [...shortList(lines, 100), ...ids], risks }, rank)];
 }
+
+const mostHeld = 4;
+const mostIds = 200;
+const longestLabel = 60;
 
 /** Returns a field as lines of a diff: `+`, `-`, and `!` for a value that changes. */
 function rowDiff({ label: field, parts, note }: ChangeRow, action: Action): readonly string[] {
@@ -146,10 +241,14 @@ function driftDetailBlocks({ change, sign, rows, edges, writers }: DriftedObject
     ...writers.map((writer) => `  ${writer}`),
   ];
   if (lines.length === 0) return [];
-  return [detailsBlock(`${sign} ${clip(change.id, 300)}`, lines, rankOf('detail'))];
+  return [detailsBlock(`${sign} ${clip(change.id, 300)}`, { lines: shortList(lines, 100), risks: '' }, rankOf('detail'))];
 }
 
-function detailsBlock(title: string, lines: readonly string[], rank: number): MarkdownBlock {
-  const summary = `<summary><code>${escapeHtmlText(title)}</code></summary>`;
-  return { text: `<details>${summary}\n\n${codeBlock(shortList(lines, 100), 'diff')}\n\n</details>\n\n`, rank, label: 'detail' };
+function detailsBlock(
+  title: string,
+  { lines, risks }: { readonly lines: readonly string[]; readonly risks: string },
+  rank: number,
+): MarkdownBlock {
+  const summary = `<summary><code>${escapeHtmlText(title)}</code>${risks === '' ? '' : ` ${escapeHtmlText(risks)}`}</summary>`;
+  return { text: `<details>${summary}\n\n${codeBlock(lines, 'diff')}\n\n</details>\n\n`, rank, label: 'detail' };
 }

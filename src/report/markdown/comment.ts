@@ -44,10 +44,11 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
 }
 
 /** Returns the result where there is one; otherwise the drift or the plan. */
-function bodyOf({ plan, result, drift, linkOf }: RunReport, room: number): string {
-  if (plan !== undefined && result !== undefined) return renderMarkdown(applyDocument([{ plan, result }]), room);
-  if (drift !== undefined) return renderMarkdown(driftDocument([drift]), room, linkOf);
-  return plan === undefined ? '' : renderMarkdown(planDocument([plan]), room, linkOf);
+function bodyOf({ plan, result, drift, linkOf, at }: RunReport, room: number): string {
+  const options = { limit: room, linkOf, fullReport: at?.runUrl };
+  if (plan !== undefined && result !== undefined) return renderMarkdown(applyDocument([{ plan, result }]), options);
+  if (drift !== undefined) return renderMarkdown(driftDocument([drift]), options);
+  return plan === undefined ? '' : renderMarkdown(planDocument([plan]), options);
 }
 
 /** Returns whether the diagnostic is about a change of the checks themselves; those come first. */

@@ -19,7 +19,7 @@ export function driftIssue(
   limit: number,
 ): string {
   const tail = `${advice}${footer(made)}`;
-  return `${renderMarkdown(driftDocument([drift]), limit - tail.length, linkOf)}${tail}`;
+  return `${renderMarkdown(driftDocument([drift]), { limit: limit - tail.length, linkOf, fullReport: made.at?.runUrl })}${tail}`;
 }
 
 /** Returns the text of the pull request that adopts a drift, within the limit. */
@@ -49,7 +49,7 @@ export function adoptionContent(adoption: Adoption, issue: number | undefined): 
 
 function adoptedMarkdown({ accepted, created = [] }: Adoption, linkOf: RunReport['linkOf'], limit: number): string {
   const made = createdMarkdown(created);
-  return `${accepted === undefined ? '' : renderMarkdown(driftDocument([accepted]), limit - made.length, linkOf)}${made}`;
+  return `${accepted === undefined ? '' : renderMarkdown(driftDocument([accepted]), { limit: limit - made.length, linkOf })}${made}`;
 }
 
 /** Returns the new manifests. Their files are on the branch alone, so nothing links to them. */

@@ -19,7 +19,7 @@ const noteRoom = 400;
 /** The labels of omitted blocks that are counted, in this order, and a sentence that names the complete reports. */
 export type OmissionNote = { readonly labels: readonly string[]; readonly rest?: string };
 
-/** Joins blocks in their order within the limit. If blocks are omitted, a note with their counts comes first. */
+/** Joins blocks in their order within the limit. If blocks are omitted, a note with their counts comes last. */
 export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note: OmissionNote): string {
   const whole = blocks.map((block) => block.text).join('');
   if (whole.length <= limit) return whole;
@@ -28,7 +28,7 @@ export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note
     .toSorted((left, right) => left.block.rank - right.block.rank || left.index - right.index);
   const kept = new Set<number>();
   const omitted = new Map<string, number>();
-  let room = limit - noteRoom;
+  let room = limit - noteRoom - (note.rest?.length ?? 0);
   for (const { block, index } of order) {
     if (block.text.length <= room) {
       kept.add(index);
@@ -36,12 +36,13 @@ export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note
     } else omitted.set(block.label, (omitted.get(block.label) ?? 0) + 1);
   }
   const body = blocks.filter((_, index) => kept.has(index)).map((block) => block.text);
-  return `${noteText(omitted, note)}${body.join('')}`.slice(0, limit);
+  const end = noteText(omitted, note);
+  return `${body.join('')}${end}`.slice(0, limit);
 }
 
 function noteText(omitted: ReadonlyMap<string, number>, { labels, rest }: OmissionNote): string {
   const counted = labels.flatMap((label) => (omitted.has(label) ? [plural(omitted.get(label) ?? 0, label)] : []));
-  return `**Left out for length:** ${counted.join(', ')}.${rest === undefined ? '' : ` ${rest}`}\n\n`;
+  return `**Shortened to fit:** left out ${counted.join(', ')}.${rest === undefined ? '' : ` ${rest}`}\n\n`;
 }
 
 const importance: Readonly<Record<Severity, number>> = { error: 0, warning: 1, notice: 2 };

@@ -1,7 +1,8 @@
-import { type Plan, type Refusal, highestPlanRisk } from '../../model/plan/plan.ts';
+import { type Orphan, type Plan, type Refusal, highestPlanRisk } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import {
   blocksOfType,
+  type Deletion,
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
@@ -30,10 +31,18 @@ const listed = 10;
 const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'cause', 'table row', 'object', 'list', 'detail'];
 
 /** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, details are omitted before headlines. */
-export function renderMarkdown(document: ReportDocument, limit: number = commentLimit, linkOf?: LinkOf): string {
+export function renderMarkdown(document: ReportDocument, { limit = commentLimit, linkOf, fullReport }: MarkdownOptions = {}): string {
   const blocks = document.sections().flatMap((section) => sectionBlocks(section, linkOf));
-  return fitToLimit(blocks, limit, { labels, ...(document.completeIn === undefined ? {} : { rest: document.completeIn }) });
+  const rest = fullReport === undefined ? document.completeIn : `[The full report](${fullReport}) has everything.`;
+  return fitToLimit(blocks, limit, { labels, ...(rest === undefined ? {} : { rest }) });
 }
+
+/** The longest length in characters, the links to files, and the URL of a report that omits nothing. */
+type MarkdownOptions = {
+  readonly limit?: number | undefined;
+  readonly linkOf?: LinkOf | undefined;
+  readonly fullReport?: string | undefined;
+};
 
 /** Renders a document as Markdown of the longest length that GitHub accepts. */
 export function renderFullMarkdown(document: ReportDocument): string {
@@ -42,17 +51,21 @@ export function renderFullMarkdown(document: ReportDocument): string {
 
 function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
+    ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...headlineBlocks(block.headlines, block.orphans, linkOf),
     ...sampleBlocks(block.flips),
   ]);
+  const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
+  const isOnly = groups.length === 1 && headlines.length > 0;
   return [
-    ...(heading === undefined || summary === undefined ? [] : headBlocks(heading, summary)),
+    ...(heading === undefined || summary === undefined ? [] : [titleBlock(heading, summary)]),
+    ...paragraph(blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusals.map((refusal) => refusalBlock(refusal, linkOf)))),
+    ...(heading === undefined || summary === undefined ? [] : resultBlocks(heading, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
     ...paragraph(headlines),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
-    ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals)),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
-    ...blocksOfType(blocks, 'changes').flatMap(({ group }) => groupBlocks(group, linkOf)),
+    ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly })),
     ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
     ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
@@ -65,9 +78,15 @@ function paragraph(blocks: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
   return blocks.length === 0 ? [] : [...blocks, blank];
 }
 
-/** Returns the heading of a section with its result. */
-function headBlocks({ title, name, url }: SectionHeading, summary: ReportSummary): readonly MarkdownBlock[] {
-  const head = (text: string): MarkdownBlock => ({ text: `### ${title} ${codeSpan(name)}\n\n${text}\n\n`, rank: 0, label: 'target' });
+/** Returns the heading of a section, with its verdict. */
+function titleBlock({ title, name }: SectionHeading, summary: ReportSummary): MarkdownBlock {
+  const verdict = summary.type === 'plan' && summary.plan.refusals.length > 0 ? ': refused' : '';
+  return { text: `### ${title} ${codeSpan(name)}${verdict}\n\n`, rank: 0, label: 'target' };
+}
+
+/** Returns the result of a section. */
+function resultBlocks({ url }: SectionHeading, summary: ReportSummary): readonly MarkdownBlock[] {
+  const head = (text: string): MarkdownBlock => ({ text: `${text}\n\n`, rank: 0, label: 'target' });
   switch (summary.type) {
     case 'plan':
       return [head(planResult(summary.plan))];
@@ -104,31 +123,26 @@ function digestBlock({ digest, tree }: Plan): MarkdownBlock {
   return { text: `Digest ${codeSpan(digest)} of the manifests ${codeSpan(tree.slice(0, 12))}. ${digestScope}\n\n`, rank: 1, label: 'list' };
 }
 
-function refusalBlocks(refusals: Plan['refusals']): readonly MarkdownBlock[] {
-  const lines = refusals.map((refusal) => ({ text: refusalLine(refusal), rank: 2, label: 'refusal' }));
-  const title = { text: '**Refused: apply would not run this plan.**\n\n', rank: 1, label: 'refusal' };
-  return lines.length === 0 ? [] : [title, ...lines, blank];
-}
-
 function allowanceBlocks(allowed: Plan['allowed']): readonly MarkdownBlock[] {
   const lines = allowed.map(({ code, reason }) => ({
     text: `- ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
     rank: 2,
     label: 'refusal',
   }));
-  const title = { text: '**Allowed all the same:**\n\n', rank: 1, label: 'refusal' };
+  const title = { text: '**Overrides:**\n\n', rank: 1, label: 'refusal' };
   return lines.length === 0 ? [] : [title, ...lines, blank];
 }
 
-function refusalLine({ code, message, hint, allowable, resource, at }: Refusal): string {
-  const place = at === undefined ? '' : ` ${codeSpan(`${at.file}:${at.line}`)}`;
+/** Returns the reason of a refusal, and how to override it. */
+function refusalBlock({ code, message, hint, allowable, resource, at }: Refusal, linkOf: LinkOf | undefined): MarkdownBlock {
+  const place = at === undefined ? '' : ` ${positionMarkdown(at, linkOf)}`;
   const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
   const advice = [
     ...(hint === undefined ? [] : [escapeMarkdown(clip(hint, longestText))]),
-    ...(allowable ? [`to go on all the same: ${codeSpan(`--allow ${code}=reason`)}`] : []),
+    ...(allowable ? [`override: ${codeSpan(`--allow ${code}=reason`)}`] : []),
   ].filter((text) => text !== '');
   const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
-  return `${lines.join('\n')}\n`;
+  return { text: `${lines.join('\n')}\n`, rank: 2, label: 'refusal' };
 }
 
 function noticeBlock(line: string): MarkdownBlock {
@@ -176,6 +190,26 @@ const mostTags = 4;
 const mostNames = 3;
 const longestName = 60;
 const longestCause = 200;
+
+/** Returns the objects that one commit removed, with a link to that commit. */
+function deletionBlock({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): MarkdownBlock {
+  const names = shortList(
+    ids.map((id) => codeSpan(clip(id, longestCause))),
+    listed,
+  ).join(', ');
+  const what = ids.length === 1 ? `**Deletes ${names}**` : `**Deletes ${ids.length} objects** (${names})`;
+  return { text: `- ${what}${removalMarkdown(orphan, linkOf)}\n`, rank: 1, label: 'headline' };
+}
+
+/** Returns the commit that removed a manifest, as a link if there is one, with its subject. */
+function removalMarkdown(orphan: Orphan | undefined, linkOf: LinkOf | undefined): string {
+  if (orphan?.removedIn === undefined) return '';
+  const { removedIn: commit, subject = '' } = orphan;
+  const shown = codeSpan(commit.slice(0, 7));
+  const link = linkOf?.({ commit });
+  const said = subject === '' ? '' : ` ${escapeMarkdown(`"${clip(subject, longestCause)}"`)}`;
+  return `: removed in ${link === undefined ? shown : `[${shown}](${link})`}${said}`;
+}
 
 /** Returns headlines as a list, with links to the lines that cause them. */
 export function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {

@@ -9,6 +9,7 @@ import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
+import { unstatedImpact } from '../wording/impact.ts';
 
 /** Returns the document of drifts. */
 export function driftDocument(drifts: readonly Drift[], config?: string): ReportDocument {
@@ -27,8 +28,8 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
     blocks: [
       { type: 'notices', lines: orphanNotices(plan) },
-      { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], orphans: new Map() },
-      { type: 'impact', causes: protection?.reach ?? [], orphans: new Map() },
+      { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], deletions: [], orphans: new Map() },
+      { type: 'impact', causes: unstatedImpact(protection?.reach ?? [], protection?.headlines ?? []), orphans: new Map() },
       { type: 'drifted', rows },
       ...[unwatchedList(drift), unmanagedList(plan)]
         .filter(({ entries }) => entries.length > 0)

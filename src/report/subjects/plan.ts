@@ -4,6 +4,7 @@ import {
   type AssessedChange,
   type EdgeChange,
   type FieldChange,
+  type Orphan,
   type OutsideReference,
   type Value,
   type SingleWrite,
@@ -21,9 +22,11 @@ import type {
   Impact,
   ConnectionRule,
 } from '../../model/protection/protection.ts';
-import type { ReportBlock, ReportDocument } from '../document.ts';
+import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { groupPlan, orphanNotices, sideLists } from './groups.ts';
 import { countActions } from '../wording/counts.ts';
+import { unstatedImpact } from '../wording/impact.ts';
+import type { ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -50,13 +53,33 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   const { groups, others } = groupPlan(plan);
   return [
     { type: 'notices', lines: orphanNotices(plan) },
-    { type: 'headlines', headlines: protection?.headlines ?? [], flips: protection?.flips ?? [], orphans },
-    ...(protection?.reach === undefined ? [] : [{ type: 'impact', causes: protection.reach, orphans } as const]),
+    {
+      type: 'headlines',
+      headlines: protection?.headlines ?? [],
+      flips: protection?.flips ?? [],
+      deletions: deletionsOf(plan),
+      orphans,
+    },
+    { type: 'impact', causes: unstatedImpact(protection?.reach ?? [], protection?.headlines ?? []), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'refusals', refusals },
     { type: 'allowances', allowed },
   ];
+}
+
+/** Returns the objects that the plan deletes, by the commit that removed their manifests. */
+function deletionsOf({ changes, orphans }: Plan): readonly Deletion[] {
+  const removed = new Map(orphans.map((orphan) => [orphan.id, orphan]));
+  const found = new Map<string, { readonly ids: ResourceId[]; readonly orphan: Orphan | undefined }>();
+  for (const { id, action } of changes) {
+    if (action !== 'delete') continue;
+    const orphan = removed.get(id);
+    const deletion = found.get(orphan?.removedIn ?? '') ?? { ids: [], orphan };
+    deletion.ids.push(id);
+    found.set(orphan?.removedIn ?? '', deletion);
+  }
+  return [...found.values()];
 }
 
 /** Returns what only pages show of a plan: its commits, the protection of all connections, and that of the changed ones before and after. */

@@ -47,9 +47,32 @@ export function headlineConnections({ connections, tags }: Headline, escape: (te
       texts.map((text) => escape(clip(text, longestName))),
       most,
     ).join(', ');
-  const shared = connections.length < 2 ? [] : Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
-  const names = listed(connections.map(nameOf), 5);
-  return shared.length === 0 ? names : `${names}; all ${listed(shared, 3)}`;
+  const shared = Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
+  const names = listed(connections.map(nameOf), mostConnections);
+  return shared.length === 0 ? names : `${names}; ${connections.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`;
+}
+
+const mostConnections = 5;
+const mostSharedTags = 3;
+
+/** Returns the causes that no headline states with the same connections, places and tags. */
+export function unstatedImpact(causes: readonly Impact[], headlines: readonly Headline[]): readonly Impact[] {
+  return causes.filter((cause) => !headlines.some((headline) => isStated(cause, headline)));
+}
+
+function isStated({ by, way, places, connections, tags }: Impact, headline: Headline): boolean {
+  const own = new Set(headline.connections);
+  return (
+    way === headline.way &&
+    connections.length === own.size &&
+    connections.every((id) => own.has(id)) &&
+    tags.length <= mostSharedTags &&
+    tags.every((tag) => tag.connections === connections.length) &&
+    new Set(headline.causes.map(({ by: cause, place }) => place ?? cause)).size <= Math.max(mostCauses, places.length) &&
+    (by === undefined || headline.causes.some((cause) => cause.by === by)) &&
+    (by !== undefined || places.length > 0) &&
+    places.every((place) => headline.causes.some((cause) => cause.place === place))
+  );
 }
 
 function tagText(value: Json): string {

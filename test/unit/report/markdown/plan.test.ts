@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AssessedChange } from '../../../../src/model/plan/plan.ts';
+import { fileLinks } from '../../../../src/report/document.ts';
 import { planMarkdown } from '../../../../src/report/reports.ts';
 import { quietPlan } from '../quiet-plan.ts';
 import { samplePlan } from '../sample-plan.ts';
@@ -8,7 +9,7 @@ function manyChanges(count: number): readonly AssessedChange[] {
   return Array.from({ length: count }, (_, index): AssessedChange => ({
     id: `Connection/db-${index}`,
     action: index % 100 === 0 ? 'delete' : 'update',
-    fields: [{ path: '/command', before: { value: ['x'.repeat(300)] }, after: { value: ['y'.repeat(300)] } }],
+    fields: [{ path: '/command', before: { value: [`${index} ${'x'.repeat(300)}`] }, after: { value: [`${index} ${'y'.repeat(300)}`] } }],
     needs: [],
     reasons: [],
     carried: [],
@@ -37,7 +38,7 @@ describe('planMarkdown', () => {
   it('omits details first, keeps headlines and refusals, and states the omission', () => {
     const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(400) }]);
     expect(text.length).toBeLessThanOrEqual(65_536);
-    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ details\. /);
+    expect(text).toMatch(/\n\*\*Shortened to fit:\*\* left out \d+ details\. .*\n\n$/);
     expect(text.match(/^\| `[~-]` \|/gm)).toHaveLength(400);
     expect(text).toContain('`plan/would-lose-secret`');
   });
@@ -49,7 +50,7 @@ describe('planMarkdown', () => {
       30_000,
     );
     expect(text.length).toBeLessThanOrEqual(30_000);
-    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows, \d+ lists, 900 details\. /);
+    expect(text).toMatch(/\n\*\*Shortened to fit:\*\* left out \d+ table rows, \d+ lists, 900 details\. /);
     expect(text.match(/^\| `~` \| `Connection\/\d+-true`/gm)).toHaveLength(20);
     expect(text.match(/<code>[~=] Connection/g)).toHaveLength(23);
     expect(text.match(/^#### .*/gm)).toEqual([
@@ -59,10 +60,51 @@ describe('planMarkdown', () => {
     ]);
   });
 
+  it('merges alike changes into one row with their number, and folds what is beyond 20 rows', () => {
+    const alike = several(12, { own: true, fields: [{ path: '/command', before: { value: ['a'] }, after: { value: ['b'] } }] });
+    const { headlines: _, ...protection } = samplePlan().protection ?? quietPlan().protection;
+    const merged = planMarkdown([{ ...quietPlan(), protection: { ...protection, headlines: [] }, changes: alike }]);
+    expect(merged).toContain(
+      '- `~` **12 objects**: `Connection/0-true`, `Connection/1-true`, `Connection/2-true`, and 9 more, update, `command`',
+    );
+    expect(merged.match(/<details>/g)).toHaveLength(1);
+    expect(merged).toContain('  on Connection/11-true');
+    const many = planMarkdown([{ ...quietPlan(), changes: manyChanges(50) }], 200_000);
+    const [first = '', rest = ''] = many.split('<details><summary>30 more rows</summary>');
+    expect([first.match(/^\| `[~-]` \|/gm), rest.match(/^\| `[~-]` \|/gm)].map((rows) => rows?.length)).toEqual([20, 30]);
+    expect(many).toContain('<details><summary>30 more differences</summary>');
+  });
+
+  it('sorts changes by their risk, and states deletions with the commit that removed their manifests', () => {
+    const [one, other] = several(2, {});
+    if (one === undefined || other === undefined) throw new Error('two changes');
+    const changes: readonly AssessedChange[] = [
+      { ...one, id: 'Connection/stronger', risks: [{ code: 'risk/reviewer-added', class: 'strengthens' }] },
+      { ...other, id: 'Connection/weaker', risks: [{ code: 'risk/reviewer-removed', class: 'weakens' }] },
+      { ...other, id: 'Connection/gone', action: 'delete', risks: [{ code: 'risk/deleted', class: 'availability' }] },
+    ];
+    const orphans = [{ id: 'Connection/gone', removedIn: 'b'.repeat(40), subject: 'Drop it' }] as const;
+    const linkOf = fileLinks({ page: 'https://github.test/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
+    const text = planMarkdown([{ ...quietPlan(), changes, orphans }], 65_536, linkOf);
+    expect([...text.matchAll(/^\| `.` \| `Connection\/(\w+)`/gm)].map(([, name]) => name)).toEqual(['weaker', 'gone', 'stronger']);
+    const link = `https://github.test/o/r/commit/${'b'.repeat(12)}`;
+    expect(text).toContain(`- **Deletes \`Connection/gone\`**: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
+  });
+
+  it('prints no table for a single change that a headline states', () => {
+    const { protection } = samplePlan();
+    const headlines = protection.headlines.slice(0, 1);
+    const changes = several(1, { risks: [{ code: 'risk/reviewer-removed', class: 'weakens' }] });
+    const text = planMarkdown([{ ...quietPlan(), protection: { headlines, connections: [], losing: [] }, changes }]);
+    expect(text).not.toContain('|---|');
+    expect([text.match(/^- (?:\*\*|`)/gm)?.length, text.match(/<details>/g)?.length]).toEqual([1, 1]);
+    expect(text).toContain('<summary><code>~ Connection/0-undefined</code> weakens (reviewer-removed)</summary>');
+  });
+
   it('sheds table rows by importance', () => {
     const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(2000) }], 20_000);
     expect(text.length).toBeLessThanOrEqual(20_000);
-    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows, \d+ lists?, \d+ details\. /);
+    expect(text).toMatch(/\n\*\*Shortened to fit:\*\* left out \d+ table rows, \d+ lists?, \d+ details\. /);
     expect(text.match(/^\| `-` \|/gm)).toHaveLength(20);
   });
 });

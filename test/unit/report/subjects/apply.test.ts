@@ -91,7 +91,8 @@ describe('applyMarkdown', () => {
     const text = applyMarkdown([{ ...applied, result: { ...applied.result, outcomes: [...outcomes, ...applied.result.outcomes] } }]);
     expect(text.length).toBeLessThanOrEqual(65_536);
     expect(text).toContain('`api/forbidden`');
-    expect(text).toMatch(/^\*\*Left out for length:\*\* \d+ table rows\.\n\n### Apply to `prod`/);
+    expect(text).toMatch(/^### Apply to `prod`/);
+    expect(text).toMatch(/\*\*Shortened to fit:\*\* left out \d+ table rows\.\n\n$/);
   });
 });
 
