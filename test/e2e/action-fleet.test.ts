@@ -108,7 +108,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
     `refs/ostiary/applied/east:${head}`,
     `refs/ostiary/applied/west:${head}`,
   ]);
-  expect((await titlesOn(number)).slice(3)).toEqual(['Apply to `east`', 'Nothing was applied for down', 'Apply to `west`']);
+  expect((await titlesOn(number)).slice(3)).toEqual(['Apply to `east`', 'Not applied for down', 'Apply to `west`']);
   const deployed = bench.github().deployments.filter(({ sha }) => sha === commit);
   expect(deployed.map(({ environment, statuses }) => [environment, statuses])).toEqual([
     ['east', [expect.objectContaining({ state: 'success' })]],

@@ -79,9 +79,7 @@ describe('apply on merge', () => {
     const { number, commit } = await merge('refused');
     const refused = await apply(cwd, commit);
     expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
-    expect(await bodiesOn(number)).toEqual([
-      expect.stringMatching(/### Nothing was applied[\s\S]*plan\/managed[\s\S]*`--on-managed` skip/),
-    ]);
+    expect(await bodiesOn(number)).toEqual([expect.stringMatching(/### Not applied[\s\S]*plan\/managed[\s\S]*`--on-managed` skip/)]);
     expect(await gateway.names('/connections')).not.toContain('other');
     expect(await apply(cwd, commit, { inputs: { 'on-managed': 'skip' } })).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
     expect(await bodiesOn(number)).toEqual([

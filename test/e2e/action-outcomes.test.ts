@@ -52,7 +52,7 @@ test('every pull request since the last apply learns the outcome; a later succes
   const first = await merge(cwd, 'since-first', { 'access/b.yaml': connection('since-b') });
   const broken = { ...gateway.env(), OSTIARY_TOKEN: 'wrong' };
   expect(await push(cwd, { env: { ...broken, GITHUB_RUN_ID: '1' } })).toMatchObject({ code: 4, outputs: { outcome: 'unreachable' } });
-  expect(await onlyCommentOn(first)).toContain('Nothing was applied');
+  expect(await onlyCommentOn(first)).toContain('Not applied');
   // The run of the second merge is replaced by that of the third one.
   const second = await merge(cwd, 'since-second', { 'access/c.yaml': connection('since-c') });
   const third = await merge(cwd, 'since-third', { 'access/d.yaml': connection('since-d') });

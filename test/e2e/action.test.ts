@@ -29,7 +29,7 @@ describe('the comment', () => {
     const [comment, ...others] = await commentsOn(github, pull.number);
     expect(others).toEqual([]);
     expect(comment?.body).toContain('**2 to create**');
-    const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{40}/access/orders\\.yaml#L1';
+    const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{12}/access/orders\\.yaml#L1';
     expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
     expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
     expect(comment?.body).toContain('[this run](https://github.test/octo/access/actions/runs/4711)');
@@ -78,7 +78,8 @@ describe('the comment', () => {
     const [body = ''] = await bodiesOn(pull.number);
     expect(planned.summary.length).toBeGreaterThan(70_000);
     expect(body.length).toBeLessThanOrEqual(65_536);
-    expect(body).toContain('**Left out for length:**');
+    expect(body).toContain('**Shortened to fit:**');
+    expect(body).toContain('[The full report](https://github.test/octo/access/actions/runs/4711) has everything.');
     expect(body).toContain('**150 to create**');
   });
 

@@ -42,8 +42,8 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   });
   const { code, stdout } = await run('plan --own HEAD~1 --max-risk neutral');
   expect(code).toBe(6);
-  expect(stdout).toMatch(/^ {2}1 connection loses a reviewer group \(orders-db\) {2}access\/orders\/databases\.yaml:\d+$/m);
-  expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-admin\) {2}access\/payments\/services\.yaml:\d+$/m);
+  expect(stdout).toMatch(/^ {2}1 connection loses a reviewer group \(orders-db; [^)]*\)\s+access\/orders\/databases\.yaml:\d+$/m);
+  expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-admin; [^)]*\)\s+access\/payments\/services\.yaml:\d+$/m);
   expect(stdout).toMatch(/^ {2}\d+ connections change guardrail patterns [^(]*\([^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m);
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,

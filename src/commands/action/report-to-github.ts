@@ -119,6 +119,6 @@ function titleOf(task: ActionTask, exitCode: number): string {
   const target = targetNameOf(task);
   const whom = target === undefined ? '' : ` for ${target}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
-  const titles = { plan: `No plan${whom}`, apply: `Nothing was applied${whom}`, drift: `What drifted is not known${whom}` } as const;
+  const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `What drifted is not known${whom}` } as const;
   return titles[mode];
 }

@@ -249,6 +249,6 @@ function detailsBlock(
   { lines, risks }: { readonly lines: readonly string[]; readonly risks: string },
   rank: number,
 ): MarkdownBlock {
-  const summary = `<summary><code>${escapeHtmlText(title)}</code>${risks === '' ? '' : ` ${escapeHtmlText(risks)}`}</summary>`;
+  const summary = `<summary><code>${escapeHtmlText(risks === '' ? title : `${title}: ${risks}`)}</code></summary>`;
   return { text: `<details>${summary}\n\n${codeBlock(lines, 'diff')}\n\n</details>\n\n`, rank, label: 'detail' };
 }

@@ -36,11 +36,18 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
   const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
-  const isTitled = plan === undefined && drift === undefined;
-  const titled = isTitled || errors.length > 0 ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
-  const head = `${titled}${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(errors, partRoom, linkOf)}`;
+  const isTitled = (plan === undefined && drift === undefined) || errors.length > 0;
+  const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
+  const head = `${titled}${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
   return `${head}${bodyOf(report, limit - head.length - tail.length)}${tail}`;
+}
+
+/** Returns the errors without the refusals that the report of the plan states. */
+function withoutRefusals(errors: readonly Diagnostic[], { plan, result }: RunReport): readonly Diagnostic[] {
+  if (plan === undefined || result !== undefined) return errors;
+  const stated = new Set(plan.refusals.map(({ code, message }) => JSON.stringify([code, message])));
+  return errors.filter(({ code, message }) => !stated.has(JSON.stringify([code, message])));
 }
 
 /** Returns the result where there is one; otherwise the drift or the plan. */

@@ -98,7 +98,7 @@ describe('planMarkdown', () => {
     const text = planMarkdown([{ ...quietPlan(), protection: { headlines, connections: [], losing: [] }, changes }]);
     expect(text).not.toContain('|---|');
     expect([text.match(/^- (?:\*\*|`)/gm)?.length, text.match(/<details>/g)?.length]).toEqual([1, 1]);
-    expect(text).toContain('<summary><code>~ Connection/0-undefined</code> weakens (reviewer-removed)</summary>');
+    expect(text).toContain('<summary><code>~ Connection/0-undefined: weakens (reviewer-removed)</code></summary>');
   });
 
   it('sheds table rows by importance', () => {
