@@ -79,16 +79,19 @@ type TableRow = { readonly cells: readonly string[]; readonly rank: number };
 
 /** Returns one row as a list entry, and several as a table. */
 function rowBlocks(rows: readonly TableRow[]): readonly MarkdownBlock[] {
-  const block = (text: string, rank: number): MarkdownBlock => ({ text, rank, label: 'table row' });
   const [only] = rows;
   if (rows.length === 1 && only !== undefined) {
     const [sign = '', ...cells] = only.cells;
-    return [block(`- ${sign} ${cells.filter((cell) => cell !== '').join(', ')}\n`, only.rank), blank];
+    return [rowBlock(`- ${sign} ${cells.filter((cell) => cell !== '').join(', ')}\n`, only.rank), blank];
   }
-  const lines = rows.map(({ cells, rank }) => block(rowText(cells), rank));
+  const lines = rows.map(({ cells, rank }) => rowBlock(rowText(cells), rank));
   const rest = lines.slice(mostRows);
   const folded = rest.length === 0 ? [] : [...openFold(plural(rest.length, 'more row')), tableHead, ...rest, blank, closeFold];
   return [tableHead, ...lines.slice(0, mostRows), blank, ...folded];
+}
+
+function rowBlock(text: string, rank: number): MarkdownBlock {
+  return { text, rank, label: 'table row' };
 }
 
 /** Returns the first blocks, and the others in one fold. */

@@ -86,10 +86,9 @@ function titleBlock({ title, name }: SectionHeading, summary: ReportSummary): Ma
 
 /** Returns the result of a section. */
 function resultBlocks({ url }: SectionHeading, summary: ReportSummary): readonly MarkdownBlock[] {
-  const head = (text: string): MarkdownBlock => ({ text: `${text}\n\n`, rank: 0, label: 'target' });
   switch (summary.type) {
     case 'plan':
-      return [head(planResult(summary.plan))];
+      return [resultBlock(planResult(summary.plan))];
     case 'apply': {
       const { plan, result } = summary;
       const allowances = (plan.allowed ?? []).map(({ code, reason }) => ({
@@ -97,16 +96,23 @@ function resultBlocks({ url }: SectionHeading, summary: ReportSummary): readonly
         rank: 2,
         label: 'allowance',
       }));
-      return [head(`**${appliedText(result, plan)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
+      return [
+        resultBlock(`**${appliedText(result, plan)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`),
+        ...paragraph(allowances),
+      ];
     }
     case 'drift': {
       const { sentence, adopted } = summary;
       const adoption = adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, label: 'target' }];
-      return [head(`${escapeMarkdown(sentence)} ${codeSpan(url)}`), ...adoption];
+      return [resultBlock(`${escapeMarkdown(sentence)} ${codeSpan(url)}`), ...adoption];
     }
     case 'sentence':
-      return [head(escapeMarkdown(summary.sentence))];
+      return [resultBlock(escapeMarkdown(summary.sentence))];
   }
+}
+
+function resultBlock(text: string): MarkdownBlock {
+  return { text: `${text}\n\n`, rank: 0, label: 'target' };
 }
 
 function planResult(plan: Plan): string {
