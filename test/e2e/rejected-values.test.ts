@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { runCount } from '../support/property-runs.ts';
 import { agentId, base64, connectionBody, idOf } from '../server/client.ts';
-import { config, connection, manifest, useProjects } from './project.ts';
+import { config, connection, guardrail, manifest, useProjects } from './project.ts';
 import { useGateway } from './use-gateway.ts';
 
 const gateway = useGateway();
@@ -40,6 +40,50 @@ test.each([
     expect([code, stderr.replaceAll(/\n {2,}/g, ' ')]).toEqual([3, expect.stringMatching(message)]);
   }
   expect([await gateway.names('/connections'), await gateway.names('/datamasking-rules')]).toEqual([[], []]);
+});
+
+describe('a reference to an object that the gateway does not have is found by plan at its line', () => {
+  const unknown = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
+  const rule = (connection_ids: readonly string[]): string => guardrail('r', ['x'], { connection_ids });
+
+  test.each<[string, string, RegExp]>([
+    ['the id of an agent', connection('a-db', { agent_id: unknown }), /a\.yaml:10:17 error manifest\/dangling-reference .*no agent/],
+    ['the name of an agent', connection('a-db', { agent_id: 'nope' }), /a\.yaml:10:17 error manifest\/dangling-reference .*no agent/],
+    ['the id of a rule', connection('a-db', { guardrail_rules: [unknown] }), /a\.yaml:16:7 error .*no GuardrailRule/],
+    ['the name of a rule', connection('a-db', { guardrail_rules: ['nope'] }), /a\.yaml:16:7 error .*no GuardrailRule/],
+    ['the id of a connection', rule([unknown]), /a\.yaml:20:7 error .*no Connection/],
+    [
+      'the same, of a masking rule',
+      masking('pii', { ...entities('E1'), connection_ids: [unknown] }),
+      /a\.yaml:\d+:7 error .*no Connection/,
+    ],
+  ])('%s, new and changed', async (_, text, message) => {
+    const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
+    const refused = async (): Promise<void> => {
+      for (const line of ['plan', 'apply --yes']) {
+        const { code, stderr } = await gateway.run(line, folder);
+        expect([code, stderr]).toEqual([3, expect.stringMatching(message)]);
+      }
+    };
+    await refused();
+    const agent = await agentId(gateway.call);
+    await gateway.call('POST', '/connections', { body: connectionBody('a-db', agent, {}) });
+    await gateway.call('POST', '/guardrails', { body: { name: 'r' } });
+    await refused();
+    await removeAll('/guardrails');
+    await removeAll('/connections');
+  });
+
+  test('known ids pass', async () => {
+    const agent = await agentId(gateway.call);
+    const { body: made } = await gateway.call('POST', '/guardrails', { body: { name: 'known' } });
+    const text = connection('a-db', { agent_id: agent, guardrail_rules: [idOf({ body: made })] });
+    const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
+    expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
+    expect((await gateway.run('plan', folder)).stdout).toContain('No changes.');
+    await removeAll('/connections');
+    await removeAll('/guardrails');
+  });
 });
 
 type EdgeValues = {
@@ -84,8 +128,8 @@ const edgeCases: fc.Arbitrary<EdgeValues> = fc.record({
   ),
 });
 
-/** A manifest and the same object as a request body. */
-type EdgeCase = { readonly path: string; readonly text: string; readonly body: JsonObject };
+/** A manifest and the same object as a request body; `before` is a valid body of the same object, if all else can change. */
+type EdgeCase = { readonly path: string; readonly text: string; readonly body: JsonObject; readonly before?: JsonObject };
 
 function casesOf(agent: string, { name, type, resource, secret, entity, custom, url }: EdgeValues): readonly EdgeCase[] {
   const own = { type, ...(resource === undefined ? {} : { resource_name: resource }) };
@@ -96,13 +140,19 @@ function casesOf(agent: string, { name, type, resource, secret, entity, custom, 
       path: '/connections',
       text: connection(name, { ...own, ...(secret === undefined ? {} : { secret: { 'envvar:A': secret } }) }),
       body: connectionBody(name, agent, { ...own, ...secrets }),
+      before: connectionBody(name, agent, { resource_name: 'first' }),
     },
-    { path: '/datamasking-rules', text: masking('pii', rule), body: { name: 'pii', ...rule } },
+    {
+      path: '/datamasking-rules',
+      text: masking('pii', rule),
+      body: { name: 'pii', ...rule },
+      before: { name: 'pii', ...entities('E9') },
+    },
     { path: '/runbooks/configurations', text: runbooks(url), body: { git_url: url } },
   ];
 }
 
-test('plan accepts exactly what a write accepts', async () => {
+test('plan accepts exactly what a creation accepts', async () => {
   const agent = await agentId(gateway.call);
   const seen = new Set<string>();
   await fc.assert(
@@ -122,6 +172,31 @@ test('plan accepts exactly what a write accepts', async () => {
     { numRuns: runCount(25) },
   );
   expect(seen.size).toBe(6);
+});
+
+test('plan accepts exactly what an update accepts', async () => {
+  const agent = await agentId(gateway.call);
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(edgeCases, async (values) => {
+      for (const { path, text, body, before } of casesOf(agent, values)) {
+        if (before === undefined || (await gateway.call('POST', path, { body: before })).status !== 201) continue;
+        const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
+        const planned = await gateway.run('plan', folder);
+        const applied = await gateway.run('apply --yes', folder);
+        expect([applied.code, applied.stderr]).toEqual([planned.code, expect.not.stringContaining('422')]);
+        await removeAll(path);
+        const made = await gateway.call('POST', path, { body: before });
+        // The manifest keeps the name of the resource if it states none.
+        const { status } = await gateway.call('PUT', `${path}/${idOf(made)}`, { body: { ...before, ...body } });
+        expect([planned.code, status, planned.stderr]).toEqual([status === 200 ? 0 : 3, status === 200 ? 200 : 422, expect.anything()]);
+        await removeAll(path);
+        seen.add(`${path} ${status}`);
+      }
+    }),
+    { numRuns: runCount(15) },
+  );
+  expect(seen.size).toBe(4);
 });
 
 async function removeAll(path: string): Promise<void> {
