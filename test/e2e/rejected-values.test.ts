@@ -44,14 +44,13 @@ test.each([
 
 describe('a reference to an object that the gateway does not have is found by plan at its line', () => {
   const unknown = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
-  const rule = (connection_ids: readonly string[]): string => guardrail('r', ['x'], { connection_ids });
 
   test.each<[string, string, RegExp]>([
     ['the id of an agent', connection('a-db', { agent_id: unknown }), /a\.yaml:10:17 error manifest\/dangling-reference .*no agent/],
     ['the name of an agent', connection('a-db', { agent_id: 'nope' }), /a\.yaml:10:17 error manifest\/dangling-reference .*no agent/],
     ['the id of a rule', connection('a-db', { guardrail_rules: [unknown] }), /a\.yaml:16:7 error .*no GuardrailRule/],
     ['the name of a rule', connection('a-db', { guardrail_rules: ['nope'] }), /a\.yaml:16:7 error .*no GuardrailRule/],
-    ['the id of a connection', rule([unknown]), /a\.yaml:20:7 error .*no Connection/],
+    ['the id of a connection', guardrail('r', ['x'], { connection_ids: [unknown] }), /a\.yaml:20:7 error .*no Connection/],
     [
       'the same, of a masking rule',
       masking('pii', { ...entities('E1'), connection_ids: [unknown] }),

@@ -80,3 +80,16 @@ test('a connection that was closed outside Ostiary stays closed until --revert',
   expect(await run('apply --yes --revert Connection/by-hand')).toMatchObject({ code: 0 });
   expect(await modeOf('by-hand')).toBe('enabled');
 });
+
+test('a closing that the gateway refuses leaves the connection and its rules as they were', async () => {
+  const { folder } = await removeOne('not-closed');
+  chaos = ({ method, path }) => (method === 'PUT' && path.startsWith('/connections/') ? { status: 500 } : undefined);
+  const { code, stdout } = await gateway.run('apply --yes --prune', folder, gitEnv);
+  expect([code, stdout]).toEqual([5, expect.stringContaining('1 failed, 1 skipped')]);
+  const { list } = await gateway.call('GET', '/guardrails');
+  expect(JSON.stringify(list.find(({ name }) => name === 'not-closed-rule'))).toContain('DROP');
+  expect(await modeOf('not-closed')).toBe('enabled');
+  chaos = () => undefined;
+  expect(await gateway.run('apply --yes --prune', folder, gitEnv)).toMatchObject({ code: 0 });
+  expect(await gateway.names('/connections')).not.toContain('not-closed');
+});
