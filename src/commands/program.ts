@@ -72,6 +72,12 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       summary: 'say why an object is, or is not, a change',
       load: async () => (await import('./explain.ts')).defineExplain,
     },
+    {
+      name: 'list',
+      usage: '[paths...]',
+      summary: 'list the managed objects, with manifest and state',
+      load: async () => (await import('./list.ts')).defineList,
+    },
   ],
   'Look up and decide, without manifests:': [
     { name: 'get', usage: '<what>', summary: 'list what the gateway has', load: async () => (await import('./get.ts')).defineGet },

@@ -168,6 +168,7 @@ describe('help', () => {
       '--color --no-color --quiet --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
     test: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --format',
+    list: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
     version: '--color --no-color --quiet --verbose --json --help',
     search: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --format',
     review: '--color --no-color --quiet --verbose --force --window --help --config --target --url --dialect --auth --format',
@@ -181,7 +182,7 @@ describe('help', () => {
     pull: '--color --no-color --quiet --verbose --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
     init: '--color --no-color --quiet --verbose --help',
     serve:
-      '--color --no-color --quiet --verbose --port --host --database --agent --init --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
+      '--color --no-color --quiet --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

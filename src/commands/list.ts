@@ -1,0 +1,86 @@
+import type { DesiredResource } from '../model/desired.ts';
+import { compareText } from '../model/json.ts';
+import { type Change, type Orphan, type Plan, remainingOrphans } from '../model/plan/plan.ts';
+import { kindOf, nameOf } from '../model/resource.ts';
+import type { PlanBaseOptions } from '../project/plan-base.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { viewFormats, type PlanFlags, type ViewFlags } from './flags.ts';
+import { printView } from './get.ts';
+import {
+  baseOptions,
+  cacheOption,
+  formatOption,
+  pathsArgument,
+  secretsOption,
+  selectionOption,
+  targetOptions,
+  todayOption,
+  type DefineCommand,
+} from './options.ts';
+import { printerFor } from './output/printer.ts';
+import { createPlan } from './planning/create-plan.ts';
+
+export type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;
+
+/** Defines `ostiary list`. */
+export const defineList: DefineCommand = (command, run) => {
+  baseOptions(cacheOption(selectionOption(targetOptions(command.argument(...pathsArgument)))))
+    .addOption(formatOption(viewFormats))
+    .addOption(todayOption())
+    .addOption(secretsOption().default('unresolved'))
+    .action((paths, flags) => run((context) => runList({ ...flags, paths }, context)));
+};
+
+/** An object that the manifests declare, or that they declared and is still live. */
+type ListedObject = { readonly kind: string; readonly name: string; readonly place: string; readonly state: string };
+
+/** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
+export async function runList(flags: ListFlags, context: CliContext): Promise<number> {
+  const { plan, desired, gateway } = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
+  await gateway.close();
+  const objects = listObjects(plan, desired.resources);
+  const rows = objects.map(({ kind, name, place, state }) => [kind, name, place, state]);
+  const document = { objects: objects.map(({ place, ...one }) => ({ ...one, ...(place === '' ? {} : { place }) })) };
+  printView({ document, listing: { headers: ['kind', 'name', 'manifest', 'state'], rows } }, flags.format, printerFor(context, flags));
+  return 0;
+}
+
+function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonly ListedObject[] {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const declared = resources.map(({ id, locate }): ListedObject => {
+    const change = changes.get(id);
+    const { file, line } = locate('');
+    return {
+      kind: kindOf(id),
+      name: nameOf(id),
+      place: `${file}:${line}`,
+      state: change === undefined ? 'in sync' : stateOf(change),
+    };
+  });
+  const remaining = new Set(remainingOrphans(plan).map(({ id }) => id));
+  const orphaned = plan.orphans.map((orphan): ListedObject => {
+    const state = remaining.has(orphan.id) ? `orphaned, still live${accessOf(orphan)}` : 'to delete';
+    return { kind: kindOf(orphan.id), name: nameOf(orphan.id), place: '', state };
+  });
+  return [...declared, ...orphaned].toSorted((left, right) => compareText(left.kind, right.kind) || compareText(left.name, right.name));
+}
+
+function accessOf({ accessible }: Orphan): string {
+  return accessible === undefined ? '' : accessible ? ' and accessible' : ', closed';
+}
+
+const stateByAction: Readonly<Record<Change['action'], string>> = {
+  create: 'to create',
+  update: 'to update',
+  rename: 'to rename',
+  delete: 'to delete',
+  blocked: 'blocked',
+  held: 'held',
+};
+
+function stateOf({ action, managedBy, adoption, fields }: Change): string {
+  if (adoption === true) return 'to import';
+  if (action === 'blocked' && managedBy !== undefined) return `blocked, managed by ${managedBy}`;
+  const isDrift = action === 'update' && fields.length > 0 && fields.every(({ origin }) => origin === 'drift');
+  return isDrift ? 'drift, to revert' : stateByAction[action];
+}
