@@ -2,10 +2,10 @@ import type { Drift } from '../model/result/drift.ts';
 import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
-import { isWritten, remainingOrphans, type Action, type Change, type Plan } from '../model/plan/plan.ts';
+import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
 import { blocksOfType, type ReportDocument, type TargetFindings } from './document.ts';
-import { refusalDiagnostics } from './subjects/findings.ts';
-import { changeNote, changeRows } from './subjects/change-rows.ts';
+import { changedPosition, refusalDiagnostics } from './subjects/findings.ts';
+import { changeNote, changeRows, risksText } from './subjects/change-rows.ts';
 import { orphanText } from './subjects/groups.ts';
 import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
@@ -87,7 +87,7 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
 /** The order of annotations by action. */
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
 
-/** Returns a plan's refusals and changes as annotations, each at its manifest; the pull request's own changes come first. */
+/** Returns a plan's refusals and changes as annotations, each at the changed line; the pull request's own changes come first, by their risk. */
 function planAnnotations(plan: Plan): readonly Annotation[] {
   const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
   return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...orphanAnnotations(plan), ...changes.map(changeAnnotation)];
@@ -97,17 +97,20 @@ function orphanAnnotations(plan: Pick<Plan, 'orphans' | 'changes'>): readonly An
   return remainingOrphans(plan).map((orphan) => ({ severity: 'warning', title: `orphan ${orphan.id}`, message: orphanText(orphan) }));
 }
 
-function weight({ action, own }: Change): number {
-  return importance[action] + (own === false && action !== 'held' ? most : 0);
+function weight({ action, own, risks }: AssessedChange): number {
+  const others = own === false && action !== 'held' ? 2 * most : 0;
+  return importance[action] + others - (highestRisk(risks) === 'weakens' ? most : 0);
 }
 
-function changeAnnotation(change: Change): Annotation {
-  const { action, id, at } = change;
+function changeAnnotation(change: AssessedChange): Annotation {
+  const { action, id, risks } = change;
+  const at = action === 'create' ? change.at : changedPosition(change);
   const whole = action === 'create' || action === 'delete';
+  const isWarning = action === 'delete' || !isWritten(change) || highestRisk(risks) === 'weakens';
   const fields = whole ? [] : shortList([...new Set(changeRows(change).map(({ label }) => label))], 8);
-  const said = [changeNote(change), ...fields].filter((text) => text !== '');
+  const said = [changeNote(change), ...fields, risksText(risks)].filter((text) => text !== '');
   return {
-    severity: action === 'delete' || !isWritten(change) ? 'warning' : 'notice',
+    severity: isWarning ? 'warning' : 'notice',
     title: `${action} ${id}`,
     message: said.length === 0 ? `Ostiary plans to ${action} ${id}` : said.join(', '),
     ...(at === undefined ? {} : { at }),

@@ -1,5 +1,6 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import { parsePosition, type Diagnostic, type Position } from '../../model/diagnostic.ts';
+import { highestRisk, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
+import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
 
@@ -19,9 +20,10 @@ export function findingDiagnostics({ targets }: RunFindings): readonly Diagnosti
   return [...all.values()];
 }
 
-/** Returns a plan's refusals as diagnostics, each at the manifest of its object. */
+/** Returns a plan's refusals as diagnostics, each at the changed line of its object. */
 export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
-  const refused = plan.refusals.map(({ code, message, hint, resource, at }) => ({
+  const places = new Map(plan.changes.map((change) => [change.id, changedPosition(change)]));
+  return plan.refusals.map(({ code, message, hint, resource, at = resource === undefined ? undefined : places.get(resource) }) => ({
     code,
     severity: 'error' as const,
     message,
@@ -29,7 +31,19 @@ export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
     ...(resource === undefined ? {} : { resource }),
     ...(at === undefined ? {} : { at }),
   }));
-  return withManifestPositions(refused, plan);
+}
+
+/** Returns the line that a change is about: that of its highest risk, else of its first field, else its manifest. */
+export function changedPosition({ risks, fields, at }: AssessedChange): Position | undefined {
+  const highest = highestRisk(risks);
+  for (const { class: one, path, place } of risks) {
+    if (one !== highest) continue;
+    const field = path === undefined ? undefined : fields.find((other) => other.at !== undefined && isPointerWithin(other.path, path));
+    const position = (place === undefined ? undefined : parsePosition(place)) ?? field?.at;
+    if (position !== undefined) return position;
+  }
+  const written = fields.find((field) => field.at !== undefined && field.held !== true && field.origin !== 'drift');
+  return written?.at ?? at;
 }
 
 /** Gives diagnostics without a position that of the manifest of their object. */

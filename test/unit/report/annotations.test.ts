@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { AssessedChange, Plan } from '../../../src/model/plan/plan.ts';
+import { renderReport } from '../../../src/report/formats.ts';
+import { quietPlan } from './quiet-plan.ts';
 import type { Diagnostic, Severity } from '../../../src/model/diagnostic.ts';
 import { annotationCommands, diagnosticAnnotations, type Annotation } from '../../../src/report/annotations.ts';
 import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
@@ -52,6 +55,55 @@ describe('annotations', () => {
       '::error file=top/x.yaml,line=3,col=5,title=manifest/one::a, b: 100%25; do\n',
     );
     expect(annotationCommands(diagnosticAnnotations([one]), () => undefined)).toBe('::error title=manifest/one::a, b: 100%25; do\n');
+  });
+});
+
+const changed: AssessedChange = {
+  id: 'Connection/db',
+  action: 'update',
+  at: { file: 'db.yaml', line: 1, column: 1 },
+  fields: [
+    { path: '/command', before: { value: ['a'] }, after: { value: ['b'] }, at: { file: 'db.yaml', line: 5, column: 3 } },
+    { path: '/reviewers', before: { value: ['dba'] }, after: { value: [] }, at: { file: 'db.yaml', line: 9, column: 3 } },
+  ],
+  needs: [],
+  reasons: [],
+  carried: [],
+  risks: [],
+};
+
+/** Returns the annotations of a plan with one change. */
+function planCommands(change: Partial<AssessedChange>, refusals: Plan['refusals'] = []): Promise<string> {
+  const plan: Plan = { ...quietPlan(), orphans: [], changes: [{ ...changed, ...change }], refusals };
+  const run = { targets: [{ diagnostics: [], plan }], version: '1.2.3', pathOf: (file: string) => file, fallback: 'ostiary.yaml' };
+  return renderReport(findingsDocument(run), 'annotations');
+}
+
+describe('annotations of plans', () => {
+  const removed = { code: 'risk/reviewer-removed', class: 'weakens', path: '/reviewers' } as const;
+  const added = { code: 'risk/reviewer-added', class: 'strengthens', path: '/reviewers' } as const;
+  const refusal = {
+    code: 'risk/reviewer-removed',
+    message: 'it weakens',
+    hint: 'say why',
+    allowable: true,
+    resource: 'Connection/db',
+  } as const;
+
+  test.each([
+    ['a warning at the line that weakens', { risks: [added, removed] }, [], '::warning file=db.yaml,line=9,col=3,'],
+    ['a notice at the line that strengthens', { risks: [added] }, [], '::notice file=db.yaml,line=9,col=3,'],
+    ['a notice at the first changed line without a risk', {}, [], '::notice file=db.yaml,line=5,col=3,'],
+    ['at the place of the risk', { risks: [{ ...removed, place: 'tags.yaml:4:7' }] }, [], '::warning file=tags.yaml,line=4,col=7,'],
+    [
+      'an error at the changed line for a refusal',
+      { risks: [removed] },
+      [refusal],
+      '::error file=db.yaml,line=9,col=3,title=risk/reviewer-removed::',
+    ],
+    ['at the manifest for a new object', { action: 'create', risks: [] }, [], '::notice file=db.yaml,line=1,col=1,'],
+  ] as const)('%s', async (_, change, refusals, expected) => {
+    expect(await planCommands(change, refusals)).toContain(expected);
   });
 });
 
