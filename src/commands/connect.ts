@@ -14,6 +14,7 @@ import { counted, waiting } from './output/progress.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
+import { readNetwork } from './context/network.ts';
 import type { CliContext } from './context/cli-context.ts';
 
 export type ConnectOptions = {
@@ -56,12 +57,14 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
   if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
   context.onEvent?.({ secret: token });
   const { url, auth, dialect } = target;
+  const network = readNetwork(context.env);
   const observers = [...(onRequest === undefined ? [] : [onRequest]), ...(flags.verbose === true ? [requestPrinter(flags, context)] : [])];
   return {
     url,
     token,
     auth,
     dialect,
+    ...(network === undefined ? {} : { network }),
     ...(observers.length === 0 ? {} : { onRequest: (event: RequestEvent) => observers.forEach((observe) => observe(event)) }),
   };
 }

@@ -4,7 +4,14 @@ import type { GatewayIdentity } from '../model/gateway.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { createClient, type Client } from './http/client.ts';
-import { defaultRetryLimits, pauseAfter, type RetryLimits, openTransport, type TransportTimeouts } from './http/transport.ts';
+import {
+  defaultRetryLimits,
+  pauseAfter,
+  type RetryLimits,
+  openTransport,
+  type NetworkOptions,
+  type TransportTimeouts,
+} from './http/transport.ts';
 import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
 import { defaultDialect, dialectNamed, mayBeApiKey, recognizeRows, recognizeServer } from './dialects/choose-dialect.ts';
 
@@ -20,6 +27,7 @@ export type SessionOptions = {
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly timeouts?: Partial<TransportTimeouts>;
+  readonly network?: NetworkOptions;
   readonly retries?: Partial<RetryLimits>;
   /** The largest response body that is read, in bytes. */
   readonly maxBytes?: number;
@@ -49,7 +57,7 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const { random = Math.random, now = Date.now, sleep = sleepFor, signal, onRequest } = options;
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
-  const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes);
+  const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
   const optional = { ...(signal === undefined ? {} : { signal }), ...(onRequest === undefined ? {} : { onRequest }) };
   const client = createClient({ transport, url, token: options.token, limits, random, now, sleep, ...optional });
 

@@ -105,19 +105,23 @@ export type GitHubOptions = RepositoryName & {
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** The longest that one answer may take, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Sends one request without following redirects; by default Node's own `fetch`. */
+  readonly send?: SendRequest;
 };
+
+export type SendRequest = (url: URL, init: RequestInit) => Promise<Response>;
 
 const attempts = 3;
 
 /** Creates a client for one repository; it waits out short rate limits and repeats requests that GitHub itself failed. */
 export function openGitHub(options: GitHubOptions): GitHub {
-  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, timeoutMs: patience = 30_000 } = options;
+  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, timeoutMs: patience = 30_000, send = fetch } = options;
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
     userAgent: `ostiary/${version}`,
     // Not in the hook below: changes that a hook makes to a request do not reach earlier hooks.
-    request: { fetch: fetchWithin([apiUrl, graphqlUrl], patience) },
+    request: { fetch: fetchWithin([apiUrl, graphqlUrl], patience, send) },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
   const place = { owner, repo };
@@ -215,11 +219,15 @@ const redirects = new Set([301, 302, 307, 308]);
  * GitHub documents, and fails on a redirect elsewhere, so neither the token nor a comment leaves them. The whole answer must arrive
  * within `timeoutMs`.
  */
-export function fetchWithin(addresses: readonly string[], patience: number): (address: string, init: RequestInit) => Promise<Response> {
+export function fetchWithin(
+  addresses: readonly string[],
+  patience: number,
+  request: SendRequest = fetch,
+): (address: string, init: RequestInit) => Promise<Response> {
   const origins = new Set(addresses.map((address) => new URL(address).origin));
   const send = async (url: URL, init: RequestInit, hops: number): Promise<Response> => {
     if (!origins.has(url.origin)) throw new Error(`it leads to another server, ${url.origin}`);
-    const response = await fetch(url, init);
+    const response = await request(url, init);
     const bytes = await response.arrayBuffer();
     const location = response.headers.get('location');
     const { status, headers } = response;

@@ -1,11 +1,11 @@
 import { findApprovedPlan, mergedPullRequests, type MergedPullRequest } from '../../github/approved-plan.ts';
-import { openGitHub, type GitHub } from '../../github/github-client.ts';
+import type { GitHub } from '../../github/github-client.ts';
+import { openRunGitHub } from './open-run-github.ts';
 import { allowCommandFor, applyCommandFor, readOverrideComments, type OverrideComments } from '../../github/override-comments.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { version } from '../context/version.ts';
 import { linesOf, type ActionInputs } from './inputs.ts';
 import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
 import type { Findings, TaskResult } from './task.ts';
@@ -29,7 +29,7 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
     return { inputs };
   }
   const { run, context, sleep } = asking;
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
+  const github = openRunGitHub({ inputs, run }, { sleep, context });
   const pulls = await pullRequestsOf(github, inputs, run);
   const overrides = inputs.overrides ? await readOverrides(github, pulls, context) : none;
   const given = linesOf(inputs.flags['allow'] ?? '');

@@ -1,4 +1,5 @@
-import { openGitHub, type GitHub } from '../../github/github-client.ts';
+import type { GitHub } from '../../github/github-client.ts';
+import { openRunGitHub } from './open-run-github.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
@@ -36,11 +37,11 @@ export async function keepAdoptionRequest(result: ReportedTask, issue: number | 
 
 /** Sends requests to GitHub if there is a token; converts errors of GitHub to warnings. */
 async function keepNumber(
-  { task: { inputs, run }, sleep }: ReportedTask,
+  { task: { inputs, run }, sleep, context }: ReportedTask,
   send: (github: GitHub) => Promise<number | undefined>,
 ): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep });
+  const github = openRunGitHub({ inputs, run }, { sleep, context });
   let number: number | undefined;
   const diagnostics = await withGitHubErrors(async () => {
     number = await send(github);

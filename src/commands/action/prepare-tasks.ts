@@ -7,6 +7,7 @@ import { findProposal } from './proposal.ts';
 import { createStep, reportSecrets } from './action-step.ts';
 import { linesOf, readInputs, type ActionInputs } from './inputs.ts';
 import type { ActionTask } from './task.ts';
+import { readNetwork } from '../context/network.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** The tasks of a step, one for each target, and the environment to run them in. */
@@ -29,6 +30,8 @@ export async function prepareTasks(
   const env = withGitCredentials(context.env, inputs.token, run.page);
   const inGit: CliContext = { ...inner, env };
   const checkout = await readCheckout(run, inGit);
+  // Before anything is sent to GitHub: an invalid proxy fails the step once.
+  readNetwork(context.env);
   // Until the checkout is known to belong to the event, its comment stays as it is.
   onTask({ ...first, checkout, inputs: withoutComment(inputs) });
   const proposal = await findProposal(inputs, run, inGit);

@@ -1,5 +1,6 @@
 import { planMark, mergedPullRequests } from '../../github/approved-plan.ts';
-import { openGitHub, type GitHub } from '../../github/github-client.ts';
+import type { GitHub } from '../../github/github-client.ts';
+import { openRunGitHub } from './open-run-github.ts';
 import { keepComment, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
@@ -9,17 +10,17 @@ import type { ActionTask, Findings, TaskResult } from './task.ts';
 import { commitsSince } from '../../git/ancestry.ts';
 import { findCommit, openRepository } from '../../git/repository.ts';
 import { historyRoom, withRunHistory } from '../../github/run-history.ts';
-import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
 /** Comments on the pull request, open or merged, and reports a deployment. Requests that GitHub refuses are warnings. */
 export async function commentOnPullRequests(result: ReportedTask): Promise<readonly Diagnostic[]> {
-  const { inputs, run, step } = result.task;
+  const { inputs, step } = result.task;
   if (inputs.mode === 'validate') return [];
   if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
-  const github = openGitHub({ ...run, token: inputs.token, version, sleep: result.sleep });
+  if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
+  const github = openRunGitHub(result.task, result);
   const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, result)) : [];
   const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, result)) : [];
   // Workflows without deployments do not grant the permission, and need no warning.

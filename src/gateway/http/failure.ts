@@ -1,7 +1,7 @@
 import type { ApiFailure } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
 import type { ErrorHint } from '../dialect.ts';
-import { tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
+import { proxyFailedCode, tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
 import { mayRevealSecret } from './reveal-secrets.ts';
 
 /** A failed attempt, before it is decided whether to retry. */
@@ -129,6 +129,7 @@ const neverSentCodes: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_INVALID_ARG',
+  proxyFailedCode,
 ]);
 
 const timeoutCodes: ReadonlySet<string> = new Set([
@@ -164,6 +165,8 @@ function describeNetworkError(
   const reason =
     makePrintable(error instanceof Error ? error.message : String(error), context.secrets) ?? 'the reason may contain a secret';
   const detail = code === '' ? reason : code;
+  if (code === proxyFailedCode)
+    return describe(`the proxy makes no connection to ${host} (${reason})`, 'api/proxy', 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
   if (error instanceof Error && error.name === 'AbortError') return describe('the request was interrupted', 'api/aborted');
   if (timeoutCodes.has(code))
     return describe(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');

@@ -12,7 +12,7 @@ export type TransportTimeouts = {
 };
 
 export type HttpExchange = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -25,23 +25,36 @@ export type RawResponse = { readonly status: number; readonly header: (name: str
 /** Sends one request without retries and without interpreting the response. Throws the errors of undici and Node. */
 export type Transport = { readonly exchange: (exchange: HttpExchange) => Promise<RawResponse>; readonly close: () => Promise<void> };
 
-type Opened = { readonly agent: Agent; readonly send: (request: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData> };
+/** The network between this machine and a server. */
+export type NetworkOptions = {
+  /** The URLs of the proxies, empty for none, and the hosts that are reached without them, as in NO_PROXY. */
+  readonly proxies?: { readonly http: string; readonly https: string; readonly exceptions: string };
+  /** Certificates in PEM of authorities to trust besides those of Node. */
+  readonly certificates: readonly string[];
+};
+
+type Opened = {
+  readonly agent: Pick<Agent, 'destroy'>;
+  readonly send: (request: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>;
+};
+
+/** The code of the error for a proxy that refuses a connection or is not reachable. */
+export const proxyFailedCode = 'OSTIARY_PROXY_FAILED';
 
 /** The code of the error for a response that is larger than `maxBytes`. */
 export const tooLargeCode = 'OSTIARY_TOO_LARGE';
 
 /** Opens a transport with keep-alive connections. It loads the HTTP library and connects at the first request. */
-export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Transport {
+export function openTransport(timeouts: TransportTimeouts, maxBytes: number, network?: NetworkOptions): Transport {
   let opened: Promise<Opened> | undefined;
 
   async function open(): Promise<Opened> {
+    const { proxies, certificates = [] } = network ?? {};
+    const ca = certificates.length === 0 ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...certificates] };
+    const connect = { timeout: timeouts.connectMs, ...ca };
+    const options = { connections: 32, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
+    if (proxies !== undefined) return openProxied(options, proxies);
     const [agentModule, apiModule] = await Promise.all([import('undici/lib/dispatcher/agent.js'), import('undici/lib/api/index.js')]);
-    const options = {
-      connections: 32,
-      connect: { timeout: timeouts.connectMs },
-      headersTimeout: timeouts.idleMs,
-      bodyTimeout: timeouts.idleMs,
-    };
     const agent = new agentModule.default(options);
     return { agent, send: (request) => apiModule.default.request.call(agent, request) };
   }
@@ -65,6 +78,55 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number): Tr
       await agent.destroy();
     },
   };
+}
+
+type AgentOptions = { readonly connections: number; readonly connect: { readonly timeout: number; readonly ca?: string[] } };
+
+/** Opens connections through proxies: a tunnel for https, requests with the whole URL for http, as other programs do. */
+async function openProxied(options: AgentOptions, { http, https, exceptions }: NonNullable<NetworkOptions['proxies']>): Promise<Opened> {
+  const [proxyModule, dispatcherModule, apiModule] = await Promise.all([
+    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
+    import('undici/lib/dispatcher/dispatcher.js'),
+    import('undici/lib/api/index.js'),
+  ]);
+  // As undici's own index does: a tunnel begins with the method `connect` of a dispatcher.
+  Object.assign(dispatcherModule.default.prototype, apiModule.default);
+  const agent = new proxyModule.default({
+    ...options,
+    requestTls: options.connect,
+    proxyTls: options.connect,
+    proxyTunnel: false,
+    httpProxy: http,
+    httpsProxy: https,
+    noProxy: exceptions,
+  });
+  const addresses = [http, https].filter((url) => url !== '').map((url) => new URL(url));
+  return {
+    agent,
+    async send(request) {
+      try {
+        return await apiModule.default.request.call(agent, request);
+      } catch (error) {
+        throw proxyFailure(error, addresses) ?? error;
+      }
+    },
+  };
+}
+
+/** Returns the error of a proxy that refused or could not be reached; undefined for other errors. */
+function proxyFailure(error: unknown, proxies: readonly URL[]): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(error.message) ?? [];
+  const fail = (reason: string): Error => Object.assign(new Error(reason, { cause: error }), { code: proxyFailedCode });
+  if (status !== undefined) return fail(`status ${status}`);
+  const port = 'port' in error ? Number(error.port) : undefined;
+  const host = 'hostname' in error ? error.hostname : undefined;
+  const isOfProxy = proxies.some((url) => url.hostname === host || (port !== undefined && Number(url.port || defaultPort(url)) === port));
+  return isOfProxy && 'code' in error ? fail(String(error.code)) : undefined;
+}
+
+function defaultPort({ protocol }: URL): number {
+  return protocol === 'https:' ? 443 : 80;
 }
 
 async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): Promise<Uint8Array> {
