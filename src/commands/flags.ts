@@ -27,8 +27,13 @@ export const colorChoices = ['always', 'auto', 'never'] as const;
 /** When output is colored; `--no-color` gives false, which is `never`. */
 export type ColorChoice = (typeof colorChoices)[number] | false;
 
-/** Flags of all commands. */
-export type OutputFlags = { readonly color: ColorChoice; readonly quiet: boolean; readonly verbose?: boolean };
+/** Flags of all commands; `full` prints long lists whole. */
+export type OutputFlags = {
+  readonly color: ColorChoice;
+  readonly quiet: boolean;
+  readonly verbose?: boolean;
+  readonly full?: boolean;
+};
 
 /** Options that select manifests and a gateway. */
 export type TargetFlags = OutputFlags &

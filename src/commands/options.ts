@@ -34,6 +34,7 @@ export function addCommand(program: Command, name: string, description: string):
     )
     .option('--no-color', 'the same as --color never')
     .option('--quiet', 'print only the result', false)
+    .option('--full', 'print long lists whole', false)
     .option('-v, --verbose', 'print each request to the gateway, with its time', false);
 }
 

@@ -116,7 +116,7 @@ The flags of a command: ostiary plan --help`;
 
 /** Runs one command line and returns its exit code (`ostiary --help` and docs/exit-codes.md list them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
-  return runGuarded(() => parseAndRun(argv, context), { context, color: colorChoiceOf(argv) });
+  return runGuarded(() => parseAndRun(argv, context), { context, color: colorChoiceOf(argv), full: argv.includes('--full') });
 }
 
 /** Parses the command line, runs its command and returns the exit code. Throws UsageError for unknown options and arguments. */

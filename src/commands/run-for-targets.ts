@@ -126,7 +126,7 @@ async function runRecorded<F extends MultiTargetFlags>(
       isFinished = code !== invalidInput;
       return code;
     },
-    { context, color: flags.color },
+    { context, color: flags.color, full: flags.full === true },
   );
   if (isFinished) return { code: ended };
   const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
@@ -138,7 +138,7 @@ async function runRecorded<F extends MultiTargetFlags>(
       writeFailureReports({ list: command.list, failure, lastResult: lastResult(), reports }, context);
       return 0;
     },
-    { context, color: flags.color },
+    { context, color: flags.color, full: flags.full === true },
   );
   return { code: worstExitCode([ended, written]), failure };
 }

@@ -47,7 +47,7 @@ function limited(annotations: readonly Annotation[]): readonly Annotation[] {
   if (annotations.length <= most) return annotations;
   const rest = annotations.length - most + 1;
   const severity = annotations[0]?.severity ?? 'notice';
-  return [...annotations.slice(0, most - 1), { severity, title: 'Ostiary', message: `and ${rest} more: the log has them all` }];
+  return [...annotations.slice(0, most - 1), { severity, title: 'Ostiary', message: `and ${rest} more: see the log` }];
 }
 
 function commandOf({ severity, title, message, at }: Annotation, pathOf: (file: string) => string | undefined): string {

@@ -32,11 +32,11 @@ const formats: readonly ReportFormat[] = [
   { name: 'annotations', subjects: ['run'], load: async () => (await import('./annotations.ts')).renderAnnotations },
 ];
 
-/** Renders a document; `terminal` has the colors and the width of text, by default none. Throws for an unknown format. */
+/** Renders a document; `terminal` has the colors and the width of text, by default none, and long lists whole. Throws for an unknown format. */
 export async function renderReport(
   document: ReportDocument,
   format: FormatName,
-  terminal: Terminal = { color: plainPalette },
+  terminal: Terminal = { color: plainPalette, full: true },
 ): Promise<string> {
   const found = formatNamed(format);
   return 'loadJson' in found ? toJsonText((await found.loadJson())(document)) : (await found.load())(document, terminal);

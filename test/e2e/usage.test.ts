@@ -165,24 +165,24 @@ test('--version prints the version of package.json', async () => {
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate:
-      '--color --no-color --quiet --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
-    test: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
-    get: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --format',
-    list: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
-    version: '--color --no-color --quiet --verbose --json --help',
-    search: '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --format',
-    review: '--color --no-color --quiet --verbose --force --window --help --config --target --url --dialect --auth --format',
+      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
+    test: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
+    get: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
+    list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
+    version: '--color --no-color --quiet --full --verbose --json --help',
+    search: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
+    review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',
     explain:
-      '--color --no-color --quiet --verbose --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
-    plan: '--color --no-color --quiet --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --secrets',
+      '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
+    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --secrets',
     apply:
-      '--color --no-color --quiet --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
+      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --max-risk --adopt --revert --prune --no-prune --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
-      '--color --no-color --quiet --verbose --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --lock-timeout --journal',
-    pull: '--color --no-color --quiet --verbose --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
-    init: '--color --no-color --quiet --verbose --help',
+      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --today --allow --secrets --yes --concurrency --lock-timeout --journal',
+    pull: '--color --no-color --quiet --full --verbose --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
+    init: '--color --no-color --quiet --full --verbose --help',
     serve:
-      '--color --no-color --quiet --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
+      '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

@@ -2,21 +2,22 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
+import { foldSimilar } from '../../report/subjects/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import type { ColorChoice } from '../flags.ts';
+import type { ColorChoice, OutputFlags } from '../flags.ts';
 import { printerFor } from '../output/printer.ts';
 import type { CliContext } from './cli-context.ts';
 
 /** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */
 export async function runGuarded(
   work: () => Promise<number>,
-  { context, color }: { readonly context: CliContext; readonly color: ColorChoice },
+  { context, color, full = false }: { readonly context: CliContext; readonly color: ColorChoice; readonly full?: boolean },
 ): Promise<number> {
   try {
     return await work();
   } catch (error) {
     context.onEvent?.({ diagnostics: diagnosticsOf(error) });
-    return report(error, context, color);
+    return report(error, context, { color, full, quiet: false });
   }
 }
 
@@ -37,20 +38,21 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const mistake = 'internal error: this is a mistake in ostiary, not in your input';
 
-function report(error: unknown, context: CliContext, color: ColorChoice): number {
-  const { note, errors: terminal } = printerFor(context, { color, quiet: false });
+function report(error: unknown, context: CliContext, flags: OutputFlags): number {
+  const { note, errors: terminal } = printerFor(context, flags);
   if (error instanceof InputError) {
     note(diagnosticsText(error.diagnostics, terminal));
     return error.exitCode;
   }
   if (error instanceof AppError) {
     const refused: readonly Told[] = error instanceof RefusedError ? error.refusals : [error];
-    for (const one of refused) {
+    for (const { entry: one, others } of foldSimilar(refused, ({ code }) => code, flags)) {
       const { file, line, column } = one.at ?? {};
       const place = file === undefined ? '' : `${escapeTerminal(file)}:${line}:${column} `;
       const about = one.resource === undefined || one.message.startsWith(one.resource) ? '' : `${one.resource}: `;
       note(`${place}${terminal.color.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
       if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
+      if (others.length > 0) note(`  and ${others.length} more of this code; --full prints them\n`);
       if (one.allowable === true) note(`  override: --allow ${one.code}=reason\n`);
     }
     return error.exitCode;

@@ -29,14 +29,15 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
     hint: (text) => {
       if (!flags.quiet) context.stderr.write(text);
     },
-    results: terminalOf(context.stdout, isColored(context.stdout, flags.color, context.env)),
-    errors: terminalOf(context.stderr, isColored(context.stderr, flags.color, context.env)),
+    results: terminalOf(context.stdout, flags, context.env),
+    errors: terminalOf(context.stderr, flags, context.env),
   };
 }
 
-function terminalOf(output: Output, colored: boolean): Terminal {
+function terminalOf(output: Output, { color, full = false }: OutputFlags, env: CliContext['env']): Terminal {
+  const colored = isColored(output, color, env);
   const { green, yellow, red, cyan, dim, bold } = picocolors.createColors(colored);
-  return { color: colored ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns };
+  return { color: colored ? { green, yellow, red, cyan, dim, bold } : plainPalette, columns: output.columns, full };
 }
 
 /**

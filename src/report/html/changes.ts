@@ -3,6 +3,7 @@ import type { EdgeChange } from '../../model/plan/plan.ts';
 import type { ProtectionVerdict, ControlChange, Cause, Impact, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
+import { foldSimilar, likenessOfChange, othersText } from '../subjects/fold-similar.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import type { LinkOf } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
@@ -24,8 +25,12 @@ export function groupSection(
 ): Html {
   return element('section', { 'data-part': true }, [
     ...(title === '' ? [] : [element('h3', {}, title)]),
-    ...entries.map((entry) => changeDetails(entry, verdictOf(entry), linkOf)),
-    ...edges.map((edge) => heldEdge(edge)),
+    ...foldSimilar(entries, likenessOfChange).flatMap(({ entry, others }) => [
+      changeDetails(entry, verdictOf(entry), linkOf),
+      ...(others.length === 0 ? [] : [element('p', { class: 'quiet' }, othersText(others.map(({ change }) => change.id)))]),
+    ]),
+    ...edges.slice(0, mostOutcomes).map((edge) => heldEdge(edge)),
+    ...(edges.length > mostOutcomes ? [element('p', { class: 'quiet' }, `and ${edges.length - mostOutcomes} more`)] : []),
   ]);
 }
 

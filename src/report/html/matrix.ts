@@ -15,6 +15,8 @@ import { element, type Html, icon, verdictIcon, verdicts, verdictWord } from './
 
 const longestList = 40;
 const longestTag = 200;
+/** The changed connections of a group that a page shows. */
+const mostRows = 300;
 
 /** The column of each control in the matrix. */
 export const controlNames: Readonly<Record<ControlType, string>> = {
@@ -41,7 +43,9 @@ export function matrixTable(matrix: ProtectionMatrix): Html {
   const groups = new Map<string, ProtectionMatrixRow[]>();
   for (const row of matrix) {
     const group = key === undefined ? '' : tagText(row.tags[key]);
-    groups.set(group, [...(groups.get(group) ?? []), row]);
+    const rows = groups.get(group) ?? [];
+    groups.set(group, rows);
+    rows.push(row);
   }
   const head = element('thead', {}, [
     element('tr', {}, [
@@ -94,11 +98,17 @@ function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow
   const alike = new Map<string, ProtectionMatrixRow[]>();
   for (const row of rows.filter(({ way }) => way === undefined)) {
     const look = row.cells.map((cell) => cellText(cell.aspect, cell.after)).join('|');
-    alike.set(look, [...(alike.get(look) ?? []), row]);
+    const same = alike.get(look) ?? [];
+    alike.set(look, same);
+    same.push(row);
   }
   const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
   const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`)])];
-  return element('tbody', { 'data-part': true }, [...head, ...changed.map(changedRow), ...[...alike.values()].map(alikeRow)]);
+  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way ?? 'neutral') - verdicts.indexOf(right.way ?? 'neutral'));
+  const shown = changed.length > mostRows ? sorted.slice(0, mostRows) : changed;
+  const more = changed.length - shown.length;
+  const rest = more > 0 ? [element('tr', {}, [groupHead(`and ${more} more changed connections; the JSON of the plan has them`)])] : [];
+  return element('tbody', { 'data-part': true }, [...head, ...shown.map(changedRow), ...rest, ...[...alike.values()].map(alikeRow)]);
 }
 
 function groupHead(text: string): Html {

@@ -13,6 +13,7 @@ import { htmlScript, htmlStyle } from './page-assets.ts';
 const many = 200;
 const mostNames = 12;
 const mostListed = 200;
+const mostPostures = 1000;
 
 /**
  * Renders a document as a self-contained page: it needs no network, and runs no script but its own, whose hash it names. No
@@ -164,11 +165,11 @@ function allowanceList(allowed: Plan['allowed']): readonly Html[] {
 
 function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefined): Html {
   const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way) - verdicts.indexOf(right.way));
-  return element(
-    'div',
-    { 'data-part': true },
-    sorted.map((change) => postureDetails(change, linkOf)),
-  );
+  const more = sorted.length - mostPostures;
+  return element('div', { 'data-part': true }, [
+    ...sorted.slice(0, mostPostures).map((change) => postureDetails(change, linkOf)),
+    ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more connections; the JSON of the plan has them`)] : []),
+  ]);
 }
 
 function changeVerdict({ change }: GroupedChange): ProtectionVerdict {

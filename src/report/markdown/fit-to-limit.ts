@@ -59,7 +59,7 @@ export function diagnosticsMarkdown(diagnostics: readonly Diagnostic[], limit: n
     label: diagnostic.severity,
   }));
   const blocks = [head, ...lines, { text: '\n', rank: 0, label: 'blank' }];
-  return fitToLimit(blocks, limit, { labels: ['error', 'warning', 'notice'], rest: 'The log has everything.' });
+  return fitToLimit(blocks, limit, { labels: ['error', 'warning', 'notice'], rest: 'The log has more.' });
 }
 
 function diagnosticLine({ at, resource, severity, code, message, hint }: Diagnostic, linkOf?: LinkOf): string {

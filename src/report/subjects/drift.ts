@@ -16,7 +16,7 @@ export function driftDocument(drifts: readonly Drift[], config?: string): Report
   return {
     json: () => ({ version: 1, drifts: drifts.map(driftObject) }),
     sections: () => drifts.map((drift) => driftSection(drift, config)),
-    completeIn: 'The text and the JSON of the drift have everything.',
+    completeIn: 'The JSON of the drift and its text with --full have everything.',
   };
 }
 

@@ -42,7 +42,7 @@ export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = 
         blocks: planBlocks(plan),
         pageBlocks: () => pageBlocks(plan, matrix),
       })),
-    completeIn: 'The text and the JSON of the plan have everything.',
+    completeIn: 'The JSON of the plan and its text with --full have everything.',
   };
 }
 

@@ -1,5 +1,5 @@
 import { appendAll, largestOf } from '../../model/append-all.ts';
-import { isWritten, type AssessedChange, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
+import { isWritten, type AssessedChange, type Change, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
 import type { SampleChange, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type ChangeRow,
 } from '../subjects/change-rows.ts';
 import type { DriftedObject, Orphans } from '../document.ts';
+import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../subjects/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
 import { shortList, plural } from '../wording/counts.ts';
 import { sampleChangeLine, sampleSign, pathText, distinctParts } from '../wording/value.ts';
@@ -111,13 +112,15 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
   const { title, changes, edges } = group;
   const { bold, cyan } = terminal.color;
   const lines = title === '' ? [] : [...wrap(words(title, bold), terminal, 2), ''];
-  if (group.name === 'elsewhere') return [...lines.slice(0, -1), ...changes.flatMap((grouped) => shortLines(grouped, terminal))];
+  if (group.name === 'elsewhere') return [...lines.slice(0, -1), ...elsewhereLines(changes, terminal)];
   let detailed = false;
-  for (const grouped of changes) {
+  const folded = foldSimilar(changes, likenessOfChange, terminal);
+  for (const { entry: grouped, others } of folded) {
     const details = detailLines(grouped, group, terminal);
     if (detailed || (details.length > 0 && lines.length > 0 && lines.at(-1) !== '')) lines.push('');
     appendAll(lines, [...changeHeadline(grouped, group, terminal), ...details]);
-    detailed = details.length > 0;
+    appendAll(lines, othersLines(others, terminal));
+    detailed = details.length + others.length > 0;
   }
   if (detailed && edges.length > 0) lines.push('');
   const note = title === '' ? ', attached by hand, left so' : '';
@@ -126,6 +129,12 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
     appendAll(lines, wrap(pieces, terminal, 6));
   }
   return lines;
+}
+
+/** Returns unrelated changes, a line each; many only with `full`. */
+function elsewhereLines(changes: readonly GroupedChange[], terminal: Terminal): readonly string[] {
+  const folded = foldSimilar(changes, likenessOfChange, terminal);
+  return folded.flatMap(({ entry, others }) => [...shortLines(entry, terminal), ...othersLines(others, terminal)]);
 }
 
 /** Returns a change in one line: the names of its differences, without values. */
@@ -173,11 +182,19 @@ function detailLines({ change, edges, flips }: GroupedChange, { name, title }: C
   }));
   return [
     ...rowLines(changeRows(change, isTitleEnough), terminal),
-    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], terminal, 8)),
+    ...endLines(ends, terminal),
     ...flips.flatMap((flip) => flipLines(flip, terminal)),
     ...carriedLines(change, terminal),
     ...riskLines(change, terminal),
   ];
+}
+
+/** Returns attachments, a line each; many only with `full`. */
+function endLines(ends: readonly Span[], terminal: Terminal): readonly string[] {
+  const most = terminal.full === true ? ends.length : mostEntries;
+  const lines = ends.slice(0, most).flatMap((end) => wrap([{ text: '      ' }, end], terminal, 8));
+  const more = ends.length - most;
+  return more > 0 ? [...lines, `      and ${plural(more, 'more attachment')}; --full prints them`] : lines;
 }
 
 /** Returns the risks of a change that are not neutral. */
@@ -204,7 +221,18 @@ function carriedLines(change: AssessedChange, terminal: Terminal): readonly stri
 
 /** Returns the lines of drifted objects, with a blank line between them. */
 export function driftedLines(rows: readonly DriftedObject[], terminal: Terminal): readonly string[] {
-  return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...driftRowLines(row, terminal)]);
+  const folded = foldSimilar(rows, likenessOfDrift, terminal);
+  return folded.flatMap(({ entry, others }, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...driftRowLines(entry, terminal),
+    ...othersLines(others, terminal),
+  ]);
+}
+
+/** Returns a line about the objects that are similar to the one above it. */
+function othersLines(others: readonly { readonly change: Change }[], terminal: Terminal): readonly string[] {
+  if (others.length === 0) return [];
+  return wrap([{ text: '  ' }, ...words(`${othersText(others.map(({ change }) => change.id))}; --full prints them`)], terminal, 6);
 }
 
 function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObject, terminal: Terminal): readonly string[] {
@@ -217,7 +245,7 @@ function driftRowLines({ change, sign, note, rows, edges, writers }: DriftedObje
   return [
     ...wrap(head, terminal, 6),
     ...rowLines(rows, terminal),
-    ...ends.flatMap((end) => wrap([{ text: '      ' }, end], terminal, 8)),
+    ...endLines(ends, terminal),
     ...writers.flatMap((writer) => wrap([{ text: '      ' }, ...words(writer, color.dim)], terminal, 8)),
   ];
 }

@@ -16,6 +16,10 @@ import {
   type Terminal,
 } from './wrap.ts';
 
+/** The diagnostics that are printed without `full`. */
+const mostDiagnostics = 100;
+const severities = ['error', 'warning', 'notice'] as const;
+
 /** Returns diagnostics for people: `file:line:column severity code  message`, the lines around it, a caret and the hint; the counts last. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Terminal): string {
   return diagnosticsLines(diagnostics, terminal)
@@ -26,12 +30,21 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Te
 /** Returns the lines of `diagnosticsText`. */
 export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
   if (diagnostics.length === 0) return [];
-  return [...sortDiagnostics(diagnostics).flatMap((diagnostic) => diagnosticLines(diagnostic, terminal)), diagnosticCounts(diagnostics)];
+  const most = terminal.full === true ? diagnostics.length : mostDiagnostics;
+  const lines = sortBySeverity(diagnostics, most).flatMap((diagnostic) => diagnosticLines(diagnostic, terminal));
+  const more = diagnostics.length - most;
+  return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : []), diagnosticCounts(diagnostics)];
+}
+
+/** Returns the first diagnostics by position; where there are more, the most severe ones. */
+function sortBySeverity(diagnostics: readonly Diagnostic[], most: number): readonly Diagnostic[] {
+  const sorted = sortDiagnostics(diagnostics);
+  if (sorted.length <= most) return sorted;
+  return sortDiagnostics(severities.flatMap((severity) => sorted.filter((one) => one.severity === severity)).slice(0, most));
 }
 
 /** Returns the counts of diagnostics: `2 errors, 1 warning`. */
 export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
-  const severities = ['error', 'warning', 'notice'] as const;
   const counted = severities.map((severity) => [diagnostics.filter((one) => one.severity === severity).length, severity] as const);
   return counted.flatMap(([count, severity]) => (count > 0 ? [plural(count, severity)] : [])).join(', ');
 }

@@ -4,6 +4,7 @@ import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, Section
 import { escapeTerminal } from '../escape.ts';
 import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
+import { foldSimilar, likenessOfOutcome, othersText } from '../subjects/fold-similar.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { digestScope, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
@@ -60,7 +61,7 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
     case 'allowances':
       return allowanceLines(block.allowed, terminal);
     case 'outcomes':
-      return block.result.outcomes.flatMap((outcome) => outcomeLines(outcome, terminal));
+      return outcomesLines(block.result.outcomes, terminal);
     case 'pulled':
       return pulledLines(block.pulled, terminal);
     case 'samples':
@@ -135,7 +136,7 @@ function listLines({ title, entries }: SideList, terminal: Terminal): readonly s
 function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {
   if (refusals.length === 0) return [];
   const { bold, dim, red } = terminal.color;
-  const lines = refusals.flatMap((refusal) => {
+  const lines = foldSimilar(refusals, ({ code }) => code, terminal).flatMap(({ entry: refusal, others }) => {
     const about = refusal.resource === undefined ? [] : words(escapeTerminal(`${refusal.resource}:`));
     const code = { text: escapeTerminal(refusal.code), paint: red };
     const place = refusal.at === undefined ? '' : escapeTerminal(`${refusal.at.file}:${refusal.at.line}:${refusal.at.column}`);
@@ -151,12 +152,22 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
         6,
       ),
       ...advice.flatMap((pieces) => wrap([{ text: '      ' }, ...pieces], terminal, 6)),
+      ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
     ];
   });
   return [red(bold('Refused: apply would not run this plan.')), ...lines];
 }
 
 const wordColumn = 11;
+
+/** Returns the outcomes; many similar ones only with `full`. */
+function outcomesLines(outcomes: readonly Outcome[], terminal: Terminal): readonly string[] {
+  const folded = foldSimilar(outcomes, likenessOfOutcome, terminal);
+  return folded.flatMap(({ entry, others }) => {
+    const text = others.length === 0 ? [] : words(`${othersText(others.map(({ id }) => id))}; --full prints them`);
+    return [...outcomeLines(entry, terminal), ...(text.length === 0 ? [] : wrap([{ text: '  ' }, ...text], terminal, 6))];
+  });
+}
 
 function outcomeLines(outcome: Outcome, terminal: Terminal): readonly string[] {
   const word = outcomeWord(outcome);

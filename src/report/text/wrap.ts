@@ -11,8 +11,8 @@ export type Palette = {
   readonly bold: Paint;
 };
 
-/** The colors and the width of a terminal; without `columns` nothing is wrapped or clipped. */
-export type Terminal = { readonly color: Palette; readonly columns?: number | undefined };
+/** The colors and the width of a terminal; without `columns` nothing is wrapped or clipped. `full` prints long lists whole. */
+export type Terminal = { readonly color: Palette; readonly columns?: number | undefined; readonly full?: boolean };
 
 /** A palette without colors. */
 export const plainPalette: Palette = { green: same, yellow: same, red: same, cyan: same, dim: same, bold: same };

@@ -8,11 +8,11 @@ export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'o
 /** Counts the changes of each action; unmanaged connections only if the target reports them. */
 export function countActions(plan: Pick<Plan, 'changes' | 'unchanged' | 'orphans' | 'unmanagedAccess'>): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, replace: 0, delete: 0, blocked: 0, held: 0 };
-  const replaced = plan.changes.filter(({ reasons, action }) => reasons.includes('replaced') && action !== 'blocked');
-  const successors = new Set(replaced.flatMap(({ needs }) => needs));
+  const replaced = new Set(plan.changes.filter(({ reasons, action }) => reasons.includes('replaced') && action !== 'blocked'));
+  const successors = new Set([...replaced].flatMap(({ needs }) => needs));
   for (const change of plan.changes) {
     const isSuccessor = change.action === 'create' && successors.has(change.id);
-    if (replaced.includes(change)) counts.replace += 1;
+    if (replaced.has(change)) counts.replace += 1;
     else if (!isSuccessor) counts[change.action] += 1;
   }
   const unmanaged = plan.unmanagedAccess?.length ?? 0;

@@ -1,0 +1,76 @@
+import type { DriftedObject } from '../document.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { highestRisk } from '../../model/plan/plan.ts';
+import type { Outcome } from '../../model/result/outcome.ts';
+import { plural } from '../wording/counts.ts';
+import { escapeTerminal } from '../escape.ts';
+import { changeRows, edgeChangeRows, type ChangeRow, type EdgeRow } from './change-rows.ts';
+import type { GroupedChange } from './groups.ts';
+
+/** An entry of a list, and the later entries that are similar and not shown. */
+export type FoldedEntry<Entry> = { readonly entry: Entry; readonly others: readonly Entry[] };
+
+/** A list with more entries is folded. */
+export const mostEntries = 300;
+/** The similar entries that a folded list shows. */
+const shown = 3;
+const mostNames = 5;
+
+/** Folds a long list unless it is printed whole: of similar entries, it keeps the first ones, and the last of them carries the others. */
+export function foldSimilar<Entry>(
+  entries: readonly Entry[],
+  likenessOf: (entry: Entry) => string,
+  { full = false }: { readonly full?: boolean } = {},
+): readonly FoldedEntry<Entry>[] {
+  if (full || entries.length <= mostEntries) return entries.map((entry) => ({ entry, others: [] }));
+  const groups = new Map<string, { count: number; others: Entry[] }>();
+  const kept: FoldedEntry<Entry>[] = [];
+  for (const entry of entries) {
+    const likeness = likenessOf(entry);
+    const group = groups.get(likeness) ?? { count: 0, others: [] };
+    groups.set(likeness, group);
+    group.count += 1;
+    if (group.count > shown) group.others.push(entry);
+    else kept.push({ entry, others: group.count === shown ? group.others : [] });
+  }
+  return kept;
+}
+
+/** Returns `and 11997 more objects like it: Connection/a, …`, escaped. */
+export function othersText(others: readonly ResourceId[]): string {
+  const names = others.slice(0, mostNames).map(escapeTerminal);
+  return `and ${plural(others.length, 'more object')} like it: ${names.join(', ')}${others.length > mostNames ? ', …' : ''}`;
+}
+
+/**
+ * Returns a text that similar changes share: the same action, fields and risks. The values count, too, unless an object is created or
+ * deleted, or the change is harmless.
+ */
+export function likenessOfChange({ change, edges, note, flips }: GroupedChange): string {
+  const { action, id, risks, carried } = change;
+  const risk = highestRisk(risks);
+  const isHarmless = risk === undefined || risk === 'neutral' || risk === 'strengthens';
+  const isShape = flips.length === 0 && isHarmless;
+  const codes = risks.map(({ code }) => code);
+  const parts = [rowsOf(changeRows(change), isShape), edgesOf(edgeChangeRows(change, edges), isShape)];
+  return JSON.stringify([action, kindOf(id), note, codes, carried, parts, isShape ? [] : flips]);
+}
+
+/** Returns a text that similarly drifted objects share; the values of changed fields count. */
+export function likenessOfDrift({ change, sign, note, rows, edges }: DriftedObject): string {
+  const isShape = sign === '+' || sign === '-';
+  return JSON.stringify([sign, kindOf(change.id), note, rowsOf(rows, isShape), edgesOf(edges, isShape)]);
+}
+
+/** Returns a text that similar outcomes share. */
+export function likenessOfOutcome({ status, action, code, message, hint, id }: Outcome): string {
+  return JSON.stringify([status, action, code, message, hint, kindOf(id)]);
+}
+
+function rowsOf(rows: readonly ChangeRow[], isShape: boolean): readonly unknown[] {
+  return isShape ? rows.map(({ label, parts, note }) => [label, parts.map(({ sign }) => sign), note]) : rows;
+}
+
+function edgesOf(edges: readonly EdgeRow[], isShape: boolean): readonly unknown[] {
+  return isShape ? edges.map(({ sign }) => sign) : edges;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import type { AssessedChange, RiskClass } from '../../../src/model/plan/plan.ts';
+import { foldSimilar, likenessOfChange } from '../../../src/report/subjects/fold-similar.ts';
+import type { GroupedChange } from '../../../src/report/subjects/groups.ts';
+import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
+import { plainPalette } from '../../../src/report/text/wrap.ts';
+
+const numbers = Array.from({ length: 301 }, (_, index) => index);
+
+describe('a folded list', () => {
+  test('of at most 300 entries has all of them', () => {
+    expect(foldSimilar(numbers.slice(1), () => 'alike')).toEqual(numbers.slice(1).map((entry) => ({ entry, others: [] })));
+  });
+
+  test('that is printed whole has all of them', () => {
+    expect(foldSimilar(numbers, () => 'alike', { full: true })).toHaveLength(301);
+  });
+
+  test('of different entries has all of them', () => {
+    expect(foldSimilar(numbers, String)).toEqual(numbers.map((entry) => ({ entry, others: [] })));
+  });
+
+  test('keeps three of those that are alike, in their order, and loses none', () => {
+    const folded = foldSimilar(numbers, (entry) => (entry === 5 ? 'other' : 'alike'));
+    expect(folded.map(({ entry }) => entry)).toEqual([0, 1, 2, 5]);
+    expect(folded.flatMap(({ entry, others }) => [entry, ...others]).toSorted((left, right) => left - right)).toEqual(numbers);
+  });
+});
+
+function update(id: string, after: number, riskClass: RiskClass): GroupedChange {
+  const change: AssessedChange = {
+    id: `Connection/${id}`,
+    action: 'update',
+    fields: [{ path: '/access_max_duration', before: { value: 60 }, after: { value: after } }],
+    needs: [],
+    reasons: [],
+    carried: [],
+    risks: [{ code: 'risk/duration-changed', class: riskClass, connections: [] }],
+  };
+  return { change, edges: [], note: '', flips: [] };
+}
+
+describe('changes are alike', () => {
+  test.each<readonly [boolean, GroupedChange, GroupedChange]>([
+    [true, update('a', 120, 'neutral'), update('b', 120, 'neutral')],
+    [true, update('a', 120, 'neutral'), update('b', 180, 'neutral')],
+    [true, update('a', 120, 'weakens'), update('b', 120, 'weakens')],
+    [false, update('a', 120, 'weakens'), update('b', 180, 'weakens')],
+    [false, update('a', 120, 'unknown'), update('b', 180, 'unknown')],
+    [false, update('a', 120, 'neutral'), update('b', 120, 'weakens')],
+    [false, update('a', 120, 'neutral'), { ...update('b', 120, 'neutral'), note: 'drift' }],
+  ])('%s', (isAlike, left, right) => {
+    expect(likenessOfChange(left) === likenessOfChange(right)).toBe(isAlike);
+  });
+});
+
+describe('problems', () => {
+  const warnings = numbers.map((index) => ({ code: 'manifest/x', severity: 'warning', message: `w${index}` }) as const);
+  const error = { code: 'manifest/y', severity: 'error', message: 'the error' } as const;
+  const lines = (full: boolean): readonly string[] => diagnosticsText([...warnings, error], { color: plainPalette, full }).split('\n');
+
+  test('of more than 100 are counted; the most severe ones are printed', () => {
+    expect(lines(false)).toHaveLength(103);
+    expect(lines(false).join('\n')).toContain('the error');
+    expect(lines(false).slice(-3)).toEqual(['and 202 more; --full prints them', '1 error, 301 warnings', '']);
+  });
+
+  test('are printed whole on request', () => {
+    expect(lines(true)).toHaveLength(304);
+  });
+});
