@@ -40,12 +40,12 @@ function project(url: string): string {
 
 describe(`a plan of ${count} new connections with a rule on each`, () => {
   let cwd = '';
-  let code = -1;
+  let code: number | null = null;
   let stdout = '';
   beforeAll(async () => {
     const server = await startEmptyGateway();
     cwd = project(server.url);
-    const reports = ['text=plan.txt', 'json=plan.json', 'markdown=plan.md', 'html=plan.html'].flatMap((report) => ['--report', report]);
+    const reports = ['text=plan.txt', 'markdown=plan.md', 'html=plan.html'].flatMap((report) => ['--report', report]);
     const ended = await ostiaryInProcess(['plan', ...reports], { cwd, env });
     await server.close();
     ({ code, stdout } = ended);
@@ -61,9 +61,8 @@ describe(`a plan of ${count} new connections with a rule on each`, () => {
     expect(stdout.split('\n').length).toBeLessThan(500);
   });
 
-  test('has every change in the text file and in the JSON', () => {
+  test('has every change in the text file', () => {
     expect(read('plan.txt').match(/^ {2}\+ Connection\/db-\d+ /gm)).toHaveLength(count);
-    expect(read('plan.json').match(/^ {10}"id": "Connection\/db-\d+",$/gm)).toHaveLength(count);
   });
 
   test('has short Markdown and a short page', () => {
