@@ -3,6 +3,7 @@ import { AppError, UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
+import { parseNetworks, type AllowedNetworks } from '../git/address-classes.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
@@ -40,6 +41,8 @@ export type ServeFlags = OutputFlags & {
   readonly auditKeep?: number;
   readonly chaos: boolean;
   readonly localRepositories: boolean;
+  /** Networks or addresses. */
+  readonly allowPrivateRepositories: readonly string[];
 };
 
 /** Defines `ostiary serve`. */
@@ -85,6 +88,7 @@ The environment has:
     .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
     .option('--chaos', 'let requests ask to fail; for tests only', false)
     .option('--local-repositories', 'read runbooks from file://… too; for tests only', false)
+    .option('--allow-private-repositories <network>', 'read runbooks from this network, such as 10.1.0.0/16 (repeatable)', collect, [])
     .action((flags) => run((context) => runServe(flags, context)));
 };
 
@@ -114,6 +118,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
     isWanted: isRunbookPath,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
     ...(flags.localRepositories ? { allowLocal: true } : {}),
+    allowedNetworks: networksOf(flags.allowPrivateRepositories),
   });
   const store = {
     database: databaseOf(database, context.cwd),
@@ -180,6 +185,15 @@ async function runTask(flags: ServeFlags, store: StoreOptions): Promise<string |
   throw new AppError('serve/audit-broken', 2, `no entry of the audit log has the hash ${String(verifyAudit)} (${summary})`, {
     hint: 'the log was truncated, replaced or pruned past this entry: compare it with a backup',
   });
+}
+
+function networksOf(texts: readonly string[]): AllowedNetworks {
+  const parsed = parseNetworks(texts);
+  if ('networks' in parsed) return parsed.networks;
+  throw new UsageError(
+    `--allow-private-repositories ${JSON.stringify(parsed.problem)} is not a network`,
+    'such as 10.1.0.0/16, or an address',
+  );
 }
 
 function inFolder(folder: string, path: string): string {

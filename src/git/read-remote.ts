@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { grantAccess, redactSecrets, type RemoteSecrets, readAddress } from './remote-access.ts';
+import type { AllowedNetworks } from './address-classes.ts';
+import { checkHost, type CheckedHost, type ResolveHost } from './check-host.ts';
+import { grantAccess, redactSecrets, type RemoteAddress, type RemoteSecrets, readAddress, usesProxy } from './remote-access.ts';
 import { runGit, type GitOptions } from './run-git.ts';
 
 /** A remote repository and its credentials; an empty text means that there is none. */
@@ -40,6 +42,10 @@ export type RemoteOptions = {
   readonly knownHosts?: string;
   /** Allows `file://`: users who choose addresses can then read the disk. */
   readonly allowLocal?: true;
+  /** Networks that are not public and may be read from nevertheless; none by default. */
+  readonly allowedNetworks?: AllowedNetworks;
+  /** Resolves hosts; the resolver of the system by default. */
+  readonly resolve?: ResolveHost;
   readonly limits?: Partial<RemoteLimits>;
   /** The parent of temporary folders; that of the system by default. */
   readonly tempFolder?: string;
@@ -96,16 +102,13 @@ async function readRemote(remote: Remote, { options, closing, processFolder }: R
   const watch = setInterval(() => void abortIfLarge(folder, limits.maxRepositoryBytes, tooLarge), 200);
   try {
     const knownHosts = options.knownHosts ?? join(await processFolder(), 'known_hosts');
-    const env = await grantAccess(read.address, remote, {
-      env: options.env,
+    const fetched = await fetchHead(read.address, remote, {
+      options,
       folder,
       knownHosts: { file: knownHosts, pinned: options.knownHosts !== undefined },
+      signal,
     });
-    const result = await readHead(
-      remote.url,
-      { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal },
-      { limits, isWanted: options.isWanted },
-    );
+    const result = 'failure' in fetched ? fetched : await readHead(fetched.git, { limits, isWanted: options.isWanted });
     return 'failure' in result ? { failure: redactSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
   } finally {
     clearInterval(watch);
@@ -113,16 +116,100 @@ async function readRemote(remote: Remote, { options, closing, processFolder }: R
   }
 }
 
-type HeadOptions = { readonly limits: RemoteLimits; readonly isWanted: (path: string) => boolean };
+type FetchOptions = {
+  readonly options: RemoteOptions;
+  readonly folder: string;
+  readonly knownHosts: { readonly file: string; readonly pinned: boolean };
+  readonly signal: AbortSignal;
+};
 
-async function readHead(url: string, git: GitOptions, wish: HeadOptions): Promise<RemoteRead> {
+const maxRedirects = 5;
+const noNetworks: AllowedNetworks = { has: () => false };
+const noSecrets: RemoteSecrets = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };
+
+/** Fetches the head into the folder; follows redirects and checks the host of each address before git connects to it. */
+async function fetchHead(
+  start: RemoteAddress,
+  secrets: RemoteSecrets,
+  { options, folder, knownHosts, signal }: FetchOptions,
+): Promise<{ readonly git: GitOptions } | { readonly failure: string }> {
+  let address = start;
+  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+    const check = await checkAddress(address, options, signal);
+    if ('problem' in check) return { failure: redirects === 0 ? check.problem : `it redirects to ${address.origin}: ${check.problem}` };
+    const { checked } = check;
+    const trace = join(folder, `headers-${redirects}`);
+    // Another host gets no secret.
+    const own = address.origin === start.origin ? secrets : noSecrets;
+    const env = await grantAccess(address, own, { env: options.env, folder, knownHosts, checked, trace });
+    const git = { env, cwd: folder, maxOutputBytes: maxTreeBytes, signal };
+    const failure = await runFetch(address, checked, git);
+    if (failure === undefined) return { git };
+    const next = signal.aborted ? undefined : await findRedirect(address, trace);
+    if (next === undefined) return { failure };
+    if ('problem' in next) return { failure: next.problem };
+    ({ address } = next);
+  }
+  return { failure: `it redirects more than ${maxRedirects} times` };
+}
+
+function checkAddress(
+  address: RemoteAddress,
+  { env, resolve, allowedNetworks: allowed = noNetworks }: RemoteOptions,
+  signal: AbortSignal,
+): Promise<{ readonly checked: CheckedHost | undefined } | { readonly problem: string }> {
+  if (address.scheme === 'file') return Promise.resolve({ checked: undefined });
+  return checkHost(address, { resolve, allowed, proxied: usesProxy(env, address.scheme), signal });
+}
+
+/** Runs git; returns the reason of a failure. */
+async function runFetch(address: RemoteAddress, checked: CheckedHost | undefined, git: GitOptions): Promise<string | undefined> {
+  const { url, env } = pinDaemon(address, checked);
   for (const args of [
     ['init', '--quiet', '--bare', '.'],
     ['fetch', '--quiet', '--depth=1', '--no-tags', '--no-write-fetch-head', '--', url, `+HEAD:${fetchedRef}`],
   ]) {
-    const run = await runGit(args, git);
-    if ('failure' in run) return run;
+    const run = await runGit(args, { ...git, env: { ...git.env, ...env } });
+    if ('failure' in run) return run.failure;
   }
+  return undefined;
+}
+
+/** Puts the checked address into a URL of the git protocol, which has no other way to pin it; the daemon still gets the name. */
+function pinDaemon(
+  { url, scheme }: RemoteAddress,
+  checked: CheckedHost | undefined,
+): { readonly url: string; readonly env: Readonly<Record<string, string>> } {
+  const [ip] = checked?.addresses ?? [];
+  if (scheme !== 'git' || checked === undefined || ip === undefined) return { url, env: {} };
+  const port = checked.port === undefined ? '' : `:${checked.port}`;
+  const pinned = url.replace(/^(git:\/\/)[^/]*/i, (_, start: string) => `${start}${ip.includes(':') ? `[${ip}]` : ip}${port}`);
+  return { url: pinned, env: { GIT_OVERRIDE_VIRTUAL_HOST: `${checked.host}${port}` } };
+}
+
+const infoRefs = '/info/refs?service=git-upload-pack';
+
+/** Returns where the last response of a failed fetch redirects to; undefined when it does not. */
+async function findRedirect(
+  { url, scheme }: RemoteAddress,
+  trace: string,
+): Promise<{ readonly address: RemoteAddress } | { readonly problem: string } | undefined> {
+  const headers = await readFile(trace, 'utf8').catch(() => '');
+  const last = headers.slice(Math.max(0, headers.lastIndexOf('Recv header: HTTP/')));
+  const target = /^Recv header: HTTP\/\S+ 30[12378]\b[\s\S]*?Recv header: location: *(\S+)/i.exec(last)?.[1];
+  if (target === undefined) return undefined;
+  const requested = `${url.replace(/\/$/, '')}${infoRefs}`;
+  const next = URL.canParse(target, requested) ? new URL(target, requested).href : '';
+  if (!next.endsWith(infoRefs)) return { problem: 'it redirects to an address that is not of a repository' };
+  const read = readAddress(next.slice(0, -infoRefs.length), false);
+  if ('problem' in read) return { problem: `it redirects: ${read.problem}` };
+  const isWeaker = read.address.scheme !== 'https' && read.address.scheme !== scheme;
+  return isWeaker ? { problem: `it redirects from ${scheme} to ${read.address.scheme}` } : read;
+}
+
+type HeadOptions = { readonly limits: RemoteLimits; readonly isWanted: (path: string) => boolean };
+
+async function readHead(git: GitOptions, wish: HeadOptions): Promise<RemoteRead> {
   const log = await runGit(['log', '-1', '--no-color', '--format=format:%H%x00%an <%ae>%x00%B', fetchedRef, '--'], git);
   if ('failure' in log) return log;
   const [commit = '', author = '', message = ''] = log.output.toString().split('\0');

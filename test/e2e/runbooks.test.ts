@@ -24,7 +24,10 @@ afterAll(async () => {
 test('ostiary serve lists runbooks, and stops at once while a repository does not answer', async () => {
   const database = await makeFolder(join(folder, 'db'));
   const env = { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_ENCRYPTION_KEY: '07'.repeat(32), HOME: folder };
-  const running = await startOstiary(['serve', '--port', '0', '--database', database], { cwd: folder, env });
+  const running = await startOstiary(['serve', '--port', '0', '--database', database, '--allow-private-repositories', '127.0.0.1'], {
+    cwd: folder,
+    env,
+  });
   const address = (): string => /serves on (\S+)/.exec(running.printed().stderr + running.printed().stdout)?.[1] ?? '';
   await expect.poll(address, { timeout: 30_000 }).not.toBe('');
   const call = callerOf({ url: address(), key: 'key' });
@@ -35,6 +38,11 @@ test('ostiary serve lists runbooks, and stops at once while a repository does no
     { name: 'hello.runbook.sh', metadata: { name: { type: 'text', required: true, description: '' } }, connections: [], error: null },
   ]);
 
+  const other = `${git.url.replace('127.0.0.1', '127.0.0.2')}/ops.git`;
+  await call('POST', '/runbooks/configurations', { body: { ...configuration, git_url: other } });
+  expect((await call('GET', templates)).body['errors']).toEqual([
+    `failed listing runbooks for repo ${other}, err=the address 127.0.0.2 is a loopback address; start the server with --allow-private-repositories 127.0.0.2 to read repositories there`,
+  ]);
   await call('POST', '/runbooks/configurations', { body: { ...configuration, git_url: `${git.url}/hanging.git` } });
   const hanging = call('GET', templates).catch(() => undefined);
   await expect.poll(() => git.requests.some(({ path }) => path.includes('/hanging.git'))).toBe(true);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRemoteReader } from '../../src/git/read-remote.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../support/git-repository.ts';
-import { failureOf, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
+import { failureOf, loopback, makeFolder, noSecrets, createTestReader } from './test-reader.ts';
 
 const folder = makeFolder();
 const tempFolder = makeFolder();
@@ -121,7 +121,12 @@ describe('a repository over http', () => {
 
   test('is no longer read when the reader closes', async () => {
     await serving({ intercept: () => true }, async ({ url, requests, countConnections }) => {
-      const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, tempFolder, isWanted: () => true });
+      const reader = createRemoteReader({
+        env: { PATH: process.env['PATH'] },
+        tempFolder,
+        isWanted: () => true,
+        allowedNetworks: loopback,
+      });
       const reading = reader.read({ ...noSecrets, url: `${url}/ops.git` });
       await expect.poll(() => requests.length).toBe(1);
       await reader.close();

@@ -1,10 +1,28 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseNetworks, type AllowedNetworks } from '../../src/git/address-classes.ts';
 import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../src/git/read-remote.ts';
 
 /** Empty credentials. */
 export const noSecrets: Omit<Remote, 'url'> = { user: '', password: '', sshKey: '', sshKeyPassphrase: '' };
+
+/** Returns the networks of these texts. */
+export function allow(...texts: readonly string[]): AllowedNetworks {
+  const parsed = parseNetworks(texts);
+  if ('networks' in parsed) return parsed.networks;
+  throw new Error(`not a network: ${parsed.problem}`);
+}
+
+/** Loopback, where the servers of the tests run. */
+export const loopback: AllowedNetworks = allow('127.0.0.0/8', '::1');
+
+/** Gives `localhost` its address, and every other host a public one. */
+function resolve(host: string): Promise<readonly string[]> {
+  return Promise.resolve([host === 'localhost' ? '127.0.0.1' : publicAddress]);
+}
+
+export const publicAddress = '8.8.4.4';
 
 /** Reads one repository with a new reader, and closes the reader. */
 export type ReadRemote = (remote: Partial<Remote> & Pick<Remote, 'url'>, options?: Partial<RemoteOptions>) => Promise<RemoteRead>;
@@ -13,7 +31,14 @@ export type ReadRemote = (remote: Partial<Remote> & Pick<Remote, 'url'>, options
 export function createTestReader(tempFolder: string): ReadRemote {
   return async (remote, options = {}) => {
     const env = { PATH: process.env['PATH'] };
-    const reader = createRemoteReader({ env, tempFolder, isWanted: (path) => path.includes('.runbook.'), ...options });
+    const reader = createRemoteReader({
+      env,
+      tempFolder,
+      isWanted: (path) => path.includes('.runbook.'),
+      allowedNetworks: loopback,
+      resolve,
+      ...options,
+    });
     try {
       return await reader.read({ ...noSecrets, ...remote });
     } finally {

@@ -6,6 +6,7 @@ import { createRemoteReader } from '../../../src/git/read-remote.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { isRunbookPath, type RunbookSource } from '../../../src/server/runbooks/runbook-library.ts';
 import { commitFiles, startGitServer, type GitServer } from '../../support/git-repository.ts';
+import { loopback } from '../../git/test-reader.ts';
 import { startPgliteServer, type TestServer } from '../../support/servers.ts';
 import { agentId, callerOf, connectionBody, createKey, databases, idOf, type CallServer } from '../client.ts';
 
@@ -36,7 +37,12 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   let server: TestServer;
   let call: CallServer;
   let now = new Date('2026-11-20T12:00:00Z');
-  const reader = createRemoteReader({ env: { PATH: process.env['PATH'] }, isWanted: isRunbookPath, tempFolder: folder });
+  const reader = createRemoteReader({
+    env: { PATH: process.env['PATH'] },
+    isWanted: isRunbookPath,
+    tempFolder: folder,
+    allowedNetworks: loopback,
+  });
 
   beforeAll(async () => {
     server = await start({ now: () => now, runbooks: reader });
