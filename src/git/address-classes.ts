@@ -72,8 +72,10 @@ export function embeddedAddresses(address: string): readonly string[] {
 function groupsOf(address: string): readonly number[] {
   // The URL parser writes an IPv4 part in hexadecimal groups.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
-  const parse = (part: string | undefined): readonly number[] =>
-    part === undefined || part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const [first, last] = [parse(head), parse(tail)];
+  const [first, last] = [parseGroups(head), parseGroups(tail)];
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
+}
+
+function parseGroups(text: string | undefined): readonly number[] {
+  return text === undefined || text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }

@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { addressClass, embeddedAddresses, type AllowedNetworks } from './address-classes.ts';
-import type { RemoteAddress } from './remote-access.ts';
 
 /** Returns all addresses of a host; rejects when it has none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -22,9 +21,9 @@ const resolveBySystem: ResolveHost = async (host) => {
   return found.map(({ address }) => address);
 };
 
-/** Resolves the host of an address. Returns a problem when one of its addresses is not public and not allowed. */
+/** Resolves the host of an origin such as `https://host:443`. Returns a problem when one of its addresses is not public and not allowed. */
 export async function checkHost(
-  { origin }: RemoteAddress,
+  origin: string,
   { resolve = resolveBySystem, allowed, proxied, signal }: HostCheck,
 ): Promise<{ readonly checked: CheckedHost } | { readonly problem: string }> {
   const [, bracketed, name = '', port] = /^[a-z]+:\/\/(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/i.exec(origin) ?? [];

@@ -159,7 +159,7 @@ function checkAddress(
   signal: AbortSignal,
 ): Promise<{ readonly checked: CheckedHost | undefined } | { readonly problem: string }> {
   if (address.scheme === 'file') return Promise.resolve({ checked: undefined });
-  return checkHost(address, { resolve, allowed, proxied: usesProxy(env, address.scheme), signal });
+  return checkHost(address.origin, { resolve, allowed, proxied: usesProxy(env, address.scheme), signal });
 }
 
 /** Runs git; returns the reason of a failure. */

@@ -15,12 +15,24 @@ let commit = '';
 let target = '';
 let server: GitServer;
 
+function redirect(response: ServerResponse): boolean {
+  response.writeHead(302, { Location: target }).end();
+  return true;
+}
+
+function hintFor(address: string): string {
+  return `start the server with --allow-private-repositories ${address} to read repositories there`;
+}
+
+async function readMoved(resolve?: ResolveHost): Promise<string> {
+  const options = resolve === undefined ? {} : { resolve };
+  return failureOf(await read({ url: `${server.url}/moved.git`, ...login }, options));
+}
+
+const resolvePrivately: ResolveHost = () => Promise.resolve(['10.9.8.7']);
+
 beforeAll(async () => {
   commit = await commitFiles(join(folder, 'ops.git'), { 'a.runbook.sh': 'echo a' });
-  const redirect = (response: ServerResponse): boolean => {
-    response.writeHead(302, { Location: target }).end();
-    return true;
-  };
   server = await startGitServer({
     root: folder,
     login,
@@ -101,30 +113,28 @@ describe('parseNetworks', () => {
 });
 
 describe('before git runs', () => {
-  const hint = (address: string): string => `start the server with --allow-private-repositories ${address} to read repositories there`;
-
   test.each([
-    ['http://127.0.0.1:1/x', [], `the address 127.0.0.1 is a loopback address; ${hint('127.0.0.1')}`],
-    ['https://[::1]/x', [], `the address ::1 is a loopback address; ${hint('::1')}`],
+    ['http://127.0.0.1:1/x', [], `the address 127.0.0.1 is a loopback address; ${hintFor('127.0.0.1')}`],
+    ['https://[::1]/x', [], `the address ::1 is a loopback address; ${hintFor('::1')}`],
     [
       'https://[::ffff:169.254.169.254]/x',
       [],
-      `the address ::ffff:169.254.169.254 is a metadata address; ${hint('::ffff:169.254.169.254')}`,
+      `the address ::ffff:169.254.169.254 is a metadata address; ${hintFor('::ffff:169.254.169.254')}`,
     ],
-    ['https://git.corp/x', ['10.0.0.5'], `the address 10.0.0.5 of git.corp is a private address; ${hint('10.0.0.5')}`],
-    ['https://2130706433/x', ['127.0.0.1'], `the address 127.0.0.1 of 2130706433 is a loopback address; ${hint('127.0.0.1')}`],
+    ['https://git.corp/x', ['10.0.0.5'], `the address 10.0.0.5 of git.corp is a private address; ${hintFor('10.0.0.5')}`],
+    ['https://2130706433/x', ['127.0.0.1'], `the address 127.0.0.1 of 2130706433 is a loopback address; ${hintFor('127.0.0.1')}`],
     [
       'https://both.example/x',
       [publicAddress, 'fe80::1%eth0'],
-      `the address fe80::1 of both.example is a link-local address; ${hint('fe80::1')}`,
+      `the address fe80::1 of both.example is a link-local address; ${hintFor('fe80::1')}`,
     ],
     [
       'ssh://git.corp:22/x',
       ['100.64.0.1'],
-      `the address 100.64.0.1 of git.corp is a shared address of a provider (CGNAT); ${hint('100.64.0.1')}`,
+      `the address 100.64.0.1 of git.corp is a shared address of a provider (CGNAT); ${hintFor('100.64.0.1')}`,
     ],
-    ['git@git.corp:x', ['192.168.0.1'], `the address 192.168.0.1 of git.corp is a private address; ${hint('192.168.0.1')}`],
-    ['git://git.corp/x', ['224.0.0.1'], `the address 224.0.0.1 of git.corp is a multicast address; ${hint('224.0.0.1')}`],
+    ['git@git.corp:x', ['192.168.0.1'], `the address 192.168.0.1 of git.corp is a private address; ${hintFor('192.168.0.1')}`],
+    ['git://git.corp/x', ['224.0.0.1'], `the address 224.0.0.1 of git.corp is a multicast address; ${hintFor('224.0.0.1')}`],
     ['https://none.example/x', [], 'the host none.example cannot be resolved'],
   ])('%s with the addresses %j is refused', async (url, addresses, failure) => {
     const env = await installProgram(join(folder, 'never'), 'git', `touch '${folder}/ran'; exit 1`);
@@ -169,7 +179,6 @@ describe('the addresses that were checked are those that git connects to', () =>
 
 describe('a redirect', () => {
   const info = 'info/refs?service=git-upload-pack';
-  const moved = (): Promise<string> => read({ url: `${server.url}/moved.git`, ...login }).then(failureOf);
 
   test('on the same host is followed with the login', async () => {
     target = `/ops.git/${info}`;
@@ -191,13 +200,13 @@ describe('a redirect', () => {
     ['itself', `/moved.git/${info}`, /^it redirects more than 5 times$/],
   ])('to %s is refused', async (_what, location, failure) => {
     target = location;
-    expect(await moved()).toMatch(failure);
+    expect(await readMoved()).toMatch(failure);
   });
 
   test('to a name is checked by the addresses of the name', async () => {
     target = `http://inner.example/x/${info}`;
-    const resolve: ResolveHost = () => Promise.resolve(['10.9.8.7']);
-    const result = await read({ url: `${server.url}/moved.git`, ...login }, { resolve });
-    expect(failureOf(result)).toContain('it redirects to http://inner.example: the address 10.9.8.7 of inner.example is a private address');
+    expect(await readMoved(resolvePrivately)).toContain(
+      'it redirects to http://inner.example: the address 10.9.8.7 of inner.example is a private address',
+    );
   });
 });
