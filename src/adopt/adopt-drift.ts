@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import { appliedRefName } from '../git/applied-refs.ts';
-import { openRepository } from '../git/repository.ts';
+import { openRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
@@ -60,7 +60,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedProject, options:
   const { config, target } = planned;
   const { context, names } = options;
   const repository = options.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
-  const home = repository === undefined ? {} : { home: `ostiary/adopt/${appliedRefName(repository.prefix, target.name)}` };
+  const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name) };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);
   const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;
@@ -191,4 +191,9 @@ function changedObjects(target: Target, { config, files, context }: EditedProjec
   if (before === undefined || after === undefined) return [];
   const [words, next] = [textByResource(before), textByResource(after)];
   return [...next.keys()].filter((id) => words.get(id) !== next.get(id));
+}
+
+/** Returns the branch whose pull request adopts the drift of a target; it contains the folder of the config file. */
+export function adoptionBranch({ prefix }: Pick<Repository, 'prefix'>, target: string): string {
+  return `ostiary/adopt/${appliedRefName(prefix, target)}`;
 }

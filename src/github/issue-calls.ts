@@ -48,6 +48,14 @@ export type Label = { readonly name: string; readonly description: string; reado
 /** The fields of an issue or a pull request to write; omitted fields stay. */
 export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
 
+/** An issue to open; GitHub creates labels that do not exist, and ignores accounts that cannot be assigned. */
+export type NewIssue = {
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+  readonly assignees: readonly string[];
+};
+
 /** The calls about issues. */
 export interface IssueCalls {
   /** Lists issues with the label, closed ones too, newest first. */
@@ -57,7 +65,7 @@ export interface IssueCalls {
   /** Creates the label if it does not exist. */
   readonly ensureLabel: (label: Label) => Promise<void>;
   /** Opens an issue and returns its number. */
-  readonly createIssue: (issue: { readonly title: string; readonly body: string; readonly label: string }) => Promise<number>;
+  readonly createIssue: (issue: NewIssue) => Promise<number>;
   readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
@@ -80,8 +88,8 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
         if (!(error instanceof AppError) || !['github/refused', 'github/forbidden'].includes(error.code)) throw error;
       }
     },
-    async createIssue({ title, body, label }) {
-      const { data } = await octokit.issues.create({ ...place, title, body, labels: [label] });
+    async createIssue({ labels, assignees, ...rest }) {
+      const { data } = await octokit.issues.create({ ...place, ...rest, labels: [...labels], assignees: [...assignees] });
       return numberIn(objectIn(data, what), 'number', what);
     },
     async updateIssue(number, { open, ...rest }) {

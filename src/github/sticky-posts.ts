@@ -91,6 +91,11 @@ export type StickyIssue = {
   /** The body without what differs from run to run; only a change of it is written. */
   readonly content: string;
   readonly label: Label;
+  /** More labels and the assignees of a new issue. */
+  readonly labels: readonly string[];
+  readonly assignees: readonly string[];
+  /** The comment that reports a change of the content, because GitHub sends no notification for an edit. */
+  readonly onChange: string;
 };
 
 type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name'> };
@@ -99,15 +104,18 @@ type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name
  * Opens, updates or reopens the issue and returns its number. An issue that a person closed stays closed while its content is
  * the same.
  */
-export async function keepIssue(github: GitHub, { key, title, body, content, label }: StickyIssue): Promise<number> {
+export async function keepIssue(github: GitHub, issue: StickyIssue): Promise<number> {
+  const { key, title, body, content, label, labels, assignees, onChange } = issue;
   const ours = await findOurs(github, { key, label });
   const digest = contentDigest(content);
   const whole = withMarks(key, digest, body);
   if (ours === undefined) {
     await github.ensureLabel(label);
-    return github.createIssue({ title, body: whole, label: label.name });
+    return github.createIssue({ title, body: whole, labels: [label.name, ...labels], assignees });
   }
-  if (contentDigestIn(ours) !== digest) await github.updateIssue(ours.number, { body: whole, ...(ours.open ? {} : { open: true }) });
+  if (contentDigestIn(ours) === digest) return ours.number;
+  await github.updateIssue(ours.number, { body: whole, ...(ours.open ? {} : { open: true }) });
+  await github.createComment(ours.number, onChange);
   return ours.number;
 }
 

@@ -83,13 +83,15 @@ describe('the issue of a drift', () => {
 
     await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
     const number = issue?.number ?? 0;
-    expect(await writes(() => drift(cwd))).toEqual([`PATCH ${home}/issues/${number}`]);
+    expect(await writes(() => drift(cwd))).toEqual([`PATCH ${home}/issues/${number}`, `POST ${home}/issues/${number}/comments`]);
     expect((await issuesOf('one'))[0]?.body).toContain('access_max_duration');
+    const changed = expect.stringMatching(/The drift changed, as found by .* It is now about `Connection\/one-a`\./);
+    expect(await wordsOn(number)).toEqual([changed]);
 
     await change('one-a', { reviewers: ['dba', 'sre'], access_max_duration: null });
     expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean' });
     expect(await issuesOf('one')).toMatchObject([{ number, state: 'closed' }]);
-    expect(await wordsOn(number)).toEqual([expect.stringContaining('There is no drift any more')]);
+    expect(await wordsOn(number)).toEqual([changed, expect.stringContaining('There is no drift any more')]);
     expect(await writes(() => drift(cwd))).toEqual([]);
 
     await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
@@ -113,9 +115,11 @@ describe('the issue of a drift', () => {
     const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
     const cwd = await applied('mine', files);
     await change('mine-a', { reviewers: [] });
-    const { outputs } = await drift(cwd, { label: 'by hand' });
+    const { outputs } = await drift(cwd, { label: 'by hand', labels: 'access\nurgent', assignees: 'octo' });
     const [issue] = await issuesOf('mine');
-    expect(issue?.labels).toEqual(['by hand']);
+    expect(issue?.labels).toEqual(['by hand', 'access', 'urgent']);
+    const { data: opened } = await bench.github().person.issues.get({ ...place, issue_number: issue?.number ?? 0 });
+    expect(opened.assignees?.map(({ login }) => login)).toEqual(['octo']);
     const { person } = bench.github();
     const copy = await person.issues.create({ ...place, title: 'A copy', body: issue?.body ?? '', labels: ['by hand'] });
     await person.issues.update({ ...place, issue_number: issue?.number ?? 0, labels: [] });
@@ -137,8 +141,8 @@ describe('the issue of a drift', () => {
     const [issue] = await issuesOf('text');
     const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
     for (const text of nasty) expect(outside).not.toContain(text);
-    // Our two markers, and once each in the code of the change and of its impact.
-    expect(issue?.body.match(/<!--/g)).toHaveLength(4);
+    // Our two markers, and once in the code of the change.
+    expect(issue?.body.match(/<!--/g)).toHaveLength(3);
     expect(ended.summary).toContain('+ reviewers (held): @octo\n');
   });
 
@@ -223,7 +227,11 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
 
   expect(await writes(() => drift(cwd, adopt))).toEqual([]);
   await gateway.call('DELETE', '/connections/taken-b');
-  expect(await writes(() => drift(cwd, adopt))).toEqual([`PATCH ${home}/issues/${issue}`, `PATCH ${home}/pulls/${number}`]);
+  expect(await writes(() => drift(cwd, adopt))).toEqual([
+    `PATCH ${home}/issues/${issue}`,
+    `POST ${home}/issues/${issue}/comments`,
+    `PATCH ${home}/pulls/${number}`,
+  ]);
   const body = (await openRequests()).find((one) => one.number === Number(number))?.body;
   expect(body).toMatch(/1 part not accepted:[\s\S]*adopt\/removed/);
 
@@ -241,6 +249,19 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect(await writes(() => drift(cwd, adopt))).toEqual([]);
   await change('taken-a', { reviewers: ['dba', 'sre'] });
   expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
+});
+
+test('a revert closes the pull request that would adopt the drift', async () => {
+  const cwd = await applied('given-up', { 'access/a.yaml': connection('given-up-a', { reviewers: ['dba'] }) });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote add origin file://${origin}`);
+  await change('given-up-a', { reviewers: ['dba', 'sre'] });
+  const number = Number((await drift(cwd, { adopt: 'true' })).outputs['pull-request']);
+  expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });
+  const { data } = await bench.github().person.pulls.get({ ...place, pull_number: number });
+  expect(data.state).toBe('closed');
+  expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was undone by')]);
 });
 
 test('a token that may not push or open pull requests gives a warning and the issue', async () => {

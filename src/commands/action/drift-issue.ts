@@ -1,6 +1,10 @@
 import type { GitHub } from '../../github/github-client.ts';
 import { openRunGitHub } from './open-run-github.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
+import { adoptionBranch } from '../../adopt/adopt-drift.ts';
+import { openRepository } from '../../git/repository.ts';
+import { resolveConfig } from '../../project/resolved-config.ts';
+import { shortList } from '../../report/wording/counts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
@@ -31,7 +35,13 @@ export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> 
 export async function keepAdoptionRequest(result: ReportedTask, issue: number | undefined): Promise<KeptNumber> {
   const { drift } = result.findings;
   const { flags } = result.task.inputs;
-  if (drift === undefined || flags['adopt'] === undefined || flags['commit'] === 'false') return { diagnostics: [] };
+  if (drift === undefined) return { diagnostics: [] };
+  if (isReverted(result)) {
+    const { diagnostics } = await keepNumber(result, (github) => closeAdoption(github, result, drift));
+    // A job that only reverts needs no permission for pull requests.
+    return { diagnostics: diagnostics.filter(({ code }) => code !== 'github/forbidden') };
+  }
+  if (flags['adopt'] === undefined || flags['commit'] === 'false') return { diagnostics: [] };
   return keepNumber(result, (github) => request(github, result, { drift, issue }));
 }
 
@@ -48,6 +58,21 @@ async function keepNumber(
     return [];
   });
   return { diagnostics, ...(number === undefined ? {} : { number }) };
+}
+
+function isReverted({ findings, exitCode }: ReportedTask): boolean {
+  return findings.result !== undefined && exitCode === 0;
+}
+
+/** Closes the pull request that would adopt a drift that was reverted. */
+async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<undefined> {
+  const { config } = task.inputs.flags;
+  const { root } = resolveConfig({ only: [], paths: [], ...(config === undefined ? {} : { config }) }, context);
+  const repository = await openRepository({ folder: root, env: context.env });
+  if (repository === undefined) return undefined;
+  const head = adoptionBranch(repository, drift.plan.target.name);
+  await closePullRequest(github, { key: ['adopt', ...keyOf(task, drift)], head }, goodbye(task, true));
+  return undefined;
 }
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
@@ -71,11 +96,10 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
 type Subject = { readonly drift: Drift; readonly label: string };
 
 async function keep(github: GitHub, result: ReportedTask, { drift, label }: Subject): Promise<number | undefined> {
-  const { task, findings, exitCode } = result;
+  const { task } = result;
   const key = keyOf(task, drift);
-  const isUndone = findings.result !== undefined && exitCode === 0;
-  if (isUndone || !isDrifted(drift.plan)) {
-    const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isUndone));
+  if (isReverted(result) || !isDrifted(drift.plan)) {
+    const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
     return isDrifted(drift.plan) ? number : undefined;
   }
   // The pull request reports the adoption.
@@ -89,7 +113,22 @@ async function keep(github: GitHub, result: ReportedTask, { drift, label }: Subj
     // Links contain the commit, so the comparison uses the text without links.
     content: driftMarkdown([rest]),
     label: { name: label, description: 'Changed on the gateway by hand', color: 'd93f0b' },
+    labels: task.inputs.labels,
+    assignees: task.inputs.assignees,
+    onChange: changedComment(task, drift),
   });
+}
+
+const mostNamed = 10;
+
+/** Returns the comment on an issue whose drift changed. */
+function changedComment({ run }: ActionTask, { plan: { changes } }: Drift): string {
+  const named = shortList(
+    changes.map(({ id }) => codeSpan(id)),
+    mostNamed,
+  );
+  const objects = named.length === 0 ? '' : ` It is now about ${named.join(', ')}.`;
+  return `The drift changed, as found by [this run](${run.url}); the description above is up to date.${objects}`;
 }
 
 /** Returns the commit and run of the report, and the links to files. */

@@ -62,7 +62,18 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
 };
 
 /** The inputs that only the action has. */
-export const ownInputs = ['mode', 'comment', 'fail-on', 'github-token', 'issue', 'label', 'overrides', 'sarif'] as const;
+export const ownInputs = [
+  'mode',
+  'assignees',
+  'comment',
+  'fail-on',
+  'github-token',
+  'issue',
+  'label',
+  'labels',
+  'overrides',
+  'sarif',
+] as const;
 
 /** The inputs of a step, parsed. */
 export type ActionInputs = {
@@ -73,6 +84,9 @@ export type ActionInputs = {
   readonly comment: boolean;
   /** The label of the drift issue; undefined for no issue. */
   readonly issue: string | undefined;
+  /** More labels and the assignees of a new drift issue. */
+  readonly labels: readonly string[];
+  readonly assignees: readonly string[];
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
   /** Whether comments of people with write access override refusals. */
@@ -120,6 +134,7 @@ export function readInputs(env: Environment): ActionInputs {
   }
   const most = belowClass(mode, given);
   if (most !== undefined) flags['max-risk'] = most;
+  for (const name of ['labels', 'assignees']) if (given.has(name) && mode !== 'drift') throw meaningless(name, mode);
   if (given.has('overrides') && !planning.some((one) => one === mode)) throw meaningless('overrides', mode);
   const isTrue = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
   return {
@@ -127,6 +142,8 @@ export function readInputs(env: Environment): ActionInputs {
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
     comment: isTrue('comment', 'true'),
     issue: isTrue('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
+    labels: linesOf(given.get('labels') ?? ''),
+    assignees: linesOf(given.get('assignees') ?? ''),
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
     overrides: isTrue('overrides', 'false'),
     token: given.get('github-token') ?? '',
