@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { cutCodeFrame } from './yaml/code-frame.ts';
+import { cutCodeFrame, lineAt } from './yaml/code-frame.ts';
 import type { Locate } from './manifest.ts';
 import { maskUrlCredentials, maskSecrets, maskUnreadText } from './secrets/mask-secrets.ts';
 
@@ -53,7 +53,7 @@ function locateParent(locate: Locate, path: Pointer): Position {
 
 /** Returns the position of a character inside a text if the line contains the text unescaped, else the position of the text. */
 function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNullable<DocumentDiagnostic['within']>): Position {
-  const line = sources.findFile(at.file)?.file.text.split('\n', at.line)[at.line - 1] ?? '';
+  const line = lineAt(sources.findFile(at.file)?.file.text ?? '', at.line);
   const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
   const start = at.column - 1 + quote;
   // A doubled quote or an escape before the character takes more columns in the line than in the text.
@@ -77,11 +77,10 @@ export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Di
 export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
   const text = maskUnreadText(file.text, schemas);
-  const lines = (text ?? '').split('\n');
   return diagnostics.map(({ frame, ...diagnostic }) => {
     if (diagnostic.at === undefined || frame === undefined) return diagnostic;
     const { line, column } = diagnostic.at;
-    const isShown = text !== undefined && file.text.split('\n', line)[line - 1]?.slice(column - 1) === lines[line - 1]?.slice(column - 1);
+    const isShown = text !== undefined && lineAt(file.text, line).slice(column - 1) === lineAt(text, line).slice(column - 1);
     const message = isShown ? diagnostic.message.replace(/ \*\S+/, '') : withoutName(diagnostic.message);
     if (text === undefined) return { ...diagnostic, message };
     return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, frame.caret.length)) };
@@ -117,7 +116,7 @@ function cutWordFrame(text: string, at: Position): CodeFrame {
 
 /** Returns the length of the word at a position: up to the closing quote, or to the end of a plain word. */
 function measureWord(text: string, at: Position): number {
-  const line = text.split('\n', at.line)[at.line - 1] ?? '';
+  const line = lineAt(text, at.line);
   const rest = line.slice(at.column - 1);
   const word = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]}{["':]+(?:[:](?=\S)[^\s,\]}]+)*)/.exec(rest)?.[0];
   return Math.max(1, word?.length ?? 1);

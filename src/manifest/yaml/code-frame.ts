@@ -52,19 +52,33 @@ export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame 
   };
 }
 
-/** Returns the line of a number (from 1) and the line before it, if there is one. */
+/** Returns the line of a number (from 1; the last one for a larger number) and the line before it, if there is one. */
 function linesUpTo(text: string, number: number): readonly string[] {
-  let before = -1;
-  let start = 0;
-  for (let line = 1; line < number; line += 1) {
-    const end = text.indexOf('\n', start);
-    if (end === -1) break;
-    before = start;
-    start = end + 1;
-  }
-  const end = text.indexOf('\n', start);
-  const line = text.slice(start, end === -1 ? text.length : end);
-  return before === -1 ? [line] : [text.slice(before, start - 1), line];
+  const line = Math.max(1, Math.min(number, recentLineStarts(text).length));
+  return line === 1 ? [lineAt(text, 1)] : [lineAt(text, line - 1), lineAt(text, line)];
+}
+
+/** Returns the line of a number (from 1); an empty text if there is none. */
+export function lineAt(text: string, number: number): string {
+  const starts = recentLineStarts(text);
+  const start = starts[number - 1];
+  const next = starts[number];
+  return start === undefined ? '' : text.slice(start, next === undefined ? text.length : next - 1);
+}
+
+type IndexedText = { readonly text: string; readonly starts: readonly number[] };
+
+// One file may have thousands of problems, and each needs its lines in the text and in the masked text.
+const recent: IndexedText[] = [];
+const mostRecent = 4;
+
+function recentLineStarts(text: string): readonly number[] {
+  const known = recent.find((one) => one.text === text);
+  if (known !== undefined) return known.starts;
+  const starts = findLineStarts(text);
+  recent.unshift({ text, starts });
+  recent.splice(mostRecent);
+  return starts;
 }
 
 function clip(line: string, from: number): string {
