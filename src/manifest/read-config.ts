@@ -1,6 +1,6 @@
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { dialectNames } from '../model/dialects.ts';
-import { defaultLimits, type Config, type Limits, type Target } from '../model/gateway.ts';
+import { defaultLimits, incomparableDriftChoices, type Config, type Limits, type Target } from '../model/gateway.ts';
 import {
   hasErrors,
   sortDiagnostics,
@@ -184,6 +184,8 @@ function toLimits(limits: JsonObject): Limits {
     updates: parsePercentage(limits['updates'], defaultLimits.updates),
     deletes: parsePercentage(limits['deletes'], defaultLimits.deletes),
     protections: parsePercentage(limits['protections'], defaultLimits.protections),
+    incomparableDrift:
+      incomparableDriftChoices.find((choice) => choice === limits['incomparable_drift']) ?? defaultLimits.incomparableDrift,
   };
 }
 

@@ -109,13 +109,22 @@ export type Target = {
   readonly released: readonly string[];
 };
 
-/**
- * Limits on mass changes without an override. They count from `from` objects on. The shares are 0 to 1: of the managed
- * objects for updates and deletes, of the live connections for lost protections.
- */
-export type Limits = { readonly from: number; readonly updates: number; readonly deletes: number; readonly protections: number };
+/** What a plan does with drift of a protection that cannot be compared with the manifest. */
+export const incomparableDriftChoices = ['revert', 'hold', 'refuse'] as const;
 
-export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3 };
+/**
+ * Limits on changes that no reviewer saw, without an override. Those on mass changes count from `from` objects on. The shares are 0
+ * to 1: of the managed objects for updates and deletes, of the live connections for lost protections.
+ */
+export type Limits = {
+  readonly from: number;
+  readonly updates: number;
+  readonly deletes: number;
+  readonly protections: number;
+  readonly incomparableDrift: (typeof incomparableDriftChoices)[number];
+};
+
+export const defaultLimits: Limits = { from: 10, updates: 0.3, deletes: 0.3, protections: 0.3, incomparableDrift: 'revert' };
 
 export type Config = {
   /** The path of the config file; absent when the command line alone configures the run. */

@@ -77,7 +77,8 @@ function checkFieldsOf({
   reportUnmanaged,
   released,
 }: Target): ReadonlyMap<string, string> {
-  const shares = Object.entries(limits).map(([key, value]) => [`limits.${key}`, String(value)] as const);
+  const { incomparableDrift, ...rest } = limits;
+  const shares = Object.entries(rest).map(([key, value]) => [`limits.${key}`, String(value)] as const);
   const fields = [
     ['url', url],
     ['dialect', dialect],
@@ -87,6 +88,7 @@ function checkFieldsOf({
     ['prune', String(prune)],
     ['unmanaged', reportUnmanaged ? 'report' : 'silent'],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
+    ['limits.incomparable_drift', incomparableDrift],
   ] as const;
   return new Map([...fields, ...shares]);
 }

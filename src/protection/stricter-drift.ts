@@ -1,5 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
+import { edgeKey, type EdgeEnds } from '../model/live.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldChange, Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
@@ -11,38 +12,68 @@ import { emptyPosture } from './controls/control.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
 import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
 
-/** Returns whether every connection is at least as protected by the spec `stricter` of a resource as by `other`, and one is more. */
-export type StricterCheck = (id: ResourceId, stricter: JsonObject, other: JsonObject) => boolean;
+/**
+ * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably
+ * stricter. `incomparable`: it gains nothing, and something cannot be compared. `other`: all else.
+ */
+export type DriftVerdict = 'stricter' | 'incomparable' | 'other';
+
+/** Compares the drifted spec of a resource with the reverted one. */
+export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => DriftVerdict;
 
 /**
  * Returns a check of two specs of one resource that compares the whole protection of the connections it affects. `snapshot`
  * holds everything else as it is after the plan.
  */
-export function createStricterCheck(snapshot: ProtectionSnapshot): StricterCheck {
+export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
   const resources = new Map(snapshot.resources);
   const build = createPostureBuilder(snapshot);
-  return (id, stricter, other) => {
+  return (id, drifted, reverted) => {
     const original = resources.get(id);
-    const sameAttributes = equal(stricter['attributes'], other['attributes']);
+    const sameAttributes = equal(drifted['attributes'], reverted['attributes']);
     const view = (spec: JsonObject): ProtectionSnapshot => {
       resources.set(id, { spec, unknown: original?.unknown ?? [] });
       return { ...snapshot, resources, rulesByAttribute: sameAttributes ? snapshot.rulesByAttribute : indexAttributes(resources) };
     };
-    const ids = new Set([...connectionsWith(id, view(stricter)), ...connectionsWith(id, view(other))]);
+    const ids = new Set([...connectionsWith(id, view(drifted)), ...connectionsWith(id, view(reverted))]);
     const postures = (spec: JsonObject): ReturnType<typeof readPostures> => readPostures(view(spec), build);
-    const before = [...ids].map(postures(stricter));
-    const after = [...ids].map(postures(other));
+    const before = [...ids].map(postures(drifted));
+    const after = [...ids].map(postures(reverted));
     if (original === undefined) resources.delete(id);
     else resources.set(id, original);
     const compared = new Map();
-    return onlyLoses(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
+    return driftVerdict(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
   };
 }
 
-function onlyLoses(differences: readonly ControlDifference[]): boolean {
-  return (
-    differences.some(({ lost }) => lost.length > 0) &&
-    differences.every(({ gained, incomparable, coexisting }) => gained.length + incomparable.length + coexisting.length === 0)
+function driftVerdict(differences: readonly ControlDifference[]): DriftVerdict {
+  if (differences.some(({ gained, coexisting }) => gained.length + coexisting.length > 0)) return 'other';
+  if (differences.some(({ incomparable }) => incomparable.length > 0)) return 'incomparable';
+  return differences.some(({ lost }) => lost.length > 0) ? 'stricter' : 'other';
+}
+
+/**
+ * Compares attachments that were made outside Ostiary, one after the other, with their removal. `snapshot` is the state after a
+ * plan that keeps all of them; those that `isHeld` does not hold are removed from it.
+ */
+export function compareAttachments(
+  snapshot: ProtectionSnapshot,
+  attachments: readonly EdgeEnds[],
+  isHeld: (verdict: DriftVerdict) => boolean,
+): ReadonlyMap<string, DriftVerdict> {
+  const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
+  for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
+  const read = readPostures({ ...snapshot, edges });
+  const compared = new Map();
+  return new Map(
+    attachments.map((ends) => {
+      const rules = edges.get(ends.connection) ?? new Set();
+      const without = read(ends.connection) ?? emptyPosture;
+      edges.set(ends.connection, rules.add(ends.rule));
+      const verdict = driftVerdict(compareProtection(read(ends.connection) ?? emptyPosture, without, compared));
+      if (!isHeld(verdict)) rules.delete(ends.rule);
+      return [edgeKey(ends), verdict] as const;
+    }),
   );
 }
 
@@ -66,13 +97,17 @@ export function isProtectionDrift(kind: Kind, { path, origin, before, after }: F
   return origin === 'drift' && isKnown(before) && isKnown(after) && controlTypesOf(kind.name, path).length > 0;
 }
 
-/** Lists the paths of the drift that is provably stricter than the manifest: reverting it would only weaken protection. */
+/**
+ * Lists the paths of the drift that is provably stricter than the manifest (reverting it would only weaken protection), and of
+ * drift that cannot be compared, each with its verdict. Drift that `isHeld` does not hold counts as reverted.
+ */
 export function findStricterDrift(
   { id, kind, desired, live, reverted, fields }: DriftedResource,
-  isStricter: StricterCheck,
-): ReadonlySet<Pointer> {
+  compare: DriftCheck,
+  isHeld: (verdict: DriftVerdict) => boolean = (verdict) => verdict === 'stricter',
+): ReadonlyMap<Pointer, Exclude<DriftVerdict, 'other'>> {
   let current = reverted;
-  const held = new Set<Pointer>();
+  const found = new Map<Pointer, Exclude<DriftVerdict, 'other'>>();
   for (const unit of driftUnits(kind, fields, [reverted, live])) {
     const edited = editSpec(
       kind.fields,
@@ -81,11 +116,11 @@ export function findStricterDrift(
     );
     const kept = { ...edited, ...derivedValues(kind, desired, edited) };
     // Each unit is held beside those before it, so that all of them together are stricter, too.
-    if (!isStricter(id, kept, current)) continue;
-    current = kept;
-    for (const { path } of unit) held.add(path);
+    const verdict = compare(id, kept, current);
+    if (isHeld(verdict)) current = kept;
+    if (verdict !== 'other') for (const { path } of unit) found.set(path, verdict);
   }
-  return held;
+  return found;
 }
 
 function derivedValues(kind: Kind, desired: DesiredResource, spec: JsonObject): JsonObject {

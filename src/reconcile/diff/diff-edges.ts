@@ -26,7 +26,7 @@ export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex):
 /**
  * Decides about an edge that no manifest declares. It is detached only if both ends have a manifest, or if the base declared it
  * and no end is an orphan; neither end may be managed or ignore it, and a selected end must be able to write it. An edge that
- * was attached outside Ostiary since the base is held, because detaching it would weaken protection.
+ * was attached outside Ostiary since the base is held, unless `reverted` names it.
  */
 export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
@@ -38,7 +38,7 @@ export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'u
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
   if (isOrphaned || !(ours || applied)) return { action: 'foreign' };
   if (isManaged(rule, index) || isManaged(connection, index) || isIgnored(ends, index)) return { action: 'foreign' };
-  const reverts = index.reverts.has(rule) || index.reverts.has(connection);
+  const reverts = index.reverts.has(rule) || index.reverts.has(connection) || index.reverted.has(edgeKey(ends));
   if (index.past !== undefined && !applied && !reverts) return { action: 'held', origin: 'drift' };
   const writer = [rule, connection].find((id) => canWrite(id, ends, index));
   if (writer === undefined) return [rule, connection].some((id) => isUnselected(id, index)) ? 'unwritable' : { action: 'foreign' };

@@ -13,7 +13,7 @@ import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
-import { holdStricterDrift, type HoldableChange } from './held-drift.ts';
+import { holdStricterDrift, judgeAttachments, type HoldableChange } from './held-drift.ts';
 import { lastAppliedLookup } from './origin.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
 import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
@@ -35,24 +35,44 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
   });
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired, attached: input.remembered?.attached };
   const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
-  const { edges, diagnostics } = diffEdges({
+  const edgeInput = {
     ...ends,
     orphans: new Set(removed.map(({ live: { id } }) => id)),
     toDelete: new Set(removal.toDelete.map(({ live: { id } }) => id)),
     reverts: new Set(consent?.revert),
-  });
+  };
   const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
   const resources = named.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const reasons = edgeReasons(edges);
-  const compared = compareResources(prepared, { resources, kinds, reasons });
+  const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
+  const compareWith = (reverted?: ReadonlySet<string>): Compared => {
+    const { edges, diagnostics } = diffEdges({ ...edgeInput, ...(reverted === undefined ? {} : { reverted }) });
+    const reasons = edgeReasons(edges);
+    const changesOf = (drafts: readonly ChangeDraft[]): readonly Change[] =>
+      [...drafts, ...replaced].flatMap((draft) => completeChange(draft, [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
+    return { edges, diagnostics, reasons, changesOf, compared: compareResources(prepared, { resources, kinds, reasons }) };
+  };
+  const holding = compareWith();
+  const { reverted, incomparable } = judgeAttachments(prepared, holding.compared.drafted, holding);
+  const { diagnostics, reasons, changesOf, compared, ...final } = reverted.size === 0 ? holding : compareWith(reverted);
+  const edges = incomparable.size === 0 ? final.edges : final.edges.map((edge) => markEdge(edge, incomparable));
   const found = unrepeated([...named.diagnostics, ...compared.drafted.flatMap((one) => one.diagnostics), ...diagnostics]);
   if (hasErrors(found)) return { diagnostics: found };
-  const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
-  const changesOf = (reverted: readonly ChangeDraft[]): readonly Change[] =>
-    [...reverted, ...replaced].flatMap((draft) => completeChange(draft, [], reasons.get(liveKeyOf(draft)) ?? []) ?? []);
   const drafts = [...holdStricterDrift(prepared, compared.drafted, { edges, changesOf }), ...replaced];
   const diff = assembleDiff(prepared, { ...compared, resources, drafts, edges, reasons, removed, kept: removal.kept });
   return { value: { diff, removed }, diagnostics: found };
+}
+
+/** One comparison of both states: the edges, and the changes that follow. */
+type Compared = {
+  readonly edges: readonly EdgeChange[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly reasons: Reasons;
+  readonly changesOf: (drafts: readonly ChangeDraft[]) => readonly Change[];
+  readonly compared: Comparison;
+};
+
+function markEdge(edge: EdgeChange, incomparable: ReadonlySet<string>): EdgeChange {
+  return incomparable.has(edgeKey(edge)) ? { ...edge, incomparable: true } : edge;
 }
 
 /** Sorts diagnostics, and reports one that is found in several places once, at the first of them. */

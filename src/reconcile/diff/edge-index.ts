@@ -16,6 +16,8 @@ export type EdgeInput = {
   readonly toDelete?: ReadonlySet<ResourceId>;
   /** Resources whose drift is undone even if that weakens protection. */
   readonly reverts?: ReadonlySet<string>;
+  /** Attachments made outside Ostiary that are removed, by edge key. */
+  readonly reverted?: ReadonlySet<string>;
 };
 
 /** The lookups of the edge rules. */
@@ -42,6 +44,7 @@ export type EdgeIndex = {
   /** Orphans that this plan deletes together with their edges. */
   readonly toDelete: ReadonlySet<ResourceId>;
   readonly reverts: ReadonlySet<string>;
+  readonly reverted: ReadonlySet<string>;
 };
 
 /** Builds the lookups of both sides of a plan. */
@@ -54,6 +57,7 @@ export function indexEdges({
   orphans = noIds,
   toDelete = noIds,
   reverts = noIds,
+  reverted = noIds,
 }: EdgeInput): EdgeIndex {
   // Few texts are uids, so their index is built for the first one.
   let uids: ReadonlyMap<string, ResourceId> | undefined;
@@ -71,6 +75,7 @@ export function indexEdges({
     orphans,
     toDelete,
     reverts,
+    reverted,
   };
   return base === undefined
     ? index

@@ -4,8 +4,14 @@ import type { LiveResource } from '../../model/live.ts';
 import { liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { plannedSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
-import { createStricterCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
+import { plannedSnapshot, samplesOf, type ProtectionSnapshot } from '../../protection/posture/protection-snapshot.ts';
+import {
+  compareAttachments,
+  createDriftCheck,
+  findStricterDrift,
+  isProtectionDrift,
+  type DriftVerdict,
+} from '../../protection/stricter-drift.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { ChangeDraft, DraftedChange } from './draft-change.ts';
 
@@ -26,28 +32,75 @@ type RestOfPlan = {
   readonly changesOf: (drafts: readonly ChangeDraft[]) => readonly Change[];
 };
 
+/** Returns whether drift is held: if it is provably stricter, or if the config holds drift that cannot be compared. */
+function holds({ input: { limits } }: Prepared): (verdict: DriftVerdict) => boolean {
+  return (verdict) => verdict === 'stricter' || (verdict === 'incomparable' && limits.incomparableDrift === 'hold');
+}
+
+/** Returns the state after a plan, with the samples of the applied manifests. */
+function stateAfter(
+  { input: { target, registry }, live, applied }: Prepared,
+  drafts: readonly ChangeDraft[],
+  { edges, changesOf }: RestOfPlan,
+): ProtectionSnapshot {
+  const samples = applied === undefined ? undefined : samplesOf(applied);
+  return { ...plannedSnapshot({ target, changes: changesOf(drafts), edges }, live, registry), samples };
+}
+
 /**
  * Holds the drift that is provably stricter than the manifests: its revert would weaken the whole protection of a connection,
  * and strengthen nothing. It computes protection only when something that protects has drifted.
  */
-export function holdStricterDrift(
-  { input: { target, registry }, live, applied }: Prepared,
-  drafts: readonly HoldableChange[],
-  { edges, changesOf }: RestOfPlan,
-): readonly ChangeDraft[] {
+export function holdStricterDrift(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
-  const changes = changesOf(all);
-  const samples = applied === undefined ? undefined : samplesOf(applied);
-  const isStricter = createStricterCheck({ ...plannedSnapshot({ target, changes, edges }, live, registry), samples });
+  const [isHeld, compare] = [holds(prepared), createDriftCheck(stateAfter(prepared, all, rest))];
+  const marks = prepared.input.limits.incomparableDrift !== 'revert';
   return drafts.map((one) => {
     const { draft, holdable } = one;
     if (holdable === undefined || !hasDrift(one)) return draft;
     const { kind, desired, live: found } = holdable;
     const sides = { kind, desired, live: found.spec, reverted: specAfter(draft, kind, found.spec) };
-    const held = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, isStricter);
-    return held.size === 0 ? draft : holdable.redraft(held);
+    const verdicts = findStricterDrift({ ...sides, id: liveKeyOf(draft), fields: draft.fields }, compare, isHeld);
+    const held = [...verdicts].flatMap(([path, verdict]) => (isHeld(verdict) ? [path] : []));
+    const drafted = held.length === 0 ? draft : holdable.redraft(new Set(held));
+    return marks ? markIncomparable(drafted, verdicts) : drafted;
   });
+}
+
+function markIncomparable(draft: ChangeDraft, verdicts: ReadonlyMap<Pointer, DriftVerdict>): ChangeDraft {
+  const fields = draft.fields.map((field) =>
+    verdicts.get(field.path) === 'incomparable' ? { ...field, incomparable: true as const } : field,
+  );
+  return { ...draft, fields };
+}
+
+/** The verdicts about attachments that were made outside Ostiary, by edge key. */
+export type AttachmentDrift = {
+  readonly reverted: ReadonlySet<string>;
+  /** Held or reverted although they cannot be compared; empty if the config reverts such drift. */
+  readonly incomparable: ReadonlySet<string>;
+};
+
+/**
+ * Decides about the attachments that `edges` holds because they were made outside Ostiary: held only if their removal would weaken
+ * the connection, and strengthen nothing.
+ */
+export function judgeAttachments(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): AttachmentDrift {
+  const attachments = rest.edges.filter(({ action }) => action === 'held');
+  if (attachments.length === 0) return { reverted: new Set(), incomparable: new Set() };
+  const snapshot = stateAfter(
+    prepared,
+    drafts.map(({ draft }) => draft),
+    rest,
+  );
+  const isHeld = holds(prepared);
+  const verdicts = [...compareAttachments(snapshot, attachments, isHeld)];
+  const marks = prepared.input.limits.incomparableDrift !== 'revert';
+  return {
+    reverted: new Set(verdicts.flatMap(([key, verdict]) => (isHeld(verdict) ? [] : [key]))),
+    incomparable: new Set(verdicts.flatMap(([key, verdict]) => (marks && verdict === 'incomparable' ? [key] : []))),
+  };
 }
 
 function hasDrift({ draft, holdable }: HoldableChange): boolean {

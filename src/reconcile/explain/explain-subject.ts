@@ -82,7 +82,7 @@ export function originText(origin: ExplainedOrigin, id: ResourceId): string {
     case 'adoption':
       return 'adoption: it was there before, and nothing of ours was ever applied to it';
     case 'held':
-      return `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${id} undoes that`;
+      return `held: somebody changed it on the gateway, and apply leaves it so; --revert ${id} undoes that`;
   }
 }
 

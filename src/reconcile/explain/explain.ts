@@ -40,7 +40,7 @@ function summaryOf(subject: ExplainedSubject): string {
     return past === undefined ? 'it is not live: apply creates it' : 'it was applied and is not live any more: apply creates it again';
   if (change === undefined) return 'no change: what the manifest wants is what is live';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
-  if (change.action === 'held') return 'held: what differs was tightened by hand, so it is left so; --revert undoes it';
+  if (change.action === 'held') return 'held: what differs was changed by hand, and apply leaves it so; --revert undoes it';
   if (change.reasons.includes('unfinished')) return 'unfinished: an apply that was cut off created it closed; apply opens it';
   return `apply ${change.action}s it: ${originsText(change, plan)}`;
 }

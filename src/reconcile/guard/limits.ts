@@ -1,6 +1,8 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Registry, Kind } from '../../model/kind.ts';
-import type { Change, Refusal } from '../../model/plan/plan.ts';
+import { liveKeyOf, otherEnd, type Change, type Diff, type Refusal } from '../../model/plan/plan.ts';
+import { tokensOf } from '../../model/pointer.ts';
+import type { Limits } from '../../model/gateway.ts';
 import { kindOf, type ResourceId, nameOf } from '../../model/resource.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
@@ -18,12 +20,34 @@ export function checkLimits({ input, base, named, desired }: Prepared, { diff, r
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
-  return limitRefusals(diff.changes, changedNames(created, named.desired.resources, removed, registry), {
+  const others = [...changedNames(created, named.desired.resources, removed, registry), ...incomparableRefusals(diff, limits)];
+  return limitRefusals(diff.changes, others, {
     ours: managed,
     losses: findLosses(diff, named.live, { registry, desired: named.desired }),
     limits,
     allowed,
     adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
+  });
+}
+
+/** Refuses to revert drift that cannot be compared with the manifests, if the config says so. */
+function incomparableRefusals({ changes, edges }: Diff, { incomparableDrift }: Limits): readonly Refusal[] {
+  if (incomparableDrift !== 'refuse') return [];
+  return changes.flatMap((change): readonly Refusal[] => {
+    const fields = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [tokensOf(path).join('.')] : []));
+    const detached = edges.filter(({ by, incomparable }) => incomparable === true && by === liveKeyOf(change));
+    const ends = detached.map((edge) => `the attachment of ${otherEnd(edge, liveKeyOf(change))}`);
+    if (fields.length + ends.length === 0) return [];
+    return [
+      {
+        code: 'plan/incomparable-drift',
+        message: `apply would undo drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
+        hint: `look at both; then undo it with --revert ${change.id}, or accept it with ostiary drift --adopt`,
+        allowable: true,
+        resource: change.id,
+        ...(change.at === undefined ? {} : { at: change.at }),
+      },
+    ];
   });
 }
 

@@ -10,7 +10,7 @@ import { withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import { createStricterCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
+import { createDriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
@@ -132,9 +132,9 @@ function keepStricter(
   if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
-  const held = findStricterDrift(sides, createStricterCheck(liveSnapshot(state, registry, dialect)));
+  const held = findStricterDrift(sides, createDriftCheck(liveSnapshot(state, registry, dialect)));
   const edits = drift.flatMap(({ path, before }) =>
-    held.has(path) ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
+    held.get(path) === 'stricter' ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
   );
   return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
 }

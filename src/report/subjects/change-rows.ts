@@ -75,8 +75,9 @@ function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: b
 }
 
 /** Returns `held`, `drift` or `both moved`; empty text if only the manifests changed, or the origin is unknown. */
-export function originNote({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): string {
-  if (held === true) return 'held';
+export function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
+  if (held === true) return incomparable === true ? 'held, cannot be compared' : 'held';
+  if (incomparable === true) return 'drift, cannot be compared';
   return origin === 'both' ? 'both moved' : origin === 'drift' ? 'drift' : '';
 }
 
@@ -101,9 +102,10 @@ function stayingText({ before, after }: FieldChange): string {
   return 'absent' in before ? `without ${valueText(after)}` : valueText(before);
 }
 
-function heldText({ before, after }: FieldChange): string {
-  if ('absent' in after) return 'not in the manifest';
-  return 'absent' in before ? 'in the manifest' : `manifest: ${clip(valueText(after), longestHint)}`;
+function heldText({ before, after, incomparable }: FieldChange): string {
+  const tail = incomparable === true ? ', cannot be compared' : '';
+  if ('absent' in after) return `not in the manifest${tail}`;
+  return 'absent' in before ? `in the manifest${tail}` : `manifest: ${clip(valueText(after), longestHint)}${tail}`;
 }
 
 function partOf(before: Value, after: Value): RowPart {
@@ -188,13 +190,17 @@ export function changePosition(change: Change): string {
   return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
 }
 
+function isIncomparable({ fields }: Change): boolean {
+  return fields.some(({ incomparable }) => incomparable === true);
+}
+
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.reasons.includes('replaced')) return 'its place is taken';
   if (change.adoption === true) return 'adopted: it was there before';
-  if (change.action === 'held') return 'tightened by hand, left so';
+  if (change.action === 'held') return `${isIncomparable(change) ? 'changed' : 'tightened'} by hand, left so`;
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an apply that was cut off';
   if (change.action === 'create' && isLost(change)) return 'deleted by hand, comes back';

@@ -82,9 +82,11 @@ function alone(group: Untitled): ChangeGroup {
   return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
 }
 
-function titleOf({ name, changes: entries }: Untitled, plan: Plan): string {
+function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): string {
+  const drift = [...edges, ...entries.flatMap(({ change }) => change.fields)];
+  const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'tightened';
   const titles: Readonly<Record<GroupName, string>> = {
-    held: 'Held: tightened by hand, apply leaves it as it is',
+    held: `Held: ${did} by hand, apply leaves it as it is`,
     changed: 'Changed in the manifests',
     own: 'This pull request',
     also: plan.base === undefined ? 'Apply would also do' : 'Apply would also do: pending, merged earlier and not applied yet',

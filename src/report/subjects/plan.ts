@@ -148,9 +148,10 @@ function changeObject(change: AssessedChange): JsonObject {
   });
 }
 
-function fieldObject({ path, before, after, at, origin, own, held, cause }: FieldChange): JsonObject {
+function fieldObject({ path, before, after, at, origin, own, held, incomparable, cause }: FieldChange): JsonObject {
   const position = at && positionObject(at);
-  return definedFields({ path, before: valueObject(before), after: valueObject(after), at: position, origin, own, held, cause });
+  const sides = { before: valueObject(before), after: valueObject(after) };
+  return definedFields({ path, ...sides, at: position, origin, own, held, incomparable, cause });
 }
 
 /** Returns one side of a field as data. */
@@ -160,8 +161,8 @@ export function valueObject(value: Value): JsonObject {
   return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
 }
 
-function edgeObject({ rule, connection, action, declared, bySelector, by, origin, own }: EdgeChange): JsonObject {
-  return definedFields({ rule, connection, action, declared, bySelector, by, origin, own });
+function edgeObject({ rule, connection, action, declared, bySelector, by, origin, incomparable, own }: EdgeChange): JsonObject {
+  return definedFields({ rule, connection, action, declared, bySelector, by, origin, incomparable, own });
 }
 
 function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject {

@@ -59,7 +59,7 @@ describe('the last applied value', () => {
       { access_max_duration: 60 },
       { access_max_duration: 60 },
       { access_max_duration: 30 },
-      `held: somebody tightened it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
+      `held: somebody changed it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
     ],
   ])('explains %s', (origin, base, desired, live, why) => {
     const [row] = explainCase({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
@@ -151,15 +151,16 @@ describe('an edge', () => {
   });
 
   it('is explained if metadata.ignore names it, or if it was attached or detached outside Ostiary', () => {
+    const spec = { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] } };
     const both = (given: Partial<DesiredResource>, edges: readonly DeclaredEdge[]): Case => {
       const other: ResourceId = rule;
-      const resources = [desiredOf(id, given), desiredOf(other)];
+      const resources = [desiredOf(id, given), desiredOf(other, { spec })];
       const base = baseOf(resources, edges);
       return {
         base,
         desired: desiredOf(id, given),
         field,
-        plan: planOf(wantedOf(resources, edges), stateOf(liveOf(other), edges.length === 0 ? attached : liveOf(id)), base),
+        plan: planOf(wantedOf(resources, edges), stateOf(liveOf(other, { spec }), edges.length === 0 ? attached : liveOf(id)), base),
       };
     };
     const ignored = both({ ignore: ['/guardrail_rules'] }, []);
