@@ -87,7 +87,9 @@ export type AttachmentDrift = {
  * the connection, and strengthen nothing.
  */
 export function judgeAttachments(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): AttachmentDrift {
-  const attachments = rest.edges.filter(({ action }) => action === 'held');
+  // A replacement attached what its predecessor had; that is no drift.
+  const successors = new Set(prepared.named.desired.resources.flatMap(({ key, replaces }) => (replaces === undefined ? [] : [key])));
+  const attachments = rest.edges.filter(({ action, connection }) => action === 'held' && !successors.has(connection));
   if (attachments.length === 0) return { reverted: new Set(), incomparable: new Set() };
   const snapshot = stateAfter(
     prepared,
