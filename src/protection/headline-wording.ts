@@ -3,6 +3,7 @@ import type { ResourceId } from '../model/resource.ts';
 import { approvalCount } from './controls/compare-review.ts';
 import { controlTable } from './controls/control-table.ts';
 import { controlsOf, type Control, type Posture } from './controls/control.ts';
+import { isSameEnforcement } from './controls/enforcement.ts';
 
 const longest = 60;
 
@@ -40,7 +41,7 @@ export function wordingFor(aspect: ControlType, way: WordedVerdict, context: Wor
 function enforcementPhrase(aspect: ControlType, way: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
   const isConditioned = controlTable.some(({ type, conditions }) => type === aspect && conditions !== undefined);
   const [first, last] = [before.enforcement, after.enforcement];
-  if (!isConditioned || (first.kind === last.kind && (first.kind !== 'unknown' || first.by === last.by))) return undefined;
+  if (!isConditioned || isSameEnforcement(first, last)) return undefined;
   const what = topics[aspect].enforced ?? topics[aspect].about;
   if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} otherwise`);
   const isMissing = controlsOf(way === 'weakens' ? before : after, aspect).length === 0;

@@ -50,8 +50,11 @@ test('a stricter live value is held, also through a rename, until a user reverts
   expect((await run('plan')).stdout).toContain('No changes.');
 });
 
+function pattern(regex: string): JsonObject {
+  return { rules: [{ name: 'one', type: 'pattern_match', pattern_regex: regex }] };
+}
+
 test('limits.incomparable_drift holds or refuses a drift that cannot be compared, until a user overrides or reverts it', async () => {
-  const pattern = (regex: string): JsonObject => ({ rules: [{ name: 'one', type: 'pattern_match', pattern_regex: regex }] });
   const configured = (choice: string): string =>
     `${config(gateway.url()).trimEnd().slice(0, -1)}, limits: { incomparable_drift: ${choice} } }\n`;
   const repository = make({
@@ -64,11 +67,11 @@ test('limits.incomparable_drift holds or refuses a drift that cannot be compared
   });
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
   expect((await run('apply --yes')).code).toBe(0);
-  const readRule = async (): Promise<JsonObject | undefined> =>
-    (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'no-truncate');
+  const readRule = async (): Promise<JsonObject> =>
+    (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'no-truncate') ?? {};
   const rule = await readRule();
   const changed = { ...rule, input: pattern('zzzz') };
-  expect((await gateway.call('PUT', `/guardrails/${String(rule?.['id'])}`, { body: changed })).status).toBe(200);
+  expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: changed })).status).toBe(200);
 
   repository.save({ 'ostiary.yaml': configured('keep') });
   expect(await run('plan')).toMatchObject({ code: 3, stderr: expect.stringMatching(/ostiary\.yaml:\d+:\d+ .*incomparable_drift/) });

@@ -3,6 +3,7 @@ import { blocksText } from '../pattern/coverage.ts';
 import { compareSets, noDifference, type CoverageRule } from './compare-sets.ts';
 import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control.ts';
 import { byName, matcherOf } from './coverage-rules.ts';
+import { isSameEnforcement } from './enforcement.ts';
 
 type Comparison = (before: Posture, after: Posture) => ControlComparison;
 
@@ -38,7 +39,7 @@ export function compareEnforced(aspect: ControlType, rule: CoverageRule): Compar
     const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
     const found = compareSets(had, has, rule);
     const decided = found.incomparable.length === 0 ? found : withEvidence(found, { aspect, before, after });
-    return isSameEnforcement(before, after) ? decided : withEnforcement(decided, { aspect, before, after });
+    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, { aspect, before, after });
   };
 }
 
@@ -61,11 +62,6 @@ function withEvidence(found: ControlComparison, { aspect, before, after }: Sides
   const gained = gains ? found.incomparable.filter((control) => last.includes(control)) : [];
   if (lost.length + gained.length === 0) return found;
   return { ...found, lost: [...found.lost, ...lost], gained: [...found.gained, ...gained], incomparable: [] };
-}
-
-/** Where two types are not documented, only the same type enforces the same. */
-function isSameEnforcement({ enforcement: one }: Posture, { enforcement: other }: Posture): boolean {
-  return one.kind === other.kind && (one.kind !== 'unknown' || one.by === other.by);
 }
 
 /**

@@ -2,9 +2,19 @@ import type { JsonObject } from '../../model/json.ts';
 
 /**
  * Whether the gateway can read what passes through a connection: `reads`, it enforces rules; `forwards`, its proxy passes on what it
- * cannot read; `unknown`, no documentation says so. `by` is the subtype, or the type.
+ * cannot read; `closed`, nothing passes through a proxy; `unknown`, no documentation says so. `by` is the subtype, or the type.
  */
-export type Enforcement = { readonly by: string; readonly kind: 'reads' | 'forwards' | 'unknown' };
+export type Enforcement = { readonly by: string; readonly kind: 'reads' | 'forwards' | 'closed' | 'unknown' };
+
+/**
+ * Returns whether rules are enforced alike on both sides. A proxy that opens or closes changes the access and nothing that was
+ * enforced before. Where two types are not documented, only the same type enforces the same.
+ */
+export function isSameEnforcement(one: Enforcement, other: Enforcement): boolean {
+  const kinds = [one.kind, other.kind];
+  if (kinds.includes('unknown')) return one.kind === other.kind && one.by === other.by;
+  return one.kind === other.kind || kinds.includes('closed');
+}
 
 /**
  * Subtypes (and types without a subtype) whose proxy forwards content that it cannot read. The interface calls the first three
@@ -49,6 +59,8 @@ const readable: ReadonlySet<string> = new Set([
 /** Returns how a connection enforces rules, by its type and subtype; only port forwarding passes through a proxy. */
 export function enforcementOf({ type, subtype, access_mode_connect: connect }: JsonObject): Enforcement {
   const by = typeof subtype === 'string' && subtype !== '' ? subtype : typeof type === 'string' ? type : '';
-  if (type === 'httpproxy' || forwarding.has(by)) return { by, kind: connect === 'enabled' ? 'forwards' : 'reads' };
-  return { by, kind: readable.has(by) || by === '' ? 'reads' : 'unknown' };
+  const isForwarding = type === 'httpproxy' || forwarding.has(by);
+  if (!isForwarding && !readable.has(by) && by !== '') return { by, kind: 'unknown' };
+  if (connect !== 'enabled') return { by, kind: 'closed' };
+  return { by, kind: isForwarding ? 'forwards' : 'reads' };
 }

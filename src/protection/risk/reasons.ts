@@ -4,7 +4,7 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import { compareSets } from '../controls/compare-sets.ts';
 import type { Control } from '../controls/control.ts';
 import { byBlockedText } from '../controls/coverage-rules.ts';
-import { enforcementOf } from '../controls/enforcement.ts';
+import { enforcementOf, isSameEnforcement } from '../controls/enforcement.ts';
 import { guardrailControls } from '../posture/posture.ts';
 import type { RiskName } from './risk-codes.ts';
 import { objectsIn, textsIn, rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
@@ -81,8 +81,7 @@ function attributeReasons(sides: Sides, aspects: readonly ControlType[]): readon
 
 /** Finds the fields that change how a type enforces rules. */
 function enforcementReasons({ before, after }: Sides): readonly Reason[] {
-  const [first, last] = [enforcementOf(before), enforcementOf(after)];
-  if (first.kind === last.kind && (first.kind !== 'unknown' || first.by === last.by)) return [];
+  if (isSameEnforcement(enforcementOf(before), enforcementOf(after))) return [];
   const fields = ['type', 'subtype', 'access_mode_connect'].filter((field) => !equal(before[field] ?? null, after[field] ?? null));
   return reasonsFor(
     ['input', 'output', 'masking'],

@@ -55,9 +55,11 @@ async function planOver(applied: readonly Manifest[], live: readonly Manifest[],
   return value;
 }
 
+function note(held: boolean, incomparable: true | undefined): string {
+  return `${held ? 'held' : 'reverted'}${incomparable === true ? ', incomparable' : ''}`;
+}
+
 function summaryOf({ changes, edges, refusals }: Plan): readonly string[] {
-  const note = (held: boolean, incomparable: true | undefined): string =>
-    `${held ? 'held' : 'reverted'}${incomparable ? ', incomparable' : ''}`;
   return [
     ...changes.flatMap(({ fields }) => fields.map(({ path, held, incomparable }) => `${path} ${note(held === true, incomparable)}`)),
     ...edges.map(({ rule, action, incomparable }) => `${rule} ${note(action === 'held', incomparable)}`),
@@ -69,6 +71,10 @@ const words = (...list: readonly string[]): JsonObject => ({ words: list, connec
 const drop = guardrail('drop', { pattern: '(?i)drop', connection_ids: ['db'] });
 const other = guardrail('drop', { pattern: 'zzzz', connection_ids: ['db'] });
 const pattern = '/input/rules/one/pattern_regex';
+
+function guessing(ends: readonly string[]): Manifest {
+  return masking('ids', { connection_ids: ends, custom_entity_types: [{ name: 'ID', regex: 'E[0-9]+', score: 0.5 }] });
+}
 
 describe('limits.incomparable_drift', () => {
   test.each<[string, Flags, readonly string[]]>([
@@ -92,8 +98,6 @@ describe('limits.incomparable_drift', () => {
   });
 
   test('refuse names the fields and the attachments, and what to do', async () => {
-    const guessing = (ends: readonly string[]): Manifest =>
-      masking('ids', { connection_ids: ends, custom_entity_types: [{ name: 'ID', regex: 'E[0-9]+', score: 0.5 }] });
     const plan = await planOver([connection({}), drop, guessing([])], [connection({}), other, guessing(['db'])], { choice: 'refuse' });
     expect(plan.refusals).toMatchObject([
       {
@@ -105,8 +109,15 @@ describe('limits.incomparable_drift', () => {
   });
 });
 
+function mask(ends: readonly string[], spec: JsonObject): Manifest {
+  return masking('mask', { connection_ids: ends, ...spec });
+}
+
+function twoEqual(ends: readonly string[]): readonly Manifest[] {
+  return ['a', 'b'].map((name) => guardrail(name, { words: ['DROP'], connection_ids: ends }));
+}
+
 describe('a rule that was attached outside Ostiary', () => {
-  const mask = (ends: readonly string[], spec: JsonObject): Manifest => masking('mask', { connection_ids: ends, ...spec });
   const person = { supported_entity_types: [{ name: 'people', entity_types: ['PERSON'] }] };
   const unsure = { custom_entity_types: [{ name: 'ID', regex: 'E[0-9]+', score: 0.5 }] };
   const tcp = { type: 'application', subtype: 'tcp' };
@@ -169,15 +180,15 @@ describe('a rule that was attached outside Ostiary', () => {
   });
 
   test('counts beside another one that was attached, too: the first of two equal rules is held', async () => {
-    const rules = (ends: readonly string[]): readonly Manifest[] =>
-      ['a', 'b'].map((name) => guardrail(name, { words: ['DROP'], connection_ids: ends }));
-    const plan = await planOver([connection({}), ...rules([])], [connection({}), ...rules(['db'])]);
+    const plan = await planOver([connection({}), ...twoEqual([])], [connection({}), ...twoEqual(['db'])]);
     expect(summaryOf(plan)).toEqual(['GuardrailRule/a held', 'GuardrailRule/b reverted']);
   });
 
   test('comes back if it was detached', async () => {
-    const rule = (ends: readonly string[]): Manifest => guardrail('rule', { words: ['DROP'], connection_ids: ends });
-    const plan = await planOver([connection({}), rule(['db'])], [connection({}), rule([])]);
+    const plan = await planOver(
+      [connection({}), guardrail('rule', words('DROP'))],
+      [connection({}), guardrail('rule', { words: ['DROP'] })],
+    );
     expect(plan.edges).toMatchObject([{ action: 'attach', origin: 'drift' }]);
   });
 });
