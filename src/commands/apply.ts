@@ -1,6 +1,7 @@
 import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
-import { AppError, RefusedError, UsageError } from '../model/errors.ts';
+import type { AuditMark, Gateway } from '../model/gateway.ts';
+import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
@@ -156,7 +157,7 @@ async function recordedBase(
 }
 
 async function recorderFor(
-  { config, target, desired, planBase }: PlanToApply,
+  { config, target, desired, planBase, gateway }: PlanToApply,
   flags: ApplyFlags,
   context: CliContext,
 ): Promise<ApplyRecorder> {
@@ -169,9 +170,20 @@ async function recorderFor(
     context,
     read: planBase.read,
     allowed,
+    auditMark: () => readAuditMark(gateway),
     now: context.now,
     run: runName(context),
   });
+}
+
+/** Reads where the audit log ends; undefined if it cannot be read: drift reports then list the writes of this apply. */
+async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
+  try {
+    return await gateway.auditMark();
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns what the record keeps of a run. */

@@ -161,7 +161,7 @@ async function timeOfLastApply({ plan: { base, changes, edges }, config }: PlanR
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
 async function findDriftWriters(
-  { plan, desired, live }: Pick<PlanResult, 'plan' | 'desired' | 'live'>,
+  { plan, desired, live, planBase }: Pick<PlanResult, 'plan' | 'desired' | 'live' | 'planBase'>,
   since: Date,
   flags: DriftFlags,
   context: CliContext,
@@ -170,7 +170,7 @@ async function findDriftWriters(
     const service = await connectService({ flags, context });
     try {
       const writes = await service.writesSince(since, maxWrites);
-      return writes === undefined ? undefined : findWriters(plan, { desired, live, writes });
+      return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
     } finally {
       await service.close();
     }

@@ -4,6 +4,7 @@ import { createContext } from './context.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { confirmIds, readAll, readOne } from './live/read.ts';
+import { readAuditMark } from './service/open-service.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
@@ -27,6 +28,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     create: (request) => sendCreate(context, request),
     update: (fresh, request) => sendUpdate(context, fresh, request),
     remove: (fresh) => sendDelete(context, fresh),
+    auditMark: () => readAuditMark(session),
     close: session.close,
   };
 }

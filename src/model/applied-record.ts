@@ -36,10 +36,21 @@ export type PendingWrites = {
 /** The run that may write, until an ISO 8601 time. */
 export type ApplyLease = { readonly run: string; readonly until: string };
 
+/** An apply in the gateway's audit log: its writes are those of a caller after one entry and until another one; all times are the gateway's. */
+export type RecordedApply = {
+  readonly principal: string;
+  /** RFC 3339; empty for an empty log. */
+  readonly after: string;
+  /** Absent until the apply has ended. */
+  readonly until?: string;
+};
+
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
   readonly commit?: string;
+  /** The last applies that wrote, the oldest first. */
+  readonly applies?: readonly RecordedApply[];
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
   readonly secrets?: string;
   readonly orphans: readonly RecordedOrphan[];

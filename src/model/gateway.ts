@@ -66,6 +66,9 @@ export type PreflightResult = {
   readonly references: readonly OutsideReference[];
 };
 
+/** The name of the caller in the gateway's audit log, and the time of its newest entry; empty for an empty log. */
+export type AuditMark = { readonly principal: string; readonly at: string };
+
 /** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
@@ -82,6 +85,8 @@ export interface Gateway {
   /** Replaces a resource completely; values that the request does not state are carried over from the fresh read. */
   update(fresh: LiveResource, request: WriteRequest): Promise<LiveResource>;
   remove(fresh: LiveResource): Promise<void>;
+  /** Returns where the audit log ends now; undefined if the gateway has no such log, or does not show it. */
+  auditMark(): Promise<AuditMark | undefined>;
   close(): Promise<void>;
 }
 

@@ -67,8 +67,15 @@ export function commitsOf({ commit, orphans, pending }: AppliedRecord): readonly
 }
 
 /** Returns whether a record says nothing but the last completely applied commit. */
-export function isPlainRecord({ commit, secrets, orphans, pending, lease }: AppliedRecord): boolean {
-  return commit !== undefined && secrets === undefined && orphans.length === 0 && pending.length === 0 && lease === undefined;
+export function isPlainRecord({ commit, applies = [], secrets, orphans, pending, lease }: AppliedRecord): boolean {
+  return (
+    commit !== undefined &&
+    applies.length === 0 &&
+    secrets === undefined &&
+    orphans.length === 0 &&
+    pending.length === 0 &&
+    lease === undefined
+  );
 }
 
 function parseJson(text: string): unknown {

@@ -5,11 +5,13 @@ import { headOf, openRepository } from '../git/repository.ts';
 import type { AppliedRecord, PendingWrites, RecordedOrphan } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, RefusedError } from '../model/errors.ts';
+import type { AuditMark } from '../model/gateway.ts';
 import type { Allowance, Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isHeldByOther, newLease } from './apply-lease.ts';
 import { commitsOf, isPlainRecord, readAppliedRecord, recordMessage, type ReadRecord } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
+import { withApply } from './recorded-applies.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
 
 /** What recording an apply needs besides the project. */
@@ -17,6 +19,8 @@ export type RecorderInput = PlanBaseInput & {
   /** The record that the plan was made with; read again if undefined. */
   readonly read?: ReadRecord | undefined;
   readonly allowed: readonly Allowance[];
+  /** Reads where the gateway's audit log ends; undefined if it shows none. */
+  readonly auditMark: () => Promise<AuditMark | undefined>;
   readonly now: () => Date;
   /** The name of this run. */
   readonly run: string;
@@ -77,6 +81,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   const name = appliedRefName(repository.prefix, target.name);
   const pushes = input.options.origin && hasOrigin(repository);
   let begun: ReadRecord | undefined;
+  let mark: AuditMark | undefined;
   const read = async (): Promise<ReadRecord> => {
     const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
@@ -89,7 +94,8 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
         const { record } = found;
         if (isHeldByOther(record.lease, input.run, input.now())) warnings = overridden([lockedRefusal(record.lease)], input.allowed);
         const { commit, isApplied } = await headState(site, input);
-        const next = withPending(record, { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
+        mark = await input.auditMark();
+        const next = withPending(withApply(record, mark), { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
         const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
         const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
         if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
@@ -104,11 +110,12 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
     async end(end) {
       try {
         const { commit, isApplied } = await headState(site, input);
-        const { record, localId, originId } = begun ?? (await read());
+        const { record: before, localId, originId } = begun ?? (await read());
+        const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
         const applied = isApplied ? commit : undefined;
         const completes = end.complete && applied !== undefined;
-        const next = completes ? completeRecord(end, applied) : incompleteRecord(record, end, applied);
-        const isSaved = begun === undefined && isSameRecord(next, record) && (!pushes || originId === localId);
+        const next = completes ? completeRecord(record, end, applied) : incompleteRecord(record, end, applied);
+        const isSaved = begun === undefined && isSameRecord(next, before) && (!pushes || originId === localId);
         const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
         if (!isSaved) await setAppliedRef(repository, name, id, localId);
         const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
@@ -164,8 +171,8 @@ function withPending(record: AppliedRecord, writes: PendingWrites): AppliedRecor
   return { ...record, pending: [...others, { ...writes, objects, edges: [...edges.values()] }] };
 }
 
-function completeRecord({ orphans, secrets }: RecordedEnd, commit: string): AppliedRecord {
-  return { commit, ...(secrets === undefined ? {} : { secrets }), orphans, pending: [] };
+function completeRecord({ applies }: AppliedRecord, { orphans, secrets }: RecordedEnd, commit: string): AppliedRecord {
+  return { commit, ...(applies === undefined ? {} : { applies }), ...(secrets === undefined ? {} : { secrets }), orphans, pending: [] };
 }
 
 /** Adds the writes of an apply that was not complete. The base declares the writes of its own commit already. */

@@ -165,12 +165,12 @@ test("a private repository's record is read and written with the job's token, wh
     const step = { cwd, event: 'push', payload: {}, env };
     const applied = await bench.bundled({ ...step, inputs: { mode: 'apply' } });
     expect(applied).toMatchObject({ code: 0, summary: expect.stringContaining('here and on origin') });
-    expect(git(join(root, 'access.git'), 'rev-parse refs/ostiary/applied/production')).toBe(head);
+    expect(git(join(root, 'access.git'), 'rev-parse refs/ostiary/applied/production^1')).toBe(head);
     git(cwd, 'update-ref -d refs/ostiary/applied/production');
     git(cwd, 'update-ref -d refs/ostiary/origin/production');
     const planned = await bench.step({ ...step, inputs: { mode: 'plan' } });
     expect(planned).toMatchObject({ code: 0, outputs: { changed: 'false' } });
-    expect(git(cwd, 'rev-parse refs/ostiary/applied/production')).toBe(head);
+    expect(git(cwd, 'rev-parse refs/ostiary/applied/production^1')).toBe(head);
     const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
     for (const { stdout, stderr, summary } of [applied, planned]) expect(`${stdout}${stderr}${summary}`).not.toContain(basic);
     const other = await bench.step({ ...step, inputs: { mode: 'plan', 'github-token': 'ghs_of-another-app', comment: 'false' } });

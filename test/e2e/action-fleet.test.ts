@@ -104,7 +104,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
   expect(await gateway.names('/connections')).toContain('fleet-east');
   expect(await look(hoop, '/connections/fleet-west')).toMatchObject({ name: 'fleet-west' });
   const head = git(cwd, 'rev-parse HEAD');
-  expect(git(origin, 'for-each-ref --format=%(refname):%(objectname) refs/ostiary').split('\n')).toEqual([
+  expect(git(origin, 'for-each-ref --format=%(refname):%(parent) refs/ostiary').split('\n')).toEqual([
     `refs/ostiary/applied/east:${head}`,
     `refs/ostiary/applied/west:${head}`,
   ]);

@@ -52,7 +52,7 @@ describe('apply on merge', () => {
     git(cwd, `remote add origin file://${origin}`);
     const { number, commit } = await merge('merged');
     const applied = await apply(cwd, commit, { bundled: true });
-    expect(git(origin, 'rev-parse refs/ostiary/applied/production')).toBe(git(cwd, 'rev-parse HEAD'));
+    expect(git(origin, 'rev-parse refs/ostiary/applied/production^1')).toBe(git(cwd, 'rev-parse HEAD'));
     expect(applied.summary).toMatch(/git\/applied-recorded[\s\S]*on origin/);
     expect(applied).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'true' } });
     expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ created: 2, failed: 0 });

@@ -46,7 +46,13 @@ export async function record(
   { below = '', orphans = [] }: { readonly below?: string; readonly orphans?: readonly RecordedOrphan[] } = {},
 ): Promise<readonly Diagnostic[]> {
   const input = inputAt(join(folder, below), flags);
-  const recorder = await openRecorder({ ...input, allowed: [], now: () => new Date(0), run: 'test' });
+  const recorder = await openRecorder({
+    ...input,
+    allowed: [],
+    auditMark: () => Promise.resolve(undefined),
+    now: () => new Date(0),
+    run: 'test',
+  });
   return recorder.end({ complete: true, orphans, writes: { objects: [], edges: [] }, deleted: new Set() });
 }
 

@@ -86,7 +86,7 @@ describe('a repository of plain files', () => {
     expect(failed).toEqual([]);
     const recorded = `${repository.git('rev-parse', 'HEAD')} refs/ostiary/applied/infra%2Fprod%2Fproduction`;
     for (const { git } of [repository, origin])
-      expect(git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/ostiary/applied')).toBe(recorded);
+      expect(git('for-each-ref', '--format=%(parent) %(refname)', 'refs/ostiary/applied')).toBe(recorded);
   });
 });
 

@@ -218,6 +218,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       end(begun);
       return live(written, true);
     },
+    auditMark: () => Promise.resolve(undefined),
     async remove(fresh) {
       const begun = await beginWrite('DELETE', fresh.id);
       if (store.rows.has(fresh.uid)) store.drop(writable(begun, fresh).uid, 'caller');

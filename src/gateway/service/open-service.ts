@@ -1,3 +1,5 @@
+import { timeKey } from '../../model/time-key.ts';
+import type { AuditMark } from '../../model/gateway.ts';
 import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
@@ -220,8 +222,7 @@ type AuditSession = { readonly client: Pick<GatewaySession['client'], 'send'>; r
 
 /** Reads the newest successful writes in the gateway's audit log; returns undefined where the gateway does not show a log. */
 export async function readWrites(session: AuditSession, since: Date, most: number): Promise<readonly AuditedWrite[] | undefined> {
-  const caller = await session.client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
-  const self = caller.status < 300 && isObject(caller.body) ? firstText(caller.body, ['name', 'email', 'id']) : '';
+  const self = await readCallerName(session);
   const writes: AuditedWrite[] = [];
   for (let page = 1; writes.length < most && page <= maxPages; page += 1) {
     const path = `/audit/logs?page=${page}&page_size=${pageSize}&created_after=${encodeURIComponent(since.toISOString())}`;
@@ -233,6 +234,29 @@ export async function readWrites(session: AuditSession, since: Date, most: numbe
     if (rows.length !== pageSize) break;
   }
   return writes;
+}
+
+/** Returns the name of the caller in the audit log; empty if the gateway does not report it. */
+async function readCallerName({ client }: AuditSession): Promise<string> {
+  const { status, body } = await client.send({ method: 'GET', path: '/userinfo', accept: unavailableStatuses });
+  return status < 300 && isObject(body) ? firstText(body, ['name', 'email', 'id']) : '';
+}
+
+/** Reads where the audit log ends; returns undefined where the gateway shows neither a log nor the name of the caller. */
+export async function readAuditMark(session: AuditSession): Promise<AuditMark | undefined> {
+  const principal = await readCallerName(session);
+  if (principal === '') return undefined;
+  const { status, body } = await session.client.send({
+    method: 'GET',
+    path: `/audit/logs?page=1&page_size=${pageSize}`,
+    accept: unavailableStatuses,
+  });
+  const rows = status < 300 && isObject(body) ? body['data'] : undefined;
+  if (!Array.isArray(rows)) return undefined;
+  // Writes at the same time may be listed in another order than that of their times.
+  const times = rows.flatMap((row) => (isObject(row) ? [toText(row['created_at'])] : []));
+  const newest = times.reduce((left, right) => (timeKey(right) > timeKey(left) ? right : left), '');
+  return { principal, at: newest };
 }
 
 function parseWrite(row: JsonObject, self: string, dialect: AuditSession['dialect']): readonly AuditedWrite[] {

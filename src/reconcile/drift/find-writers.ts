@@ -1,20 +1,27 @@
 import type { DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
+import { withoutApplyWrites, type ApplyRecordOfWrites } from './apply-writes.ts';
 import { liveKeyOf, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/resolve-references.ts';
 
-type WriterContext = { readonly desired: DesiredState; readonly live: LiveState; readonly writes: readonly AuditedWrite[] };
+type WriterContext = {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly writes: readonly AuditedWrite[];
+  /** What is known of the writes of applies. */
+  readonly record?: ApplyRecordOfWrites | undefined;
+};
 
 /**
  * Finds the audited writes to each object that a plan changes, and to both ends of each edge, in the order of the log. The gateway
  * id of a deleted object is known only if the log has it next to the name. Writes before the last creation are left out: they
- * belong to an earlier object with the same name.
+ * belong to an earlier object with the same name, and so are the writes of applies.
  */
 export function findWriters(
   { changes, edges }: Pick<Diff, 'changes' | 'edges'>,
-  { desired, live: read, writes }: WriterContext,
+  { desired, live: read, writes, record }: WriterContext,
 ): ReadonlyMap<ResourceId, readonly AuditedWrite[]> {
   const live = withNames(read, renamesOf(changes));
   const uids = new Map(live.resources.map(({ id, uid }) => [id, uid]));
@@ -40,7 +47,9 @@ export function findWriters(
     const deletion = loneDeletion(id, missing, { desired, live, writes });
     if (deletion !== undefined) found.set(id, new Set([...(found.get(id) ?? []), deletion]));
   }
-  return new Map([...found].filter(([, own]) => own.size > 0).map(([id, own]) => [id, writes.filter((write) => own.has(write))]));
+  const others = withoutApplyWrites(writes, record);
+  const listed = [...found].map(([id, own]) => [id, writes.flatMap((write) => (own.has(write) ? (others.get(write) ?? []) : []))] as const);
+  return new Map(listed.filter(([, own]) => own.length > 0));
 }
 
 /** Returns the writes since the last creation. */
