@@ -225,7 +225,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   if (refusals.length > 0) throw new RefusedError(refusals);
   if (writes === 0 || flags.yes) return;
   const { errors, note } = printerFor(context, flags);
-  if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', errors));
+  if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
   if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'not applied: nobody said yes');

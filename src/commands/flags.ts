@@ -16,6 +16,14 @@ export const defaultDatabase = '.ostiary/gateway';
 /** A report file that is written besides the printed output. */
 export type ReportFlag<F = Format> = { readonly format: F; readonly path: string };
 
+/** Flags of reports in Markdown and HTML. */
+export type ReportFlags = {
+  /** The URL of the top of the repository at one commit; positions become links below it. */
+  readonly linkBase?: string;
+  /** The longest Markdown, in characters. */
+  readonly maxLength?: number;
+};
+
 /** `resolve` reads the values of secrets; `unresolved` compares only their sources. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;
 
@@ -47,6 +55,7 @@ export type ViewFlags = TargetFlags & { readonly format: ViewFormat };
 
 /** Flags of commands that plan. */
 export type PlanFlags = TargetFlags &
+  ReportFlags &
   PlanBaseOptions & {
     readonly format: Format;
     readonly report: readonly ReportFlag[];

@@ -110,6 +110,8 @@ export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Co
     .addOption(formatOption(formatsFor(subject, 'print')))
     .optionsGroup(groups.report)
     .option('--report <format=path>', `also write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
+    .option('--link-base <url>', 'link files below this URL, in Markdown and HTML: https://HOST/PROJECT/-/blob/COMMIT', parseLinkBase)
+    .option('--max-length <n>', 'the longest Markdown, in characters (default: 65536)', wholeNumber(1000, 10_000_000))
     .addOption(todayOption())
     .optionsGroup(groups.refusals)
     .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
@@ -182,6 +184,15 @@ function collectAllowance(text: string, earlier: readonly Allowance[]): readonly
 function split(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Returns the URL of a folder without its final slash. Throws InvalidArgumentError for anything that files cannot be below. */
+export function parseLinkBase(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && [url.search, url.hash, url.username, url.password].every((part) => part === '');
+  if (!isPlain || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw new InvalidArgumentError('an http or https URL without a query, such as https://gitlab.example.com/team/access/-/blob/COMMIT');
+  return url.href.replace(/\/+$/, '').replaceAll(/[()|]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** Makes a parser for whole numbers; it throws InvalidArgumentError for a number outside the range. */

@@ -54,7 +54,7 @@ export async function runValidate(flags: ValidateFlags, context: CliContext): Pr
   const document = findingsDocument({ targets: [{ diagnostics: all }], version, pathOf: (file) => file, fallback });
   const json = await renderJsonDocument(document, flags.format);
   if (json !== undefined) printDocument(json);
-  else if (all.length > 0) (hasErrors(all) ? note : hint)(await renderReport(document, 'text', errors));
+  else if (all.length > 0) (hasErrors(all) ? note : hint)(await renderReport(document, 'text', { terminal: errors }));
   if (hasErrors(all)) return 3;
   if (json === undefined)
     print(

@@ -29,9 +29,14 @@ export type Tree = { readonly page: string; readonly commit: string; readonly pa
 
 /** Returns links to files and lines at one commit. */
 export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
-  const base = `${page}/blob/${commit.slice(0, linkedHash)}`;
+  return linksBelow(`${page}/blob/${commit.slice(0, linkedHash)}`, pathOf);
+}
+
+/** Returns links below a URL that stands for the top of the repository at one commit, such as `https://host/group/project/-/blob/COMMIT`. */
+export function linksBelow(base: string, pathOf: Tree['pathOf']): LinkOf {
+  const [, page] = /^(.*)\/blob\/[^/]+$/.exec(base) ?? [];
   return (at) => {
-    if ('commit' in at) return `${page}/commit/${urlSegment(at.commit.slice(0, linkedHash))}`;
+    if ('commit' in at) return page === undefined ? undefined : `${page}/commit/${urlSegment(at.commit.slice(0, linkedHash))}`;
     const path = pathOf(at.file);
     return path === undefined ? undefined : `${base}/${urlPath(path)}#L${at.line}`;
   };
@@ -41,7 +46,7 @@ export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
 const linkedHash = 12;
 
 /** Encodes a path, so that nothing in it ends the link or a table's cell. */
-export function urlPath(path: string): string {
+function urlPath(path: string): string {
   return path.split('/').map(urlSegment).join('/');
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { ReportDocument } from './document.ts';
+import type { LinkOf, ReportDocument } from './document.ts';
 import { toJsonText } from './serialize.ts';
 import { plainPalette, type Terminal } from './text/wrap.ts';
 
@@ -8,38 +8,46 @@ export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'expl
 
 export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit' | 'sarif' | 'annotations';
 
+/** The colors and the width of text, by default none; the links of Markdown and pages, and the longest Markdown in characters. */
+export type RenderOptions = {
+  readonly terminal?: Terminal | undefined;
+  readonly linkOf?: LinkOf | undefined;
+  readonly limit?: number | undefined;
+};
+
 type ReportFormat = {
   readonly name: FormatName;
   readonly subjects: readonly ReportSubject[];
   /** The format is written to files with `--report`, and never printed. */
   readonly fileOnly?: true;
 } & (
-  | { readonly load: () => Promise<(document: ReportDocument, terminal: Terminal) => string> }
+  | { readonly load: () => Promise<(document: ReportDocument, options: RenderOptions) => string> }
   /** The format is a JSON document; those of several targets are merged. */
   | { readonly loadJson: () => Promise<(document: ReportDocument) => JsonObject> }
 );
 
 const allSubjects: readonly ReportSubject[] = ['plan', 'apply', 'drift', 'pull', 'test', 'explain', 'validate'];
 
+async function loadText(): Promise<(document: ReportDocument, options: RenderOptions) => string> {
+  const { renderReportText } = await import('./text/text.ts');
+  return (document, { terminal = { color: plainPalette, full: true } }) => renderReportText(document, terminal);
+}
+
 /** Every format. A renderer is loaded when a run asks for it. To add a format, write its renderer, and add its name and a line here. */
 const formats: readonly ReportFormat[] = [
-  { name: 'text', subjects: allSubjects, load: async () => (await import('./text/text.ts')).renderReportText },
+  { name: 'text', subjects: allSubjects, load: loadText },
   { name: 'json', subjects: allSubjects, loadJson: () => Promise.resolve(({ json }) => json()) },
-  { name: 'markdown', subjects: ['plan', 'apply', 'drift'], load: async () => (await import('./markdown/markdown.ts')).renderFullMarkdown },
+  { name: 'markdown', subjects: ['plan', 'apply', 'drift'], load: async () => (await import('./markdown/markdown.ts')).renderMarkdown },
   { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtmlPage },
   { name: 'junit', subjects: ['test'], load: async () => (await import('./junit.ts')).renderJunit },
   { name: 'sarif', subjects: ['validate', 'run'], loadJson: async () => (await import('./sarif.ts')).sarifDocument },
   { name: 'annotations', subjects: ['run'], load: async () => (await import('./annotations.ts')).renderAnnotations },
 ];
 
-/** Renders a document; `terminal` has the colors and the width of text, by default none, and long lists whole. Throws for an unknown format. */
-export async function renderReport(
-  document: ReportDocument,
-  format: FormatName,
-  terminal: Terminal = { color: plainPalette, full: true },
-): Promise<string> {
+/** Renders a document; text has no colors and all lists whole unless `terminal` says otherwise. Throws for an unknown format. */
+export async function renderReport(document: ReportDocument, format: FormatName, options: RenderOptions = {}): Promise<string> {
   const found = formatNamed(format);
-  return 'loadJson' in found ? toJsonText((await found.loadJson())(document)) : (await found.load())(document, terminal);
+  return 'loadJson' in found ? toJsonText((await found.loadJson())(document)) : (await found.load())(document, options);
 }
 
 /** Renders a document as a JSON document; undefined if the format is another text. */

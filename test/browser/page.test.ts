@@ -108,6 +108,24 @@ test('search and filters show the matching objects and their count, also by keyb
   expect(await page.locator('details table').first().innerText()).toContain('sre');
 });
 
+const reviewedBy =
+  (...reviewers: readonly string[]) =>
+  (index: number): JsonObject => ({ reviewers: [...reviewers], connection_tags: { env: ['prod', 'staging', 'dev'][index % 3] ?? '' } });
+
+test('changes beyond 20 are folded until a search finds them; a single change has no table of before and after', async () => {
+  const { page } = await open(await pageOf(some(25, reviewedBy('dba', 'sre')), some(25, reviewedBy('dba'))), { width: 360 });
+  const folds = page.locator('details[data-rest] > summary');
+  expect(await folds.allInnerTexts()).toEqual(['5 more connections', '5 more changes']);
+  const last = page.locator('details[data-way]', { hasText: 'db-0024' }).last();
+  expect(await last.isVisible()).toBe(false);
+  await page.locator('#search').fill('db-0024');
+  expect(await last.isVisible()).toBe(true);
+  const legend = await page.locator('table.picture caption').boundingBox();
+  expect(legend?.width).toBeLessThanOrEqual(360);
+  const single = await open(await pageOf(some(1, reviewedBy('dba', 'sre')), some(1, reviewedBy('dba'))));
+  expect(await single.page.locator('h2').allInnerTexts()).toEqual(['What it means', 'Connections and what protects them', 'Changes']);
+});
+
 const canaries = [
   '<img src=x onerror="window.canary=1">',
   '</style><script>window.canary=1</script>',
@@ -134,10 +152,6 @@ test('no text of a manifest or a gateway runs as script or becomes HTML', async 
   expect(await page.locator('img, iframe, object, b, main script, svg[onload]').count()).toBe(0);
   expect(await page.locator('main').innerText()).toContain('<img src=x onerror');
 });
-
-const reviewedBy =
-  (...reviewers: readonly string[]) =>
-  (index: number): JsonObject => ({ reviewers: [...reviewers], connection_tags: { env: ['prod', 'staging', 'dev'][index % 3] ?? '' } });
 
 test('a page of 1,000 changed connections takes less than two seconds of CPU time', async () => {
   const html = await pageOf(some(1000, reviewedBy('dba', 'sre')), some(1000, reviewedBy('dba')));

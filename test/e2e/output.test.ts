@@ -55,6 +55,22 @@ describe('stdout is the result, stderr is the rest', () => {
     expect((await gateway.run('plan --detailed-exitcode', cwd)).stdout).toContain('No changes. 4 resources as in the manifests.');
   });
 
+  test('--link-base links files in Markdown and pages; --max-length shortens Markdown; both reject other values', async () => {
+    const base = 'https://gitlab.test/team/access/-/blob/1a2b3c4';
+    const linked = await gateway.run(`plan --format markdown --report html=linked.html --link-base ${base}/`, folder);
+    expect(linked.stdout).toContain(`[\`access/db.yaml:1\`](${base}/access/db.yaml#L1)`);
+    expect(readFileSync(join(folder, 'linked.html'), 'utf8')).toContain(`href="${base}/access/db.yaml#L1"`);
+    const short = await gateway.run('plan --format markdown --max-length 1000', folder);
+    expect(short.stdout.length).toBeLessThanOrEqual(1000);
+    expect(short.stdout).toMatch(/^### Plan for [\s\S]*\n\*\*Shortened to fit:\*\* left out /);
+    for (const wrong of ['--link-base gitlab.test', '--link-base javascript:alert(1)', '--link-base https://a:b@c.test', '--max-length 12'])
+      expect(await gateway.run(`plan ${wrong}`, folder)).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringContaining('cli/usage'),
+      });
+  });
+
   test('validate and get print JSON', async () => {
     const validated = await gateway.process('validate --format json', folder);
     expect(validated).toMatchObject({ code: 0, stderr: '' });

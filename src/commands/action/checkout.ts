@@ -1,14 +1,15 @@
-import { posix, relative, resolve, sep } from 'node:path';
+import { relative } from 'node:path';
 import { headOf, mayBeInRepository, openRepository } from '../../git/repository.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext } from '../context/cli-context.ts';
+import { repositoryPaths } from '../output/repository-paths.ts';
 
 /** The commit in the working tree. `pathOf` returns a file's path in the repository, undefined outside it. */
 export type Checkout = { readonly commit: string; readonly pathOf: (file: string) => string | undefined };
 
 /** Reads the checkout from the job's variables. */
 export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): Checkout {
-  return { commit: run.commit, pathOf: pathsIn(relative(run.workspace, context.cwd), context) };
+  return { commit: run.commit, pathOf: repositoryPaths(relative(run.workspace, context.cwd), context) };
 }
 
 /**
@@ -18,14 +19,5 @@ export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): 
 export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
   const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
-  return { commit: (await headOf(repository)) ?? run.commit, pathOf: pathsIn(repository.prefix, context) };
-}
-
-/** Makes a function that returns a file's path in the repository; `prefix` is the working directory below its top. */
-function pathsIn(prefix: string, { cwd }: CliContext): Checkout['pathOf'] {
-  return (file) => {
-    const below = relative(cwd, resolve(cwd, file));
-    const path = posix.join(...[prefix, below].map((one) => one.split(sep).join(posix.sep)));
-    return path === '.' || path === '..' || path.startsWith('../') ? undefined : path;
-  };
+  return { commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }

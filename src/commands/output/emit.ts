@@ -8,20 +8,22 @@ import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { absolutePath, configInForce, type ResolvedConfig } from '../../project/resolved-config.ts';
-import type { ReportDocument } from '../../report/document.ts';
-import { renderJsonDocument, renderReport, type FormatName } from '../../report/formats.ts';
+import { linksBelow, type ReportDocument } from '../../report/document.ts';
+import { renderJsonDocument, renderReport, type FormatName, type RenderOptions } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
 import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import type { ReportFlag } from '../flags.ts';
+import type { ReportFlag, ReportFlags } from '../flags.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
+import { locateRepository } from '../../git/locate-repository.ts';
 import type { Printer } from './printer.ts';
+import { repositoryPaths } from './repository-paths.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
 export type OutputOptions = {
-  readonly flags: { readonly format: FormatName; readonly report?: readonly ReportFlag[] };
+  readonly flags: ReportFlags & { readonly format: FormatName; readonly report?: readonly ReportFlag[] };
   readonly context: CliContext;
   readonly printer: Printer;
   /** The report was printed before: only the files remain to be written. */
@@ -33,14 +35,15 @@ type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live'
 
 /** Prints a document and writes its report files. Throws the first error of writing them after it has tried all. */
 export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {
+  const options = renderOptions(flags, context);
   if (printed !== true) {
     const json = await renderJsonDocument(document, flags.format);
     if (json !== undefined) printer.printDocument(json);
-    else printer.print(await renderReport(document, flags.format, printer.results));
+    else printer.print(await renderReport(document, flags.format, { ...options, terminal: printer.results }));
   }
   const errors: unknown[] = [];
   for (const { format, path } of flags.report ?? []) {
-    const text = await renderReport(document, format);
+    const text = await renderReport(document, format, options);
     try {
       writeReport(absolutePath(path, context), text);
     } catch (error) {
@@ -48,6 +51,13 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+/** Returns the links and the length that the flags ask for. The links are to files of the repository of the working directory. */
+function renderOptions({ linkBase, maxLength }: ReportFlags, context: CliContext): RenderOptions {
+  const prefix = linkBase === undefined ? '' : (locateRepository({ folder: context.cwd, env: context.env })?.prefix ?? '');
+  const linkOf = linkBase === undefined ? undefined : linksBelow(linkBase, repositoryPaths(prefix, context));
+  return { linkOf, limit: maxLength };
 }
 
 /** Emits a plan; warnings go to stderr. */

@@ -5,33 +5,46 @@ import { plural, shortList } from '../wording/counts.ts';
 import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText } from '../subjects/fold-similar.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
+import { sortByRisk } from '../subjects/alike-changes.ts';
 import type { LinkOf } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
 import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
-import { element, type Html, positionHtml, verdictBadge } from './markup.ts';
+import { element, joinHtml, type Html, positionHtml, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
 import { controlNames, searchText } from './matrix.ts';
 
 const mostLines = 200;
+const mostUnfolded = 20;
 const mostOutcomes = 2_000;
 
-/** Returns a group of changes, each with its differences folded. */
+/** Returns a group of changes by risk, each with its differences folded; changes beyond the first ones are in one fold. */
 export function groupSection(
   { title, changes: entries, edges }: ChangeGroup,
   verdictOf: (grouped: GroupedChange) => ProtectionVerdict,
   linkOf: LinkOf | undefined,
 ): Html {
-  return element('section', { 'data-part': true }, [
-    ...(title === '' ? [] : [element('h3', {}, title)]),
-    ...foldSimilar(entries, likenessOfChange).flatMap(({ entry, others }) => [
+  const changes = foldSimilar(sortByRisk(entries), likenessOfChange).map(({ entry, others }) =>
+    joinHtml([
       changeDetails(entry, verdictOf(entry), linkOf),
       ...(others.length === 0 ? [] : [element('p', { class: 'quiet' }, othersText(others.map(({ change }) => change.id)))]),
     ]),
+  );
+  return element('section', { 'data-part': true }, [
+    ...(title === '' ? [] : [element('h3', {}, title)]),
+    ...unfoldFirst(changes, 'more change'),
     ...edges.slice(0, mostOutcomes).map((edge) => heldEdge(edge)),
     ...(edges.length > mostOutcomes ? [element('p', { class: 'quiet' }, `and ${edges.length - mostOutcomes} more`)] : []),
   ]);
+}
+
+/** Returns the first elements, and the others in one fold, which a search opens. */
+export function unfoldFirst(elements: readonly Html[], word: string): readonly Html[] {
+  const rest = elements.slice(mostUnfolded);
+  if (rest.length === 0) return elements;
+  const fold = element('details', { 'data-part': true, 'data-rest': true }, [element('summary', {}, plural(rest.length, word)), ...rest]);
+  return [...elements.slice(0, mostUnfolded), fold];
 }
 
 function changeDetails({ change, edges, note, flips }: GroupedChange, way: ProtectionVerdict, linkOf: LinkOf | undefined): Html {

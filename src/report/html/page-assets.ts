@@ -33,7 +33,7 @@ ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
 .tools select { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: 6px; padding: .25rem; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 1px; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+table { border-collapse: collapse; } caption { text-align: left; color: var(--quiet); padding: .25rem 0; max-width: min(74rem, calc(100vw - 3rem)); }
 th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
 thead th { background: var(--shade); } td.tags { min-width: 20rem; }
 /* Measuring every cell of a long table takes longer than all else. */
@@ -51,7 +51,11 @@ summary .mono { font-weight: 600; }
 .refusals { border: 2px solid var(--weakens); border-radius: 6px; padding: .2rem 1rem; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
+  .scroll { overflow: visible; } table { width: 100%; } tr, li { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  table.picture, .many table.picture { min-width: 0; font-size: .7rem; } table.picture td, table.picture tbody th { white-space: normal; overflow-wrap: anywhere; }
+  td.tags { min-width: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+@media print { @page { margin: 12mm; } }
 `;
 
 /** The script for search, filters and printing. It reads attributes that Ostiary wrote, and never turns text into HTML. */
@@ -70,6 +74,8 @@ export const htmlScript: string = `
       row.hidden = !fits;
       if (fits) shown += 1;
     }
+    const filters = search.value.trim() !== '' || way.value !== '';
+    for (const rest of document.querySelectorAll('[data-rest]')) if (filters) rest.open = true;
     for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
     told.textContent = search.value.trim() === '' && way.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
   };

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
+import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
 import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
 import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
-import { groupSection, outcomeSection, impactTable, postureDetails } from './changes.ts';
+import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';
 import { matrixTable } from './matrix.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
@@ -22,7 +22,9 @@ const mostPostures = 1000;
 export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
-  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${sections.flatMap(({ heading }) => heading?.name ?? []).join(', ')}`;
+  const isRefused = !isApplied && sections.some(({ summary }) => summary?.type === 'plan' && summary.plan.refusals.length > 0);
+  const names = sections.flatMap(({ heading }) => heading?.name ?? []).join(', ');
+  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${names}${isRefused ? ': refused' : ''}`;
   const policy = `default-src 'none'; style-src '${hashOf(htmlStyle)}'; script-src '${hashOf(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
@@ -44,9 +46,9 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
 }
 
-/** Renders a document as a page without links to files. */
-export function renderHtmlPage(document: ReportDocument): string {
-  return renderHtml(document);
+/** Renders a document as a page, with links to files if they are known. */
+export function renderHtmlPage(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined }): string {
+  return renderHtml(document, linkOf);
 }
 
 function hashOf(text: string): string {
@@ -69,6 +71,8 @@ function tools(): Html {
 function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
   const isApplied = summary?.type === 'apply';
   const changes = blocksOfType(blocks, 'changes').map(({ group }) => groupSection(group, changeVerdict, linkOf));
+  // The headline of a single change says all that a table of before and after would.
+  const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
   return element('section', { 'aria-label': `Plan for ${heading?.name ?? ''}` }, [
     ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan)),
@@ -77,16 +81,15 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
     element('h2', {}, 'What it means'),
-    ...blocksOfType(blocks, 'headlines').map(({ headlines }) => headlineList(headlines, linkOf)),
-    ...blocksOfType(blocks, 'impact').flatMap(({ causes }) => [
-      element('h2', {}, 'What each cause reaches'),
-      ...impactTable(causes, linkOf),
-    ]),
+    ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
+    ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
+      causes.length === 0 ? [] : [element('h2', {}, 'What each cause reaches'), ...impactTable(causes, linkOf)],
+    ),
     ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
       matrix.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), matrixTable(matrix)],
     ),
     ...blocksOfType(blocks, 'postures').flatMap(({ connections }) =>
-      connections.length === 0 ? [] : [element('h2', {}, 'Before and after'), postureList(connections, linkOf)],
+      connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, linkOf)],
     ),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Left as it is'), ...lists]),
@@ -111,12 +114,39 @@ function overviewParagraphs(plan: Plan): readonly Html[] {
   ];
 }
 
-function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined): Html {
-  if (headlines.length === 0) return element('p', { class: 'quiet' }, 'Nobody is less or more protected than before.');
-  return element(
-    'ul',
-    { class: 'headlines' },
-    headlines.map(({ way, text, connections, causes }) => {
+/** Returns whether the plan has one change that affects one control of one connection, which a headline states. */
+function isSingleChange(blocks: readonly ReportBlock[]): boolean {
+  const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => block.headlines);
+  const changes = blocksOfType(blocks, 'changes').flatMap(({ group }) => [...group.changes, ...group.edges]);
+  const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
+  const [only] = connections;
+  return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.aspects.length === 1;
+}
+
+/** Returns an entry for the objects that one commit removed, with a link to that commit. */
+function deletionItem({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): Html {
+  const names = shortList(ids, mostNames).join(', ');
+  const commit = orphan?.removedIn;
+  const href = commit === undefined ? undefined : linkOf?.({ commit });
+  const hash = element('span', { class: 'mono' }, commit?.slice(0, 7) ?? '');
+  const removed = [
+    ' removed in ',
+    href === undefined ? hash : element('a', { href, rel: 'noreferrer' }, [hash]),
+    orphan?.subject === undefined ? '' : ` ${orphan.subject}`,
+  ];
+  return element('li', { class: 'weakens' }, [
+    element('strong', {}, ids.length === 1 ? 'Deletes 1 object' : `Deletes ${ids.length} objects`),
+    ' ',
+    element('span', { class: 'mono' }, names),
+    ...(commit === undefined ? [] : removed),
+  ]);
+}
+
+function headlineList(headlines: readonly Headline[], deletions: readonly Deletion[], linkOf: LinkOf | undefined): Html {
+  if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'Nobody is less or more protected than before.');
+  return element('ul', { class: 'headlines' }, [
+    ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
+    ...headlines.map(({ way, text, connections, causes }) => {
       const names = shortList(connections.map(nameOf), mostNames).join(', ');
       const places = causes.flatMap(({ place }) => (place === undefined ? [] : [place])).slice(0, 3);
       return element('li', { class: way }, [
@@ -129,7 +159,7 @@ function headlineList(headlines: readonly Headline[], linkOf: LinkOf | undefined
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
       ]);
     }),
-  );
+  ]);
 }
 
 function placeHtml(place: string, linkOf: LinkOf | undefined): Html {
@@ -139,12 +169,13 @@ function placeHtml(place: string, linkOf: LinkOf | undefined): Html {
 
 function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined): readonly Html[] {
   if (refusals.length === 0) return [];
-  const items = refusals.map(({ code, message, hint, resource, at }) =>
+  const items = refusals.map(({ code, message, hint, resource, at, allowable }) =>
     element('li', {}, [
       element('code', {}, code),
       ...(resource === undefined ? [] : [' ', element('span', { class: 'mono' }, resource)]),
       ` ${message}${hint === undefined ? '' : `: ${hint}`}`,
       ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
+      ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=reason`)])] : []),
     ]),
   );
   const heading = element('h2', {}, 'Refused: apply would not run this plan');
@@ -165,9 +196,10 @@ function allowanceList(allowed: Plan['allowed']): readonly Html[] {
 
 function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefined): Html {
   const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way) - verdicts.indexOf(right.way));
+  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, linkOf));
   const more = sorted.length - mostPostures;
   return element('div', { 'data-part': true }, [
-    ...sorted.slice(0, mostPostures).map((change) => postureDetails(change, linkOf)),
+    ...unfoldFirst(details, 'more connection'),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more connections; the JSON of the plan has them`)] : []),
   ]);
 }

@@ -44,11 +44,6 @@ type MarkdownOptions = {
   readonly fullReport?: string | undefined;
 };
 
-/** Renders a document as Markdown of the longest length that GitHub accepts. */
-export function renderFullMarkdown(document: ReportDocument): string {
-  return renderMarkdown(document);
-}
-
 function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),

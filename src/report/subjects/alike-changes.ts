@@ -9,10 +9,15 @@ export type AlikeChanges = { readonly first: GroupedChange; readonly all: readon
 /** As many changes as this are merged if they are alike. */
 const fewestAlike = 3;
 
-/** Sorts changes by their highest risk, the most dangerous first, and merges those that are alike. */
+/** Sorts changes by their highest risk, the most dangerous first. */
+export function sortByRisk(changes: readonly GroupedChange[]): readonly GroupedChange[] {
+  return changes.toSorted((left, right) => riskRank(right.change) - riskRank(left.change));
+}
+
+/** Sorts changes by their highest risk and merges those that are alike. */
 export function mergeAlike(changes: readonly GroupedChange[]): readonly AlikeChanges[] {
   const found = new Map<string, GroupedChange[]>();
-  for (const grouped of changes.toSorted((left, right) => riskRank(right.change) - riskRank(left.change))) {
+  for (const grouped of sortByRisk(changes)) {
     const key = contentOf(grouped);
     const alike = found.get(key) ?? [];
     alike.push(grouped);
