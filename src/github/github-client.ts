@@ -17,8 +17,9 @@ import { createPullRequestCalls, type PullRequestCalls } from './pull-calls.ts';
 /** An answer that is not a success; without headers if there was no answer. */
 type FailedAnswer = { readonly status: number; readonly message: string; readonly headers?: Readonly<Record<string, unknown>> };
 
-/** The longest that a job waits for a comment, in milliseconds. */
-const longestWait = 60_000;
+/** The wait after a rate limit without a time, and the longest that a job waits for GitHub in all, in milliseconds. */
+const usualWait = 60_000;
+const longestWait = 300_000;
 const repeatable = new Set(['GET', 'PATCH', 'PUT', 'DELETE']);
 
 /** Returns the milliseconds to wait before a request is sent again; undefined if it must not be repeated. */
@@ -30,6 +31,16 @@ export function retryDelay(error: unknown, method: string, attempt: number): num
   return wait === undefined || wait > longestWait ? undefined : wait;
 }
 
+/** Refusals that no permission of the job changes. */
+const knownCauses: readonly { readonly matches: RegExp; readonly hint: string }[] = [
+  { matches: /\blocked\b/i, hint: 'the conversation is locked: unlock it, then run the job again' },
+  {
+    matches: /not permitted to create or approve pull requests/i,
+    hint: 'allow it in the settings of the repository, and of its organization, under Actions, General; or give the token of an app as github-token',
+  },
+  { matches: /issues (?:has been|are) disabled/i, hint: 'enable issues in the settings of the repository, or write issue: false' },
+];
+
 /** Converts a failed request into an AppError with a hint; returns any other error unchanged. */
 export function githubError(error: unknown, request: string): unknown {
   const answer = failedAnswerOf(error);
@@ -39,10 +50,12 @@ export function githubError(error: unknown, request: string): unknown {
   const failure = (code: string, hint: string): AppError => new AppError(code, 4, message, { cause: error, hint });
   if (rateLimitWait(answer) !== undefined)
     return failure('github/rate-limited', 'too much is asked with this token; run the job again later');
+  const cause = knownCauses.find(({ matches }) => matches.test(answer.message));
+  if (cause !== undefined) return failure('github/refused', cause.hint);
   if (status === 401 || status === 403 || status === 404)
     return failure('github/forbidden', 'give the job the permissions that docs/github.md lists');
   if (status >= 500) return failure('github/unreachable', 'the result of the run stands; run the job again for what was to be told');
-  return failure('github/refused', 'read what GitHub says; is the pull request locked?');
+  return failure('github/refused', 'read what GitHub says');
 }
 
 function failedAnswerOf(error: unknown): FailedAnswer | undefined {
@@ -63,13 +76,17 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the milliseconds of a rate limit: `retry-after`, otherwise infinity or the longest wait; undefined if there is no rate limit. */
+/** Returns the milliseconds of a rate limit: `retry-after`, the time until the reset, infinity or the usual wait; undefined if there is no rate limit. */
 function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = headers['retry-after'];
   if (typeof after === 'string' && /^\d{1,9}$/.test(after)) return Number(after) * 1000;
-  if (headers['x-ratelimit-remaining'] === '0') return Number.POSITIVE_INFINITY;
-  return status === 429 || /secondary rate limit/i.test(message) ? longestWait : undefined;
+  const reset = headers['x-ratelimit-reset'];
+  if (headers['x-ratelimit-remaining'] === '0')
+    return typeof reset === 'string' && /^\d{1,12}$/.test(reset)
+      ? Math.max(1000, Number(reset) * 1000 - Date.now())
+      : Number.POSITIVE_INFINITY;
+  return status === 429 || /secondary rate limit/i.test(message) ? usualWait : undefined;
 }
 
 /** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
@@ -130,6 +147,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
     const answer = isObject(data) ? data['data'] : undefined;
     return isObject(answer) ? answer : {};
   };
+  let waited = 0;
   octokit.hook.wrap('request', async (request, asking) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -137,7 +155,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
         return isObject(answer.data) || Array.isArray(answer.data) ? answer : throwUnexpected('JSON');
       } catch (error) {
         const wait = attempt < attempts ? retryDelay(error, asking.method, attempt) : undefined;
-        if (wait === undefined) throw githubError(error, `${asking.method} ${asking.url}`);
+        if (wait === undefined || waited + wait > longestWait)
+          throw githubError(error, `${asking.method} ${new URL(octokit.request.endpoint(asking).url).pathname}`);
+        waited += wait;
         await sleep(wait);
       }
     }

@@ -21,8 +21,8 @@ export async function commentOnPullRequests(result: ReportedTask): Promise<reado
   if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
   if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
   const github = openRunGitHub(result.task, result);
-  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, result)) : [];
-  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, result)) : [];
+  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, result), 'a comment') : [];
+  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, result), 'the status of the deployment') : [];
   // Workflows without deployments do not grant the permission, and need no warning.
   return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
 }
@@ -35,13 +35,14 @@ export const missingToken: Diagnostic = {
   hint: 'leave the input github-token out, or write comment: false and issue: false',
 };
 
-/** Runs requests to GitHub; converts errors of GitHub to warnings, so that they never fail the run. */
-export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]>): Promise<readonly Diagnostic[]> {
+/** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
+export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]>, missing?: string): Promise<readonly Diagnostic[]> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
-    const { code, message, hint } = error;
+    const { code, hint } = error;
+    const message = missing === undefined ? error.message : `${missing} is missing: ${error.message}`;
     const [area = '', reason = ''] = code.split('/');
     return [{ code: `${area}/${reason}`, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }];
   }
@@ -75,15 +76,20 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
   const { numbers, diagnostics } = await findMergedSince(github, result);
   const body = result.markdown(stickyLimit - historyRoom);
   const end = { url: task.run.url, text: endOf(findings) };
+  const failures: Diagnostic[] = [];
   for (const number of numbers) {
-    await keepComment(github, {
-      number,
-      key: commentKeyOf(task.inputs, 'apply'),
-      bodyAfter: (previous) => withRunHistory(body, end, previous),
-      onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length === 0,
-    });
+    const posted = await withGitHubErrors(async () => {
+      await keepComment(github, {
+        number,
+        key: commentKeyOf(task.inputs, 'apply'),
+        bodyAfter: (previous) => withRunHistory(body, end, previous),
+        onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length === 0,
+      });
+      return [];
+    }, `the comment on pull request ${number}`);
+    for (const failure of posted) failures.push(failure);
   }
-  return diagnostics;
+  return [...diagnostics, ...failures];
 }
 
 const mostCommits = 100;

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { AppError } from '../../../src/model/errors.ts';
 import { openGitHub, type GitHub } from '../../../src/github/github-client.ts';
 import { json, reset, silence, stall, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
 
@@ -110,5 +111,52 @@ test.each<readonly [string, (github: GitHub) => Promise<unknown>, unknown]>([
 ])('%s that is none ends in words', async (_, ask, body) => {
   await expect(ask(gitHubAt(await server(json(200, body))))).rejects.toMatchObject({
     code: expect.stringMatching(/^github\/(?:unexpected-answer|refused)$/),
+  });
+});
+
+/** A client that records its waits. */
+function waitingAt({ url }: FlakyServer): { readonly github: GitHub; readonly waits: readonly number[] } {
+  const waits: number[] = [];
+  const sleep = (milliseconds: number): Promise<void> => Promise.resolve(void waits.push(milliseconds));
+  const place = { owner: 'octo', repo: 'access', token, apiUrl: url, graphqlUrl: `${url}/graphql`, version: '0.0.0' };
+  return { github: openGitHub({ ...place, sleep }), waits };
+}
+
+const soon = (seconds: number): string => String(Math.ceil(Date.now() / 1000) + seconds);
+
+test.each<readonly [string, Readonly<Record<string, string>>, number | undefined]>([
+  ['Retry-After: 90', { 'retry-after': '90' }, 90_000],
+  ['Retry-After: 299', { 'retry-after': '299' }, 299_000],
+  ['Retry-After: 301', { 'retry-after': '301' }, undefined],
+  ['a reset in two minutes', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon(120) }, 120_000],
+  ['a reset in an hour', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': soon(3600) }, undefined],
+])('waits out a rate limit within its bound: %s', async (_, headers, wait) => {
+  const there = await server([json(403, { message: 'API rate limit exceeded' }, headers), json(200, [comment(1)])]);
+  const { github, waits } = waitingAt(there);
+  const ended = await github.comments(7).then(
+    () => 'read',
+    (error: unknown) => (error instanceof AppError ? error.code : error),
+  );
+  expect(ended).toBe(wait === undefined ? 'github/rate-limited' : 'read');
+  expect(waits).toHaveLength(wait === undefined ? 0 : 1);
+  expect(Math.abs((waits[0] ?? 0) - (wait ?? 0))).toBeLessThan(60_000);
+});
+
+test('all waits together have a bound', async () => {
+  const there = await server(json(403, { message: 'secondary rate limit' }, { 'retry-after': '120' }));
+  const { github, waits } = waitingAt(there);
+  for (const number of [7, 8, 9]) await expect(github.comments(number)).rejects.toMatchObject({ code: 'github/rate-limited' });
+  expect(waits).toEqual([120_000, 120_000]);
+});
+
+test.each([
+  ['Unable to create comment because issue is locked.', /conversation is locked: unlock it/],
+  ['GitHub Actions is not permitted to create or approve pull requests.', /settings of the repository, and of its organization/],
+  ['Resource not accessible by integration', /permissions that docs\/github\.md lists/],
+])('names the cause of %s', async (message, hint) => {
+  const there = await server(json(403, { message }));
+  await expect(gitHubAt(there).createComment(7, 'hello')).rejects.toMatchObject({
+    message: expect.stringContaining('POST /repos/octo/access/issues/7/comments: 403'),
+    hint: expect.stringMatching(hint),
   });
 });
