@@ -157,6 +157,17 @@ test('text of manifests and gateways never becomes a command of GitHub or the ru
   expect(Object.keys(planned.outputs).toSorted()).toEqual(names);
 });
 
+test.each<[string, Parameters<typeof connection>[1], number, string]>([
+  ['exposed-db', {}, 6, 'exposes'],
+  ['reviewed-db', { reviewers: ['dba'] }, 0, 'neutral'],
+])('fail-on: exposes decides about the new connection %s', async (name, spec, code, risk) => {
+  const there = checkout({ [`access/${name}.yaml`]: connection(name, spec) });
+  const pull = await openPullRequest(bench.github(), name);
+  const planned = await plan(there, pull, { inputs: { 'fail-on': 'exposes' } });
+  expect(planned).toMatchObject({ code, outputs: { 'max-risk': risk } });
+  expect(planned.stdout.includes('risk/exposed')).toBe(code === 6);
+});
+
 /** The lines of a log that the runner takes as commands. */
 function commandsIn(log: string): readonly string[] {
   const commands: string[] = [];
