@@ -24,7 +24,7 @@ import { escapeTerminal } from '../report/escape.ts';
 import { setTimeout } from 'node:timers/promises';
 import { isLeased, runName } from '../project/apply-lease.ts';
 import { readPlanBase } from '../project/plan-base.ts';
-import { openRecorder, type ApplyRecorder, type RecordedEnd } from '../project/record-applied.ts';
+import { openRecorder, withLease, type ApplyRecorder, type RecordedEnd } from '../project/record-applied.ts';
 import { secretLookup } from './planning/read-saved-secrets.ts';
 import type { ResumedPlan } from './planning/resume-saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
@@ -131,7 +131,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags, context);
   const recorder = await recorderFor({ ...planned, planBase }, flags, context);
   const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan));
-  const result = await execute(planned, flags, context);
+  const result = await withLease(recorder, () => execute(planned, flags, context));
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);

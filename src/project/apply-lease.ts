@@ -6,8 +6,8 @@ import { readAppliedRecord } from './applied-record.ts';
 import type { PlanBaseInput } from './plan-base.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
-/** A lease lasts longer than nearly all applies; after that, the versions of objects protect as they do without a record. */
-const leaseMs = 15 * 60_000;
+/** How long a lease lasts after it was taken or renewed. */
+export const leaseMs: number = 15 * 60_000;
 
 /** Returns the name of this run. A job that runs again has the same name. */
 export function runName({ env }: Pick<ProjectContext, 'env'>): string {

@@ -8,7 +8,7 @@ import { AppError, RefusedError } from '../model/errors.ts';
 import type { AuditMark } from '../model/gateway.ts';
 import type { Allowance, Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { isHeldByOther, newLease } from './apply-lease.ts';
+import { isHeldByOther, leaseMs, newLease } from './apply-lease.ts';
 import { commitsOf, isPlainRecord, readAppliedRecord, recordMessage, type ReadRecord } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
 import { withApply } from './recorded-applies.ts';
@@ -43,11 +43,13 @@ export type RecordedEnd = {
 export type ApplyRecorder = {
   /** Throws RefusedError if another apply runs, or if the writes cannot be recorded. Returns warnings about what was overridden. */
   readonly begin: (writes: PendingWrites) => Promise<readonly Diagnostic[]>;
+  /** Extends the lease; a failure becomes a warning of `end`. */
+  readonly renew: () => Promise<void>;
   /** Returns warnings instead of errors: the apply is done. */
   readonly end: (end: RecordedEnd) => Promise<readonly Diagnostic[]>;
 };
 
-const noRecorder: ApplyRecorder = { begin: () => Promise.resolve([]), end: () => Promise.resolve([]) };
+const noRecorder: ApplyRecorder = { begin: () => Promise.resolve([]), renew: () => Promise.resolve(), end: () => Promise.resolve([]) };
 
 /** Returns the recorder of an apply; without a repository or a config file nothing is recorded. */
 export async function openRecorder(input: RecorderInput): Promise<ApplyRecorder> {
@@ -68,11 +70,29 @@ function brokenRecorder(error: AppError, { allowed }: RecorderInput): ApplyRecor
     async begin() {
       return overridden([recordRefusal(error)], allowed);
     },
+    renew: noRecorder.renew,
     async end() {
       return [notRecorded(error.message, error.hint)];
     },
   };
 }
+
+/** Runs work, and renews the lease of its apply while it runs. */
+export async function withLease<T>(recorder: ApplyRecorder, work: () => Promise<T>, intervalMs: number = leaseMs / 3): Promise<T> {
+  let renewal = Promise.resolve();
+  const timer = setInterval(() => {
+    renewal = renewal.then(recorder.renew);
+  }, intervalMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    await renewal;
+  }
+}
+
+/** A record that this apply has written, with its pending writes; the record before them is that of `read`. */
+type BegunApply = ReadRecord & { readonly pending: AppliedRecord };
 
 type Head = { readonly commit: string | undefined; readonly isApplied: boolean };
 
@@ -80,7 +100,8 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   const { repository, target } = site;
   const name = appliedRefName(repository.prefix, target.name);
   const pushes = input.options.origin && hasOrigin(repository);
-  let begun: ReadRecord | undefined;
+  let begun: BegunApply | undefined;
+  let lost: Diagnostic | undefined;
   let mark: AuditMark | undefined;
   const read = async (): Promise<ReadRecord> => {
     const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
@@ -100,34 +121,55 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
         const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
         if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
         await setAppliedRef(repository, name, commitId, found.localId);
-        begun = { ...found, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
+        begun = { ...found, pending: next, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
         return warnings;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof RefusedError) throw error;
         return [...warnings, ...overridden([recordRefusal(error)], input.allowed)];
       }
     },
-    async end(end) {
+    async renew() {
+      if (begun === undefined) return;
       try {
-        const { commit, isApplied } = await headState(site, input);
-        const { record: before, localId, originId } = begun ?? (await read());
-        const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
-        const applied = isApplied ? commit : undefined;
-        const completes = end.complete && applied !== undefined;
-        const next = completes ? completeRecord(record, end, applied) : incompleteRecord(record, end, applied);
-        const isSaved = begun === undefined && isSameRecord(next, before) && (!pushes || originId === localId);
-        const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
-        if (!isSaved) await setAppliedRef(repository, name, id, localId);
-        const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
-        if (completes) return [recordedNotice(applied, { name, target: target.name, pushes, failure })];
-        const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
-        return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
+        const { pending, localId, originId } = begun;
+        const id = await writeRecord(site, { ...pending, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
+        // Origin was not reachable before the first write, and that was allowed.
+        const failure = pushes && originId === localId ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
+        if (failure !== undefined) throw failure;
+        await setAppliedRef(repository, name, id, localId);
+        begun = { ...begun, localId: id, originId: originId === localId ? id : originId };
+        lost = undefined;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        return [notRecorded(error.message, error.hint)];
+        lost = leaseLost(error);
       }
     },
+    async end(end) {
+      const [notices, warnings] = [await endRecord(end), lost === undefined ? [] : [lost]];
+      return [...warnings, ...notices];
+    },
   };
+
+  async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
+    try {
+      const { commit, isApplied } = await headState(site, input);
+      const { record: before, localId, originId } = begun ?? (await read());
+      const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
+      const applied = isApplied ? commit : undefined;
+      const completes = end.complete && applied !== undefined;
+      const next = completes ? completeRecord(record, end, applied) : incompleteRecord(record, end, applied);
+      const isSaved = begun === undefined && isSameRecord(next, before) && (!pushes || originId === localId);
+      const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
+      if (!isSaved) await setAppliedRef(repository, name, id, localId);
+      const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
+      if (completes) return [recordedNotice(applied, { name, target: target.name, pushes, failure })];
+      const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
+      return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return [notRecorded(error.message, error.hint)];
+    }
+  }
 }
 
 /** Returns HEAD, and whether its manifests are those that are applied. */
@@ -246,6 +288,15 @@ function recordedNotice(commit: string, { name, target, pushes, failure }: Saved
 function notApplied(commit: string | undefined): Diagnostic {
   if (commit === undefined) return notRecorded('nothing is committed yet', 'commit the manifests, then apply again');
   return notRecorded(`the manifests that were applied are not those of HEAD (${commit.slice(0, 10)})`, 'commit them, then apply again');
+}
+
+function leaseLost({ message }: AppError): Diagnostic {
+  return {
+    code: 'git/locked',
+    severity: 'warning',
+    message: `the lease of this apply could not be renewed, so another apply may have run at the same time: ${message}`,
+    hint: 'plan again to see what is live',
+  };
 }
 
 function pushHint({ message }: AppError): string {

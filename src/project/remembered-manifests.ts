@@ -26,7 +26,8 @@ export async function readRemembered(site: CommittedTarget, record: AppliedRecor
   const written = new Map<ResourceId, readonly (DesiredResource | undefined)[]>();
   for (const orphan of record.orphans) {
     if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
-    objects.set(orphan.key ?? orphan.id, { ...orphan, key: orphan.key ?? orphan.id, resource: manifestAt(orphan.commit, orphan) });
+    const { id, key = id, uid } = orphan;
+    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
   }
   for (const { commit, objects: pending } of record.pending) {
     if (commit !== undefined && elsewhere.has(commit)) continue;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { loadTarget } from '../../src/project/manifests.ts';
 import type { TargetFlags } from '../../src/commands/flags.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../src/project/plan-base.ts';
-import { openRecorder } from '../../src/project/record-applied.ts';
+import { openRecorder, type ApplyRecorder } from '../../src/project/record-applied.ts';
 import { chooseTarget, resolveConfig } from '../../src/project/resolved-config.ts';
 import type { RecordedOrphan } from '../../src/model/applied-record.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
@@ -54,6 +54,11 @@ export async function record(
     run: 'test',
   });
   return recorder.end({ complete: true, orphans, writes: { objects: [], edges: [] }, deleted: new Set() });
+}
+
+/** Returns the recorder of an apply. */
+export function recorderAt({ folder }: TestRepository, run: string, now: () => Date): Promise<ApplyRecorder> {
+  return openRecorder({ ...inputAt(folder, {}), allowed: [], now, run });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {

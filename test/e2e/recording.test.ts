@@ -1,6 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../support/repository.ts';
-import { applied, codes, files, idsOf, planBase, record, url } from './plan-base.ts';
+import { RefusedError } from '../../src/model/errors.ts';
+import { withLease } from '../../src/project/record-applied.ts';
+import { applied, codes, files, idsOf, planBase, record, recorderAt, url } from './plan-base.ts';
 import { connection, guardrail } from './project.ts';
 
 const { make, makeOrigin, clone } = useRepositories();
@@ -92,5 +95,52 @@ describe('recording', () => {
     }
     expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
     expect(repository.git('rev-parse', 'refs/ostiary/applied/production')).toBe(repository.git('rev-parse', 'HEAD'));
+  });
+});
+
+describe('the lease of an apply', () => {
+  const minute = 60_000;
+  const writes = { objects: [{ id: 'Connection/a' as const, ours: true }], edges: [] };
+  const complete = { complete: true, orphans: [], writes, deleted: new Set<never>() };
+
+  it('is renewed while the apply runs, so that another one stops however long that takes', async () => {
+    const ours = make(files);
+    const other = clone(makeOrigin(ours));
+    let now = 0;
+    const clock = (): Date => new Date(now);
+    const first = await recorderAt(ours, 'other-machine:1:a', clock);
+    expect(await first.begin(writes)).toStrictEqual([]);
+    for (now = 10 * minute; now <= 60 * minute; now += 10 * minute) {
+      await first.renew();
+      await expect((await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).rejects.toThrow(RefusedError);
+    }
+    expect(codes(await first.end(complete))).toStrictEqual(['notice git/applied-recorded']);
+    expect(await (await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).toStrictEqual([]);
+  });
+
+  it('is renewed by a timer, and no renewal follows the end', async () => {
+    const ours = make(files);
+    const lengths: number[] = [];
+    const recorder = await recorderAt(ours, 'run', () => new Date(0));
+    const renew = async (): Promise<void> => void lengths.push(lengths.length);
+    expect(await withLease({ ...recorder, renew }, () => setTimeout(100).then(() => 'done'), 10)).toBe('done');
+    const count = lengths.length;
+    expect(count).toBeGreaterThan(1);
+    await setTimeout(50);
+    expect(lengths).toHaveLength(count);
+  });
+
+  it('warns if it cannot be renewed, because another apply took over', async () => {
+    const ours = make(files);
+    const other = clone(makeOrigin(ours));
+    let now = 0;
+    const first = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
+    await first.begin(writes);
+    now = 16 * minute;
+    const second = await recorderAt(other, 'other-machine:2:b', () => new Date(now));
+    expect(await second.begin(writes)).toStrictEqual([]);
+    await first.renew();
+    expect(codes(await first.end(complete))).toStrictEqual(['warning git/locked', 'warning git/applied-not-recorded']);
+    expect(codes(await second.end(complete))).toStrictEqual(['notice git/applied-recorded']);
   });
 });

@@ -4,6 +4,7 @@ import { openRunGitHub } from './open-run-github.ts';
 import { keepComment, stickyLimit } from '../../github/sticky-posts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
+import { remainingOrphans } from '../../model/plan/plan.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
 import { selectionKeyOf, type ActionInputs, type ActionMode } from './inputs.ts';
 import type { ActionTask, Findings, TaskResult } from './task.ts';
@@ -134,10 +135,11 @@ function outrun(number: number): Diagnostic {
   };
 }
 
-/** Returns true if there is a plan without changes, refusals and warnings. */
+/** Returns true if there is a plan without changes, orphans, refusals and warnings. */
 function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
   if (plan === undefined || exitCode !== 0) return false;
-  return plan.changes.length === 0 && plan.refusals.length === 0 && diagnostics.every(({ severity }) => severity === 'notice');
+  const isEmpty = plan.changes.length + remainingOrphans(plan).length + plan.refusals.length === 0;
+  return isEmpty && diagnostics.every(({ severity }) => severity === 'notice');
 }
 
 /** Sets the status of the deployment to the environment with the target's name. */

@@ -34,7 +34,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     released: input.released,
   });
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired, attached: input.remembered?.attached };
-  const removal = consent?.prune === true ? prunable(removed, ends) : keepAll;
+  const removal = consent?.prune === true ? prunable(removed, ends, prepared.uncertain) : keepAll;
   const edgeInput = {
     ...ends,
     orphans: new Set(removed.map(({ live: { id } }) => id)),
@@ -105,7 +105,7 @@ type Comparison = {
 type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
 
 /** Compares each desired resource with its live counterpart; resources in sync are only checked for unwatched protections. */
-function compareResources({ input, base, named, own }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
+function compareResources({ input, base, named, own, uncertain }: Prepared, { resources, kinds, reasons }: CompareInput): Comparison {
   const { live, desired } = named;
   const pastOf = lastAppliedLookup(base, { revert: input.consent?.revert, written: input.remembered?.written, registry: input.registry });
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
@@ -121,13 +121,14 @@ function compareResources({ input, base, named, own }: Prepared, { resources, ki
     const from = renamed.get(resource.key);
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
+    const ours = uncertain.has(resource.key) ? undefined : own.get(resource.key);
     const isWaiting = waiting.has(resource.key);
     const context: ChangeContext = {
       live: found,
       state: live,
       past,
-      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && !own.has(resource.key),
-      isCreated: own.get(resource.key)?.unfinished === true,
+      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && ours === undefined,
+      isCreated: ours?.unfinished === true,
       isWaiting,
       isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
       previewOnly: input.previewOnly === true,
@@ -255,7 +256,7 @@ function withIntent(draft: ChangeDraft): ChangeDraft {
 
 const keepAll: PruneDecision = { toDelete: [], kept: new Map() };
 
-function prunable(removed: readonly RemovedObject[], ends: EdgeInput): PruneDecision {
+function prunable(removed: readonly RemovedObject[], ends: EdgeInput, uncertain: ReadonlySet<ResourceId>): PruneDecision {
   const index = indexEdges(ends);
   const referenced = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
   return decidePrune(removed, [...index.edges.values()], {
@@ -263,6 +264,7 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput): PruneDeci
     isDeclared: (id) => index.declared.has(id),
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true || index.attached.has(edgeKey(edge)),
     isNamed: (id) => referenced.has(id),
+    isUncertain: (id) => uncertain.has(id),
   });
 }
 

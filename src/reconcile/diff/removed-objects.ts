@@ -44,7 +44,7 @@ export function decidePrune(removed: readonly RemovedObject[], edges: readonly E
   const kept = new Map<ResourceId, string>();
   for (const one of removed) {
     const named = known.isNamed(one.live.id) ? 'a manifest still refers to it' : undefined;
-    const reason = ownReason(one) ?? named ?? edgeReason(one.live.id, edges, { ...known, orphans });
+    const reason = ownReason(one, known) ?? named ?? edgeReason(one.live.id, edges, { ...known, orphans });
     if (reason !== undefined) kept.set(one.live.id, reason);
   }
   return { toDelete: removed.filter(({ live: { id } }) => !kept.has(id)), kept };
@@ -58,10 +58,14 @@ type PruneContext = {
   readonly isApplied: (ends: EdgeEnds) => boolean;
   /** Whether a manifest declares an edge to the object. */
   readonly isNamed: (id: ResourceId) => boolean;
+  /** Whether something else may have created the object. */
+  readonly isUncertain: (id: ResourceId) => boolean;
 };
 
-function ownReason({ base, live }: RemovedObject): string | undefined {
+function ownReason({ base, live }: RemovedObject, { isUncertain }: PruneContext): string | undefined {
   if (live.managedBy !== undefined) return `managed by ${live.managedBy}`;
+  if (isUncertain(live.id))
+    return 'an apply that was interrupted may have created it, or something else; it differs from that manifest: delete it yourself, or list it under released';
   return base.protect ? 'its last manifest says metadata.protect' : undefined;
 }
 

@@ -9,6 +9,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import { adaptToDialect } from './adapt-to-dialect.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
+import { findUncertain } from './uncertain-objects.ts';
 import { ownObjects, withRemembered, type OwnObjects } from './with-remembered.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
@@ -63,6 +64,8 @@ export type Prepared = {
   readonly applied: DesiredState | undefined;
   /** The live objects that are ours beyond the manifests of the base. */
   readonly own: OwnObjects;
+  /** Those of them that something else may have created. */
+  readonly uncertain: ReadonlySet<ResourceId>;
   readonly named: NamedStates;
 };
 
@@ -84,6 +87,7 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
   const { desired: adapted, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
   const own = ownObjects(input.remembered, live);
+  const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
   const base = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
   const { desired, diagnostics: replaced } = resolveReplacements(adapted, live, {
@@ -95,7 +99,7 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
-  return { value: { input, desired, live, base, applied, own, named: nameStates(desired, live) }, diagnostics };
+  return { value: { input, desired, live, base, applied, own, uncertain, named: nameStates(desired, live) }, diagnostics };
 }
 
 function nameStates(desired: DesiredState, live: LiveState): NamedStates {

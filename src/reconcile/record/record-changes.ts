@@ -83,13 +83,15 @@ export function orphansAfter({ plan, desired, live, base, remembered, released }
     .map(({ base: resource, live: { uid } }): RecordedOrphan => {
       const { id, key } = resource;
       const before = own.get(key);
+      // Without an id of the gateway, the next plan compares it with its manifest again.
+      const isCertain = before?.unfinished !== true;
       const commit = before === undefined ? base?.commit : before.commit;
       const place = resource.locate('');
       const at = before?.at ?? `${place.file.slice(place.file.indexOf(':') + 1)}:${place.line}`;
       const { removedIn, subject } = described.get(id) ?? before ?? {};
       return {
         ...identityOf(id, key),
-        uid,
+        ...(isCertain ? { uid } : {}),
         ...(commit === undefined ? {} : { commit }),
         at: at.slice(0, 4096),
         ...(removedIn === undefined ? {} : { removedIn }),
