@@ -84,7 +84,7 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
         number,
         key: commentKeyOf(task.inputs, 'apply'),
         bodyAfter: (previous) => withRunHistory(body, end, previous),
-        onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length === 0,
+        onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
       });
       return [];
     }, `the comment on pull request ${number}`);
@@ -135,10 +135,14 @@ function outrun(number: number): Diagnostic {
   };
 }
 
+function orphansOf({ plan }: Pick<Findings, 'plan'>): number {
+  return plan === undefined ? 0 : remainingOrphans(plan).length;
+}
+
 /** Returns true if there is a plan without changes, orphans, refusals and warnings. */
 function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boolean {
   if (plan === undefined || exitCode !== 0) return false;
-  const isEmpty = plan.changes.length + remainingOrphans(plan).length + plan.refusals.length === 0;
+  const isEmpty = plan.changes.length + orphansOf({ plan }) + plan.refusals.length === 0;
   return isEmpty && diagnostics.every(({ severity }) => severity === 'notice');
 }
 

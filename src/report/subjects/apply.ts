@@ -2,6 +2,7 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import { remainingOrphans, type Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
+import { orphanNotices } from './groups.ts';
 import { targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
@@ -12,7 +13,10 @@ export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () =>
       applied.map(({ plan, result }) => ({
         heading: { title: 'Apply to', name: plan.target.name, url: plan.target.url },
         summary: { type: 'apply', plan, result },
-        blocks: [{ type: 'outcomes', result }],
+        blocks: [
+          { type: 'notices', lines: orphanNotices({ orphans: [], changes: [], ...plan }) },
+          { type: 'outcomes', result },
+        ],
         pageBlocks: planBlocks,
       })),
   };
