@@ -58,7 +58,7 @@ export async function record(
 
 /** Returns the recorder of an apply. */
 export function recorderAt({ folder }: TestRepository, run: string, now: () => Date): Promise<ApplyRecorder> {
-  return openRecorder({ ...inputAt(folder, {}), allowed: [], now, run });
+  return openRecorder({ ...inputAt(folder, {}), allowed: [], auditMark: () => Promise.resolve(undefined), now, run });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {
