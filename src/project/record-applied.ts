@@ -259,7 +259,9 @@ function recordRefusal(failure: AppError): Refusal {
 
 /** Returns whether another run changed the ref. */
 function isStale({ message }: AppError): boolean {
-  return /stale info|fetch first|but expected|reference already exists|unable to resolve reference/.test(message);
+  return /stale info|fetch first|but expected|failed to update ref|cannot lock ref|reference already exists|unable to resolve reference/.test(
+    message,
+  );
 }
 
 /** Returns a warning for each overridden refusal. Throws RefusedError for the others. */
