@@ -70,7 +70,7 @@ test('a pull request and its merge run for all targets: each has a comment, a re
   };
   const { cwd, number, plan } = await proposal('fleet', { 'ostiary.yaml': settings(hoop) }, files);
   const planned = await plan({ 'all-targets': 'true', out: 'plan-{target}.json', report: 'json=report-{target}.json' });
-  expect(planned).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', changed: 'true', 'max-risk': 'neutral' } });
+  expect(planned).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', changed: 'true', 'max-risk': 'exposes' } });
   expect(JSON.parse(planned.outputs['counts'] ?? '')).toMatchObject({ create: 5, update: 0 });
   const { targets = '', digest } = planned.outputs;
   expect([digest, JSON.parse(targets)]).toEqual([

@@ -70,7 +70,7 @@ test('a connection that was deleted with a secret that it kept is a drift like a
     /~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed[\s\S]*Drift: 1 object changed by hand/,
   );
   expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
-  expect((await run('drift --format markdown')).stdout).toMatch(/^\| `access_max_duration` changed by hand[^|]*\| strengthens \|/m);
+  expect((await run('drift --format markdown')).stdout).toMatch(/^! access_max_duration \(held\): null → 1 min$/m);
   expect((await run('explain Connection/kept secret')).stdout).toContain('the gateway has none');
   repository.write({ 'access/gone.yaml': connection('kept', { reviewers: ['dba'], secret: { 'envvar:PASS': { keep: true } } }) });
   expect((await run('drift')).stdout).toContain('Drift: 1 object changed by hand. 1 pending');

@@ -44,18 +44,18 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   expect(code).toBe(6);
   expect(stdout).toMatch(/^ {2}1 connection loses a reviewer group \(orders-db; [^)]*\)\s+access\/orders\/databases\.yaml:\d+$/m);
   expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-admin; [^)]*\)\s+access\/payments\/services\.yaml:\d+$/m);
-  expect(stdout).toMatch(/^ {2}\d+ connections change guardrail patterns [^(]*\([^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m);
+  expect(stdout).toMatch(/^ {2}\d+ connections lose guardrail checks [^(]*\([^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m);
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
-  for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-changed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
+  for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
   expect(stdout).toMatch(/^ {2}What each cause reaches:$/m);
   expect(stdout).toMatch(/^ {4}connection_tags\.data {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/services\.yaml:\d+$/m);
   expect(stdout).not.toContain('canary-');
 
   await run('plan --own HEAD~1 --report html=plan.html');
   const page = readFileSync(join(repository.folder, 'plan.html'), 'utf8');
-  for (const text of ['1 connection loses a reviewer group', '1 connection loses masking', 'change guardrail patterns', 'night-shift'])
+  for (const text of ['1 connection loses a reviewer group', '1 connection loses masking', 'lose guardrail checks', 'night-shift'])
     expect(page).toContain(text);
   expect(page).not.toContain('canary-');
 });

@@ -182,7 +182,7 @@ describe('help', () => {
     pull: '--color --no-color --quiet --full --verbose --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
     init: '--color --no-color --quiet --full --verbose --help',
     serve:
-      '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --help',
+      '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --allow-private-repositories --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {
