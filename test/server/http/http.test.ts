@@ -21,6 +21,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
         role: 'admin',
         organisation: 'default',
         borrowed_fields: ['Connection.min_review_approvals'],
+        longest_access_duration: 172_800,
       },
     });
     expect(headers.get('Server')).toBe('ostiary/0.0.0-test');
