@@ -11,7 +11,7 @@ export async function fillGateway(call: CallServer): Promise<void> {
     body: connectionBody('orders-db', agent, { guardrail_rules: [idOf(rule)], reviewers: ['dba'], secret, resource_name: 'orders' }),
   });
   await call('POST', '/connections', { body: connectionBody('Orders-DB', agent, { connection_tags: { env: 'live' } }) });
-  const managed = await createKey(call, 'manager', ['admin'], 'platform');
+  const managed = await createKey(call, 'owner', ['admin'], 'platform');
   await call('POST', '/connections', { key: managed, body: connectionBody('owned', agent, { guardrail_rules: [idOf(rule)] }) });
   await call('POST', '/datamasking-rules', { body: { name: '../../x', connection_ids: [idOf(orders)] } });
   await call('POST', '/runbooks/configurations', {

@@ -25,8 +25,8 @@ describe('action.yml', () => {
 
   test.each(actionModes)('has an input for every flag of %s', async (mode) => {
     const meant = Object.entries(flagInputs).flatMap(([name, { of, becomes }]) => (of.includes(mode) && becomes !== 'words' ? [name] : []));
-    // A job has no terminal and cannot confirm; its output is the log.
-    const others = ['color', 'no-color', 'quiet', 'full', 'verbose', 'help', 'yes', 'format'];
+    // A job has no terminal and cannot confirm; its output is the log; it knows where its files are and how long a comment may be.
+    const others = ['color', 'no-color', 'quiet', 'full', 'verbose', 'help', 'yes', 'format', 'link-base', 'max-length'];
     const isListed = (name: string): boolean => !others.includes(name) && flagInputs[name.replace(/^no-/, '')]?.becomes !== 'either';
     const either = meant.filter((name) => flagInputs[name]?.becomes === 'either');
     expect([...(await flagsOf(mode)).filter(isListed), ...either].toSorted()).toEqual(meant.toSorted());
