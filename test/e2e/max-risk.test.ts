@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { idOf } from '../server/client.ts';
 import { gitEnv, useRepositories } from '../support/repository.ts';
 import { config, connection, guardrail, manifest, type Files } from './project.ts';
 import { useGateway } from './use-gateway.ts';
@@ -79,10 +80,9 @@ test.each(cases)('--max-risk refuses: $what', async ({ before, after, live, risk
   const run = (line: string): ReturnType<typeof gateway.run> =>
     gateway.run(line, repository.folder, { ...gitEnv, OSTIARY_SECRET_RISK: 'a-secret-value' });
   expect(await run('apply --yes --base none --adopt Connection/risk-db')).toMatchObject({ code: 0 });
-  if (live !== undefined) {
-    const [rule] = (await gateway.call('GET', '/guardrails')).list;
-    expect(await gateway.call('PUT', `/guardrails/${String(rule?.['id'])}`, { body: { ...rule, ...live } })).toMatchObject({ status: 200 });
-  }
+  const rules = (await gateway.call('GET', '/guardrails')).list;
+  for (const rule of live === undefined ? [] : rules)
+    await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: { ...rule, ...live } });
   repository.save(after);
   const plan = await run('plan --max-risk neutral');
   expect(plan).toMatchObject({ code: 6, stdout: expect.stringContaining(`Highest risk: ${risk}\n`) });
@@ -91,6 +91,6 @@ test.each(cases)('--max-risk refuses: $what', async ({ before, after, live, risk
   for (const path of ['/connections/risk-db', '/connections/risk-db2']) await gateway.call('DELETE', path);
   for (const path of ['/guardrails', '/datamasking-rules']) {
     const { list } = await gateway.call('GET', path);
-    for (const { id } of list) await gateway.call('DELETE', `${path}/${String(id)}`);
+    for (const one of list) await gateway.call('DELETE', `${path}/${idOf({ body: one })}`);
   }
 });
