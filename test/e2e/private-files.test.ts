@@ -39,12 +39,12 @@ test.each(places)('errors never quote %s behind the link access/%s', async (file
 
 test('errors quote a linked file that everybody sees, and a valid private file is read', async () => {
   const wrong = 'apiVersion: ostiary/v1\nkind: Conection\n';
-  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'shared/a.yaml': wrong, '.private/b.yaml': connection('b') });
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'common/a.yaml': wrong, '.private/b.yaml': connection('b') });
   mkdirSync(join(cwd, 'access'));
   symlinkSync('../.private/b.yaml', join(cwd, 'access/b.yaml'));
   const valid = await ostiaryInProcess(['validate'], { cwd });
   expect([valid.code, valid.stdout]).toEqual([0, expect.stringContaining('1')]);
-  symlinkSync('../shared/a.yaml', join(cwd, 'access/a.yaml'));
+  symlinkSync('../common/a.yaml', join(cwd, 'access/a.yaml'));
   const { code, stdout, stderr } = await ostiaryInProcess(['validate'], { cwd });
   expect([code, `${stdout}${stderr}`]).toEqual([3, expect.stringContaining('2 | kind: Conection')]);
 });

@@ -150,7 +150,7 @@ export function maskUnreadText(text: string, schemas: readonly JsonObject[]): st
   return isAnyMap ? maskUrlCredentials(lines.join('\n')) : undefined;
 }
 
-/** Returns the indent of a line; a tab may be as deep as any. */
+/** Returns the indent of a line; a tab counts as the deepest indent. */
 function indentOf(line: string): number {
   const indent = /^\s*/.exec(line)?.[0] ?? '';
   return indent.includes('\t') ? Number.POSITIVE_INFINITY : indent.length;
