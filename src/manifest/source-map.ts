@@ -90,7 +90,7 @@ export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[],
 /** Returns the message of a parser's diagnostic without the key or the alias that it names. */
 function withoutName(message: string): string {
   return message
-    .replace(/^".*"(?= (?:stands twice|cannot be))/s, 'a key')
+    .replace(/^".*"(?= (?:occurs twice|cannot be))/s, 'a key')
     .replace(/^the key .* is not/s, 'the key is not')
     .replace(/^the alias \*.*?(?= (?:stands before|repeats too))/s, 'the alias');
 }

@@ -45,7 +45,9 @@ export const dialectHint =
 
 function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
   const hint =
-    code === 'api/list-not-whole' ? 'nothing can be concluded from a list with holes; run again when nobody else writes' : dialectHint;
+    code === 'api/list-not-whole'
+      ? 'nothing can be concluded from a list with holes; run again when no other writes are in progress'
+      : dialectHint;
   return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
 }
 

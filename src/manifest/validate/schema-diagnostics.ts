@@ -240,7 +240,7 @@ function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Docu
   return createError(
     'manifest/duplicate-entry',
     at,
-    `${quoteValue(entry)} stands twice in ${formatPlace(place.tokens)}`,
+    `${quoteValue(entry)} occurs twice in ${formatPlace(place.tokens)}`,
     'leave one of them out',
   );
 }

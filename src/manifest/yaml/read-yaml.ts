@@ -240,7 +240,7 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
     message: (name) => `the alias *${name} repeats too much: aliases may add 10,000 values to a document, and none may contain itself`,
     hint: 'write the values out, or split the document',
   },
-  'duplicate-key': { code: 'manifest/duplicate-key', message: (name) => `"${name}" stands twice in one map`, hint: 'keep one of the two' },
+  'duplicate-key': { code: 'manifest/duplicate-key', message: (name) => `"${name}" occurs twice in one map`, hint: 'keep one of the two' },
   'non-string-key': {
     code: 'manifest/non-string-key',
     message: (name) => (name === '' ? 'a key is not a plain text' : `the key ${name} is not a text`),

@@ -76,13 +76,13 @@ export function originText(origin: ExplainedOrigin, id: ResourceId): string {
     case 'pending':
       return 'pending: an earlier merge changed it, and nobody has applied that yet';
     case 'drift':
-      return 'drift: somebody changed it on the gateway since the last apply, and apply undoes that';
+      return 'drift: changed outside Ostiary since the last apply, and apply undoes that';
     case 'both':
       return 'both: the manifests and the gateway changed it since the last apply, and the manifests have the last word';
     case 'adoption':
       return 'adoption: it was there before, and nothing of ours was ever applied to it';
     case 'held':
-      return `held: somebody changed it on the gateway, and apply leaves it so; --revert ${id} undoes that`;
+      return `held: changed outside Ostiary, and apply leaves it so; --revert ${id} undoes that`;
   }
 }
 

@@ -12,7 +12,7 @@ const introduction = `Access to databases, applications and shells through named
 - **Roles.** The groups of a key make it an admin's, an auditor's or a standard one. An operation names the roles that it lets in, unless
   it lets in all. Only admins see the values of secrets; others see null where there is one.
 - **Bodies** are JSON objects in UTF-8 of at most 1 MiB, whatever \`Content-Type\` says. A field that is unknown is refused, so that a
-  misspelt one is never lost; of a field that stands twice the last counts. No text holds U+0000 or half a surrogate pair.
+  misspelt one is never lost; of a field that occurs twice the last counts. No text holds U+0000 or half a surrogate pair.
 - **Queries.** Parameters that an operation does not name are ignored; of one that is given twice the first counts.
 - **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
   Read-only fields are let through and ignored, so that an answer can be changed and sent back.

@@ -7,7 +7,7 @@ type ErrorCase = readonly [name: string, text: string, expected: string, ...mess
 const errors: readonly ErrorCase[] = [
   // documents
   ['broken YAML', 'apiVersion: ostiary/v1\nkind: [Connection\n', '3:1 error manifest/yaml'],
-  ['a duplicate key', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" stands twice'],
+  ['a duplicate key', 'kind: Connection\nkind: Connection\n', '2:1 error manifest/duplicate-key', '"kind" occurs twice'],
   ['a key that is no text', 'apiVersion: ostiary/v1\n5: x\n', '2:1 error manifest/non-string-key'],
   ['__proto__', 'apiVersion: ostiary/v1\n__proto__: x\n', '2:1 error manifest/unsafe-key'],
   [
@@ -96,7 +96,7 @@ const errors: readonly ErrorCase[] = [
     'the most is 1',
   ],
   ['a tag key', connection('a', 'connection_tags: { env-: x }'), '11:22 error manifest/pattern', 'cannot be a key of "connection_tags"'],
-  ['an entry twice', connection('a', 'reviewers: [x, y, x]'), '11:21 error manifest/duplicate-entry', '"x" stands twice in reviewers'],
+  ['an entry twice', connection('a', 'reviewers: [x, y, x]'), '11:21 error manifest/duplicate-entry', '"x" occurs twice in reviewers'],
   [
     'a keyed entry twice',
     rules('{ name: n, type: deny_words_list, words: [a] }', '{ name: n, type: deny_words_list, words: [b] }'),

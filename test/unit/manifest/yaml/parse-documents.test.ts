@@ -102,7 +102,7 @@ describe('errors', () => {
     expect(found).toStrictEqual({
       code: 'manifest/duplicate-key',
       severity: 'error',
-      message: '"name" stands twice in one map',
+      message: '"name" occurs twice in one map',
       hint: 'keep one of the two',
       at: { file: 'a.yaml', line: 4, column: 3 },
       frame: { line: 3, lines: ['  name: x', '  name: y'], caret: { column: 3, length: 4 } },
@@ -114,7 +114,7 @@ describe('errors', () => {
     const messages = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
     expect(messages).not.toContain('hunter');
     expect(parseDocuments({ path: 'a.yaml', text: '"\\e[31m": 1\n"\\e[31m": 2\n' }).diagnostics[0]?.message).toBe(
-      '"\ufffd[31m" stands twice in one map',
+      '"\ufffd[31m" occurs twice in one map',
     );
   });
 });

@@ -124,7 +124,7 @@ describe('an edge', () => {
       'held',
       { ...both, live: attached, plan: planWith({ action: 'held' }) },
       'held',
-      `held: somebody changed it on the gateway, and apply leaves it so; --revert ${rule} undoes that`,
+      `held: changed outside Ostiary, and apply leaves it so; --revert ${rule} undoes that`,
       'live',
     ],
     ['of an undeclared object', { live: attached, beside: [liveOf(rule)] }, 'kept', 'no manifest declares the object', 'live'],

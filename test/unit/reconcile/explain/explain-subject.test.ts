@@ -40,13 +40,7 @@ describe('the last applied value', () => {
   });
 
   it.each<[string, JsonObject, JsonObject, JsonObject, string]>([
-    [
-      'drift',
-      { type: 'a' },
-      { type: 'a' },
-      { type: 'b' },
-      'drift: somebody changed it on the gateway since the last apply, and apply undoes that',
-    ],
+    ['drift', { type: 'a' }, { type: 'a' }, { type: 'b' }, 'drift: changed outside Ostiary since the last apply, and apply undoes that'],
     [
       'both',
       { type: 'a' },
@@ -59,7 +53,7 @@ describe('the last applied value', () => {
       { access_max_duration: 60 },
       { access_max_duration: 60 },
       { access_max_duration: 30 },
-      `held: somebody changed it on the gateway, and apply leaves it so; --revert ${id} undoes that`,
+      `held: changed outside Ostiary, and apply leaves it so; --revert ${id} undoes that`,
     ],
   ])('explains %s', (origin, base, desired, live, why) => {
     const [row] = explainCase({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;

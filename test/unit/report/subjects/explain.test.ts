@@ -33,7 +33,7 @@ const explanation: Explanation = {
           before: { value: 'night-shift' },
           after: { absent: true },
           origin: 'held',
-          why: 'held: somebody changed it on the gateway, and apply leaves it so; --revert Connection/billing-db undoes that',
+          why: 'held: changed outside Ostiary, and apply leaves it so; --revert Connection/billing-db undoes that',
         },
         {
           path: '/reviewers/security',
