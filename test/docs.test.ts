@@ -26,7 +26,9 @@ const pages: readonly Page[] = [
   'README.md',
   'CHANGELOG.md',
   '.github/CONTRIBUTING.md',
-  ...readdirSync('docs')
+  'SECURITY.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
     .toSorted()
     .map((name) => join('docs', name)),
 ].map(pageOf);
@@ -99,7 +101,7 @@ const templates: Readonly<Record<string, readonly string[]>> = {
   'config/${code}': readProblems,
   'secret/file-${refusal}': union('src/disk/secret-file.ts', /type Refusal = ([^;]+);/),
 };
-/** What looks like a code and is none: media types, a header, and a change's reasons, which docs/planning.md names. */
+/** What looks like a code and is none: media types, a header, and a change's reasons, which docs/how-to/read-a-plan.md names. */
 const reasons = ['edge/attach', 'edge/detach', 'edge/blocked'];
 const risks: readonly string[] = Object.keys(riskCodes).map((name) => `risk/${name}`);
 const others = new Set(['risk/${name}', 'application/json', 'text/plain', 'edge/${edge.action}', ...reasons]);
@@ -119,15 +121,15 @@ function codesInSource(): readonly string[] {
   return [...found].toSorted();
 }
 
-test('docs/diagnostics.md lists every code, each once', () => {
+test('docs/reference/diagnostics.md lists every code, each once', () => {
   const codes = codesInSource();
   expect(codes.filter((one) => one.includes('$'))).toEqual([]);
-  const rows = readFileSync('docs/diagnostics.md', 'utf8').matchAll(/^\| `([^`]+)` \|/gm);
+  const rows = readFileSync('docs/reference/diagnostics.md', 'utf8').matchAll(/^\| `([^`]+)` \|/gm);
   expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
 });
 
-test('docs/protections.md lists every reason of a risk with its class and text', () => {
-  const rows = readFileSync('docs/protections.md', 'utf8').matchAll(/^\| `(risk\/[a-z-]+)` \| (\w+) \| (.+) \|$/gm);
+test('docs/explanation/protection.md lists every reason of a risk with its class and text', () => {
+  const rows = readFileSync('docs/explanation/protection.md', 'utf8').matchAll(/^\| `(risk\/[a-z-]+)` \| (\w+) \| (.+) \|$/gm);
   const table = Object.entries(riskCodes).map(([name, { class: one, means }]) => [`risk/${name}`, one, means]);
   expect([...rows].map(([, ...cells]) => cells)).toEqual(table);
 });
@@ -144,7 +146,7 @@ test('every code that the pages name exists', () => {
 
 test('every exit code has its row', async () => {
   const codes = [...(await help([])).matchAll(/(?:: |,\s)(\d) /g)].map((match) => match[1]);
-  const rows = readFileSync('docs/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);
+  const rows = readFileSync('docs/reference/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);
   expect([...rows].map((match) => match[1])).toEqual(codes);
 });
 
@@ -192,6 +194,6 @@ test('every relative link has a target', () => {
   expect(wrong).toEqual([]);
 });
 
-test('docs/fields.md matches the schemas', async () => {
-  await expect(fieldTables()).toMatchFileSnapshot('../docs/fields.md');
+test('docs/reference/fields.md matches the schemas', async () => {
+  await expect(fieldTables()).toMatchFileSnapshot('../docs/reference/fields.md');
 });

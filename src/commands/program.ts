@@ -114,7 +114,7 @@ Start with nothing: ostiary init, then ostiary plan.
 From a gateway that is there: ostiary pull access-prod --url https://…
 The flags of a command: ostiary plan --help`;
 
-/** Runs one command line and returns its exit code (`ostiary --help` and docs/exit-codes.md list them); never throws. */
+/** Runs one command line and returns its exit code (`ostiary --help` and docs/reference/exit-codes.md list them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
   return runGuarded(() => parseAndRun(argv, context), { context, color: colorChoiceOf(argv), full: argv.includes('--full') });
 }

@@ -53,7 +53,7 @@ export function githubError(error: unknown, request: string): unknown {
   const cause = knownCauses.find(({ matches }) => matches.test(answer.message));
   if (cause !== undefined) return failure('github/refused', cause.hint);
   if (status === 401 || status === 403 || status === 404)
-    return failure('github/forbidden', 'give the job the permissions that docs/github.md lists');
+    return failure('github/forbidden', 'give the job the permissions that docs/how-to/github.md lists');
   if (status >= 500) return failure('github/unreachable', 'the result of the run stands; run the job again for what was to be told');
   return failure('github/refused', 'read what GitHub says');
 }

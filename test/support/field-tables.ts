@@ -10,7 +10,7 @@ export function fieldTables(): string {
   const head = [
     '# Fields',
     '',
-    'Made from the [schemas](../schemas/) by `test/docs.test.ts`; do not edit. What the words mean: [Manifests](manifests.md).',
+    'Made from the [schemas](../../schemas/) by `test/docs.test.ts`; do not edit. What the words mean: [Manifests](manifests.md).',
   ];
   return `${[...head, ...parts.flatMap((part) => ['', ...part])].join('\n')}\n`;
 }
@@ -39,7 +39,7 @@ function tablesOf(path: string): readonly string[] {
   return [
     `## ${textAt(schema, 'title')}`,
     '',
-    `${textAt(schema, 'description')} Schema: [${path.replace('schemas/', '')}](../${path}).`,
+    `${textAt(schema, 'description')} Schema: [${path.replace('schemas/', '')}](../../${path}).`,
     ...shown.flatMap(([name, node]) => [
       '',
       `| ${name === '' ? 'field' : `\`${name}\``} | value | omitted | about |`,

@@ -71,7 +71,7 @@ async function readOverrides(github: GitHub, pulls: readonly MergedPullRequest[]
       code: 'github/ignored-override',
       severity: 'warning',
       message,
-      hint: 'see docs/github.md, overrides',
+      hint: 'see docs/how-to/github.md, overrides',
     }));
   });
   context.onEvent?.({ diagnostics });

@@ -102,13 +102,15 @@ function evaluate(parsed: ParseResult, variables: PolicyVariables): unknown {
 
 function namesHint(name: string | undefined, names: readonly string[]): string {
   const near = name === undefined ? undefined : suggest(name, [...names, ...variables]);
-  return near === undefined ? `the variables are ${variables.join(', ')}; docs/policies.md has their fields` : `did you mean "${near}"?`;
+  return near === undefined
+    ? `the variables are ${variables.join(', ')}; docs/how-to/policies.md has their fields`
+    : `did you mean "${near}"?`;
 }
 
 const variables = ['connection', 'guardrails', 'masking', 'posture'];
 
 function hintFor(code: string): string {
-  return code === 'limit_exceeded' ? 'write several shorter expressions' : 'docs/policies.md has examples';
+  return code === 'limit_exceeded' ? 'write several shorter expressions' : 'docs/how-to/policies.md has examples';
 }
 
 function parse(environment: Environment, expression: string): ParseResult | ParseError {

@@ -10,7 +10,7 @@ import {
 } from '../../model/plan/plan.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 
-/** All risk codes with their usual class and their meaning; docs/protections.md repeats this table and a test compares both. */
+/** All risk codes with their usual class and their meaning; docs/explanation/protection.md repeats this table and a test compares both. */
 export const riskCodes = {
   'access-opened': { class: 'weakens', means: 'an access mode is opened' },
   'access-closed': { class: 'strengthens', means: 'an access mode is closed' },
