@@ -18,15 +18,23 @@ export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonl
 
 /** Caches the results for short texts (60 characters, 4096 texts at most): many objects repeat the same words. */
 export function memoizeByText<T>(make: (text: string) => T): (text: string) => T {
+  return memoizeByKey(make, { keyOf: (text) => text, longest: 60 });
+}
+
+/** Caches the results for values with short keys, 4096 keys at most. */
+export function memoizeByKey<Given, T>(
+  make: (given: Given) => T,
+  { keyOf, longest }: { readonly keyOf: (given: Given) => string; readonly longest: number },
+): (given: Given) => T {
   const known = new Map<string, T>();
-  return (text) => {
-    const before = known.get(text);
+  return (given) => {
+    const key = keyOf(given);
+    const before = known.get(key);
     if (before !== undefined) return before;
-    const made = make(text);
-    if (text.length <= longest && known.size < most) known.set(text, made);
+    const made = make(given);
+    if (key.length <= longest && known.size < most) known.set(key, made);
     return made;
   };
 }
 
-const longest = 60;
 const most = 4096;

@@ -1,3 +1,4 @@
+import { memoizeByKey } from '../../model/memoize.ts';
 import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
 import { contains, oneChar, type PatternNode } from './char-set.ts';
 import { alphabetOf, characterClass } from './few-states.ts';
@@ -17,10 +18,19 @@ const maxWork = 200_000;
  * Unicode, or is too large to decide.
  */
 export function coversAllTexts(one: TextMatcher, others: readonly TextMatcher[]): boolean | undefined {
-  const left = automatonOf([one]);
-  const right = automatonOf(others);
-  return left === undefined || right === undefined ? undefined : includes(left, right);
+  const found = coverageOf([one, others]);
+  return found === 'undecided' ? undefined : found;
 }
+
+/** One plan compares the same words and patterns for risks, headlines, held drift and the order of writes. */
+const coverageOf = memoizeByKey(
+  ([one, others]: readonly [TextMatcher, readonly TextMatcher[]]): boolean | 'undecided' => {
+    const left = automatonOf([one]);
+    const right = automatonOf(others);
+    return (left === undefined || right === undefined ? undefined : includes(left, right)) ?? 'undecided';
+  },
+  { keyOf: (matchers) => JSON.stringify(matchers), longest: 400 },
+);
 
 /** Returns whether one of the matchers blocks a text; undefined when that cannot be decided. */
 export function blocksText(matchers: readonly TextMatcher[], text: string): boolean | undefined {
