@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server for tests; `url` is its maintenance database. */
 export type RunningPostgres = { readonly url: string; readonly close: () => Promise<void> };
@@ -60,15 +60,4 @@ async function hydrate(): Promise<void> {
   const links: unknown = await readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').then(JSON.parse, () => []);
   const missing = Array.isArray(links) && links.some((link: { readonly target: string }) => !existsSync(join(home, link.target)));
   if (missing) await promisify(execFile)(process.execPath, [join(home, 'scripts', 'hydrate-symlinks.js')], { cwd: home });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
-import { createServer as createSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { start } from './cli.ts';
+import { freePort } from './free-port.ts';
 
 /** A reverse proxy before a gateway. */
 export type ReverseProxy = { readonly url: string; readonly program: string; readonly close: () => Promise<void> };
@@ -61,18 +61,6 @@ async function isUp(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket();
-  await new Promise<void>((resolve) => {
-    socket.listen(0, '127.0.0.1', resolve);
-  });
-  const address = socket.address();
-  await new Promise((resolve) => {
-    socket.close(resolve);
-  });
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Starts a proxy that replaces `Server`, compresses and chunks every body, and weakens every `ETag`. */
