@@ -127,7 +127,9 @@ const namesKinds = [
     'policy/subject.ts',
     'policy/variables.ts',
 
+    'controls/connection-rows.ts',
     'controls/control-table.ts',
+    'controls/rule-rows.ts',
     'posture/diff-postures.ts',
     'posture/own-effects.ts',
     'posture/posture.ts',

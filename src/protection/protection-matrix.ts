@@ -10,14 +10,21 @@ import {
 } from '../model/protection/protection.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
+import { controlColumns } from './controls/control-table.ts';
 import { controlsOf, controlTexts, emptyPosture, type Posture } from './controls/control.ts';
 
-/** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. */
-export function buildProtectionMatrix(plan: Plan, live: LiveState, registry: Registry, manifests?: AttachmentSources): ProtectionMatrix {
+/** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without the live state. */
+export function buildProtectionMatrix(
+  plan: Plan,
+  live: LiveState | undefined,
+  registry: Registry,
+  manifests?: AttachmentSources,
+): ProtectionMatrix {
+  if (live === undefined) return { columns: controlColumns, rows: [] };
   const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
   const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
-  return [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
+  return { columns: controlColumns, rows: [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id))) };
 }
 
 function rowOf(

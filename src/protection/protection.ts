@@ -14,7 +14,7 @@ import {
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
-import { wordingFor, type WordedVerdict, type Wording } from './headline-wording.ts';
+import { wordingFor, type WordedVerdict, type Wording } from './wording.ts';
 import { isUnprotected, type Control } from './controls/control.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';

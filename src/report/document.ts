@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Change, Orphan, Plan } from '../model/plan/plan.ts';
 import type {
+  ControlColumn,
   ProtectionMatrix,
   SampleChange,
   Headline,
@@ -123,7 +124,7 @@ export type ReportBlock =
   | { readonly type: 'findings'; readonly run: RunFindings }
   | { readonly type: 'overview'; readonly plan: Plan }
   | { readonly type: 'matrix'; readonly matrix: ProtectionMatrix }
-  | { readonly type: 'postures'; readonly connections: readonly PostureChange[] };
+  | { readonly type: 'postures'; readonly connections: readonly PostureChange[]; readonly columns: readonly ControlColumn[] };
 
 /** What a run found on each target, for formats that list findings at lines of files. */
 export type RunFindings = {

@@ -97,7 +97,7 @@ function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: Out
 
 /** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */
 async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags }: OutputOptions): Promise<ProtectionMatrix> {
-  if (live === undefined || flags.report?.some(({ format }) => format === 'html') !== true) return [];
+  if (flags.report?.some(({ format }) => format === 'html') !== true) return { columns: [], rows: [] };
   const { buildProtectionMatrix } = await import('../../protection/protection-matrix.ts');
   return buildProtectionMatrix(plan, live, registry, { desired, base: base?.desired });
 }

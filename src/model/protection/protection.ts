@@ -62,6 +62,18 @@ export const controlTypes = [
  */
 export type ControlType = (typeof controlTypes)[number];
 
+/** How reports show a control type: its heading, and the text of an empty cell. */
+export type ControlColumn = {
+  readonly type: ControlType;
+  readonly heading: string;
+  /** The text for no controls, if that is not `none`. */
+  readonly none?: string;
+  /** There is at most one control, so a cell shows it instead of a count. */
+  readonly isSingle?: true;
+  /** The unit of its texts: seconds, which reports show as minutes and hours. */
+  readonly unit?: 's';
+};
+
 /** The cause of a changed control: a field of a resource or an edge, with its position in a manifest or a mark for drift. */
 export type Cause = {
   readonly by: ResourceId;
@@ -202,5 +214,5 @@ export type ProtectionMatrixRow = {
   readonly cells: readonly ProtectionMatrixCell[];
 };
 
-/** All connections of a gateway and their controls, sorted by id. */
-export type ProtectionMatrix = readonly ProtectionMatrixRow[];
+/** All connections of a gateway and their controls, sorted by id, and how to show the control types. */
+export type ProtectionMatrix = { readonly columns: readonly ControlColumn[]; readonly rows: readonly ProtectionMatrixRow[] };

@@ -102,6 +102,9 @@ export type ExplanationRow = {
   readonly declared?: readonly string[];
 };
 
+/** A rule on the explained connection, and what it does there; an empty list if it protects nothing. */
+export type ExplainedRule = ConnectionRule & { readonly verbs: readonly string[] };
+
 /** The explanation of one resource, field by field. */
 export type Explanation = {
   readonly id: ResourceId;
@@ -111,7 +114,7 @@ export type Explanation = {
   readonly summary: string;
   readonly rows: readonly ExplanationRow[];
   /** The rules on the connection before and after the plan; absent when there are none. */
-  readonly rules?: readonly ConnectionRule[];
+  readonly rules?: readonly ExplainedRule[];
   /** The results of the policies; absent when none applies. */
   readonly policies?: readonly PolicyResult[];
 };

@@ -1,5 +1,6 @@
 import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { controlTable, type ControlRow } from './control-table.ts';
+import { controlTable } from './control-table.ts';
+import type { ControlRow } from './control-row.ts';
 import { controlsOf, type Control, type ControlComparison, type Posture } from './control.ts';
 
 /** The difference of one control type between two states of a connection. */
@@ -25,8 +26,8 @@ export function compareProtection(before: Posture, after: Posture, known: Compar
 type CacheInput = { readonly before: Posture; readonly after: Posture; readonly known: ComparisonCache };
 
 /** Compares the controls of rules once for all connections with the same rules and the same enforcement. */
-function compareCached({ type, ruleKind, compare }: ControlRow, { before, after, known }: CacheInput): ControlComparison {
-  if (ruleKind === undefined) return compare(before, after);
+function compareCached({ type, ofRules, compare }: ControlRow, { before, after, known }: CacheInput): ControlComparison {
+  if (ofRules === undefined) return compare(before, after);
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const [first, last] = [before.enforcement, after.enforcement];
   const key = [type, first.kind, first.by, last.kind, last.by].join('\u0000');

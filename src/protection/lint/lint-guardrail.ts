@@ -3,7 +3,7 @@ import type { JsonObject, Json } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { textsIn, objectsIn } from '../posture/protection-snapshot.ts';
-import { shortText } from '../headline-wording.ts';
+import { shortText } from '../wording.ts';
 import { guardrailEntries, registeredTypes } from '../samples/simulate.ts';
 import { harmlessTexts, lintPattern, harmlessFinding, type LocatedPattern } from './lint-pattern.ts';
 import type { DesiredResource } from '../../model/desired.ts';

@@ -4,7 +4,7 @@ import type { SampleSide } from '../../model/protection/protection.ts';
 import type { CompiledPattern, Pattern, PatternCompiler } from '../pattern/compile.ts';
 import type { PatternError } from '../pattern/char-set.ts';
 import type { Unjudged } from '../pattern/slowness.ts';
-import { shortText } from '../headline-wording.ts';
+import { shortText } from '../wording.ts';
 
 /** Harmless texts by side; a rule that matches one of them is probably too broad. */
 export const harmlessTexts: Readonly<Record<SampleSide, readonly string[]>> = {

@@ -3,6 +3,7 @@ import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import type { ControlType, ControlChange, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
+import type { ExplainedRule } from '../../model/result/drift.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import {
   readDeclaredAttachments,
@@ -20,6 +21,7 @@ import {
   type ComparisonCache,
   type ControlDifference,
 } from '../controls/compare-protection.ts';
+import { controlRow } from '../controls/control-table.ts';
 import { emptyPosture, type Posture } from '../controls/control.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
@@ -197,9 +199,12 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   return { change, differences: isCompared ? differences : [], before: first, after: last, contributions };
 }
 
-/** Lists the rules on one connection before and after. */
-export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ConnectionRule[] {
-  return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture);
+/** Lists the rules on one connection before and after, and what each does. */
+export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ExplainedRule[] {
+  return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture).map((one) => {
+    const aspects = (one.after ?? one.before)?.aspects ?? [];
+    return { ...one, verbs: aspects.map((aspect) => controlRow(aspect).ofRules?.verb ?? aspect) };
+  });
 }
 
 function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: Posture): readonly ConnectionRule[] {

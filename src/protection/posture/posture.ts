@@ -4,11 +4,15 @@ import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { Control, Posture, SampleText } from '../controls/control.ts';
-import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { approvalsOf } from '../controls/connection-rows.ts';
+import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
-import { objectsIn, rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
+
+const connectionRows = controlTable.flatMap(({ type, ofConnection }) => (ofConnection === undefined ? [] : [{ type, ofConnection }]));
+const ruleRows = controlTable.filter(({ ofRules }) => ofRules !== undefined);
 
 /** Returns the posture of a connection; undefined when it does not exist. */
 export type PostureReader = (connection: ResourceId) => Posture | undefined;
@@ -69,10 +73,7 @@ function combineRules(
   rules: readonly (readonly [ResourceId, RuleControls])[],
   samples: ProtectionSnapshot['samples'],
 ): Omit<RuleControls, 'key'> {
-  const all = (['input', 'output', 'masking'] as const).map((aspect) => [
-    aspect,
-    mergeControls(rules.flatMap(([, { controls }]) => controls[aspect] ?? [])),
-  ]);
+  const all = ruleRows.map(({ type }) => [type, mergeControls(rules.flatMap(([, { controls }]) => controls[type] ?? []))]);
   return {
     controls: Object.fromEntries(all),
     incomplete: rules.flatMap(([, { incomplete }]) => incomplete),
@@ -89,23 +90,10 @@ function postureOf(
   rules: StateOfRules,
   { incomplete, longestAccess }: Omit<PostureContext, 'samples'>,
 ): Posture {
-  const groups = controlsNamed(spec['reviewers']);
-  const needed = spec['min_review_approvals'];
-  const duration = spec['access_max_duration'];
+  const own = Object.fromEntries(connectionRows.map(({ type, ofConnection }) => [type, ofConnection(spec, rules.accessRules)]));
   return {
-    controls: {
-      ...rules.controls,
-      access: controlsNamed(['connect', 'exec', 'runbooks'].filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
-      review: groups,
-      redaction: spec['redact_enabled'] === false ? none : controlsNamed(spec['redact_types']),
-      force: controlsNamed(spec['force_approve_groups']),
-      duration: typeof duration === 'number' ? [{ name: 'session', text: `${duration} s`, limit: duration }] : none,
-      schema: spec['access_schema'] === 'enabled' ? [{ name: 'shown' }] : none,
-      metadata: controlsNamed(spec['mandatory_metadata_fields']),
-      attributes: controlsNamed(spec['attributes']),
-      requests: rules.accessRules.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
-    },
-    approvals: Math.min(groups.length, typeof needed === 'number' ? needed : groups.length),
+    controls: { ...rules.controls, ...own },
+    approvals: approvalsOf(spec),
     ...(longestAccess === undefined ? {} : { longestAccess }),
     enforcement: enforcementOf(spec),
     samples: rules.samples,
@@ -124,11 +112,6 @@ function controlTypesAt(path: Pointer): readonly ControlType[] {
 
 function sortTags(tags: Json | undefined): JsonObject {
   return isObject(tags) ? Object.fromEntries(sortedKeys(tags).map((key) => [key, tags[key] ?? null])) : {};
-}
-
-function controlsNamed(value: Json | undefined): readonly Control[] {
-  const names = textsIn(value);
-  return names.length === 0 ? none : names.map((name) => ({ name }));
 }
 
 /** Merges the controls of several rules; equal controls become one with all its rules. */
@@ -153,58 +136,8 @@ function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined):
   }
   const { spec, unknown } = resource;
   const incomplete = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));
-  const rules = [id];
-  if (kind === 'GuardrailRule') return { controls: guardrailControls(spec, rules), incomplete, samples: noSamples };
-  return { controls: { masking: kind === 'DataMaskingRule' ? maskingControls(spec, rules) : [] }, incomplete, samples: noSamples };
-}
-
-/** Returns what a guardrail blocks in the input and in the output. */
-export function guardrailControls(
-  spec: JsonObject,
-  rules: readonly ResourceId[] = [],
-): { readonly [side in 'input' | 'output']: readonly Control[] } {
-  const side = (value: Json | undefined): readonly Control[] =>
-    objectsIn(isObject(value) ? value['rules'] : undefined).flatMap((entry) => entryControls(entry, rules));
-  return { input: side(spec['input']), output: side(spec['output']) };
-}
-
-/** Returns the controls of one guardrail entry; its type decides which field counts. An entry of an unknown type protects nothing. */
-function entryControls(entry: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
-  const { type, words, pattern_regex: pattern } = entry;
-  if (type === 'deny_words_list') return textsIn(words).flatMap((name) => (name === '' ? [] : [{ name, form: 'word', rules }]));
-  if (type !== 'pattern_match') return [];
-  return typeof pattern === 'string' && pattern !== '' ? [{ name: pattern, form: 'pattern', text: `/${pattern}/`, rules }] : [];
-}
-
-/**
- * Returns what a masking rule masks. A registered type counts from the threshold on. A custom one has one score: it counts if the
- * score reaches the threshold, and relative to the gateway's own threshold if the rule has none.
- */
-function maskingControls(spec: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
-  const threshold = spec['score_threshold'];
-  const from = typeof threshold === 'number' ? ` from ${threshold}` : '';
-  const limit = (own: number): Pick<Control, 'limit' | 'relativeToGateway'> =>
-    typeof threshold === 'number' ? { limit: 0 } : { limit: 0 - own, relativeToGateway: true };
-  const registered = objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
-  const custom = objectsIn(spec['custom_entity_types']).flatMap((entity): readonly Control[] => {
-    const { name, score, regex } = entity;
-    const type = typeof name === 'string' ? name : '';
-    const own = typeof score === 'number' ? score : 0;
-    if (typeof threshold === 'number' && own < threshold) return [];
-    const control = (what: string, content: string, form: 'word' | 'pattern'): Control => ({
-      name: `${type} ${what}`,
-      text: `${type} ${what} at ${own}${from}`,
-      form,
-      entityType: type,
-      content,
-      ...limit(own),
-      rules,
-    });
-    const words = textsIn(entity['deny_list']).flatMap((word) => (word === '' ? [] : [control(JSON.stringify(word), word, 'word')]));
-    return typeof regex === 'string' && regex !== '' ? [...words, control(`/${regex}/`, regex, 'pattern')] : words;
-  });
-  const known = typeof threshold === 'number' ? { limit: threshold } : limit(0);
-  return [...registered.map((name): Control => ({ name, text: `${name}${from}`, ...known, rules })), ...custom];
+  const controls = Object.fromEntries(controlsOfRuleKind(kind).map(({ type, read }) => [type, read(spec, [id])]));
+  return { controls, incomplete, samples: noSamples };
 }
 
 /** The attachment of an edge that no known manifest declares. */

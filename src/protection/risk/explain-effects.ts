@@ -3,7 +3,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
 import type { ChangeEffects } from './contributions.ts';
 import type { Reason } from './reasons.ts';
-import { riskCodes } from './risk-codes.ts';
+import { generalRisk } from './risk-codes.ts';
 
 /** A reason with the effects that it explains, and the connections that have them; without effects it changes nothing. */
 export type ExplainedReason = { readonly reason: Reason; readonly effects: ReadonlyMap<ProtectionEffect, ReadonlySet<ResourceId>> };
@@ -33,11 +33,11 @@ export function explainEffects(reasons: readonly Reason[], effects: ChangeEffect
   return [...explained].map(([reason, own]) => ({ reason, effects: own }));
 }
 
-function isUsual({ name }: Reason, effect: ProtectionEffect): boolean {
-  return riskCodes[name].class === effect;
+function isUsual({ code }: Reason, effect: ProtectionEffect): boolean {
+  return code.class === effect;
 }
 
 /** Returns the reason of an effect that no single field explains. */
 function combined(aspect: ControlType): Reason {
-  return { name: 'combined-effect', fields: [], aspects: [aspect] };
+  return { code: generalRisk('combined-effect'), fields: [], aspects: [aspect] };
 }

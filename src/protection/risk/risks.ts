@@ -16,14 +16,15 @@ import {
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import { controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { controlsOfRuleKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import type { RiskCode, RiskDraft } from '../controls/control-row.ts';
 import { isUnprotected } from '../controls/control.ts';
 import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects } from './contributions.ts';
 import { explainEffects, type ExplainedReason } from './explain-effects.ts';
-import { riskCode, riskCodes, type RiskName } from './risk-codes.ts';
-import { fieldReasons, type Reason, type RiskDraft, refusesSessions } from './reasons.ts';
+import { generalRisk, riskCode } from './risk-codes.ts';
+import { fieldReasons, type Reason, refusesSessions } from './reasons.ts';
 import { manifestRisks, rerouteRisks, sourceRisks, sourceUsers } from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 
@@ -125,7 +126,7 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   ];
   if (risks.length > 0) return sortRisks(mergeRisks(risks));
   return placeRisks(
-    [{ name: change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral', fields: [] }],
+    [{ code: generalRisk(change.action === 'create' || change.reasons.includes('unfinished') ? 'created' : 'neutral'), fields: [] }],
     placing,
   );
 }
@@ -134,14 +135,14 @@ type EffectPlacing = { readonly placing: PlacingInput; readonly isRule: boolean 
 
 /** Returns one risk for each effect of a reason; a reason without an effect is neutral. */
 function explainedRisks({ reason, effects }: ExplainedReason, { placing, isRule }: EffectPlacing): readonly Risk[] {
-  const { name, fields, place, connections } = reason;
+  const { code, fields, place, connections } = reason;
   const classes: readonly (readonly [RiskClass, ReadonlySet<ResourceId>])[] = effects.size === 0 ? [['neutral', new Set()]] : [...effects];
   return classes.flatMap(([one, affected]) => {
     const listed =
       isRule || connections !== undefined ? [...(affected.size === 0 ? (connections ?? []) : affected)].toSorted(compareText) : undefined;
-    if (connections === undefined) return placeRisks([{ name, fields, class: one }], { ...placing, connections: listed });
+    if (connections === undefined) return placeRisks([{ code, fields, class: one }], { ...placing, connections: listed });
     const at = place === undefined ? {} : { place };
-    return [{ code: riskCode(name), class: one, connections: listed ?? [], ...at }];
+    return [{ code: riskCode(code), class: one, connections: listed ?? [], ...at }];
   });
 }
 
@@ -163,7 +164,7 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
   const key = liveKeyOf(change);
   const kind = kindOf(key);
   if (isFirstOpening(change, kind === 'Connection' ? postureBefore(key) : undefined) && predecessors.has(key))
-    return [{ name: 'replacement-differs', fields: [], aspects: [...(context.effects.get(key)?.keys() ?? [])] }];
+    return [{ code: generalRisk('replacement-differs'), fields: [], aspects: [...(context.effects.get(key)?.keys() ?? [])] }];
   if (change.action === 'delete') return detachments(change, context.connectionsOf(key) ?? []);
   const isNew = change.action === 'create' || change.reasons.includes('unfinished');
   const sides = { before: specIn(before, key), after: specIn(after, key) };
@@ -175,7 +176,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
-  if (change.action === 'delete') return isConnection ? [{ name: 'deleted', fields: [] }] : [];
+  if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
   const owners = {
     live: liveResources,
     subject: liveResources.get(key),
@@ -187,12 +188,12 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const after = isConnection ? postureAfter(key) : undefined;
   if (isConnection && isFirstOpening(change, postureBefore(key))) {
     const isExposed = after !== undefined && !predecessors.has(key) && isUnprotected(after);
-    return [...reroutes, ...(isExposed ? [{ name: 'exposed' as const, fields: [] }] : [])];
+    return [...reroutes, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
   }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
     const hidden = field.held !== true && ('unknown' in field.before || 'unknown' in field.after);
     return hidden && controlTypesOf(kindOf(key), field.path).length > 0
-      ? [{ name: 'unknown', fields: tokensOf(field.path).slice(0, 1) }]
+      ? [{ code: generalRisk('unknown'), fields: tokensOf(field.path).slice(0, 1) }]
       : [];
   });
   return [...reroutes, ...(change.action === 'create' ? [] : unseen)];
@@ -200,14 +201,14 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
 
 /** A rule that is deleted is detached from every connection that it was on. */
 function detachments(change: Change, connections: readonly ResourceId[]): readonly Reason[] {
-  const aspects = ruleControlTypes(kindOf(change.id));
-  if (connections.length === 0 || aspects.length === 0) return [];
-  return [{ name: edgeRiskName(change.id, 'detach'), fields: [], aspects }];
+  const code = edgeRisk(change.id, 'detached');
+  if (connections.length === 0 || code === undefined) return [];
+  return [{ code, fields: [], aspects: ruleControlTypes(kindOf(change.id)) }];
 }
 
-function edgeRiskName(rule: ResourceId, action: 'attach' | 'detach'): RiskName {
-  const verb = action === 'attach' ? 'attached' : 'detached';
-  return ruleControlTypes(kindOf(rule)).includes('masking') ? `masking-${verb}` : `guardrail-${verb}`;
+/** Returns the code of an attached or detached rule; undefined when the rule protects nothing. */
+function edgeRisk(rule: ResourceId, verb: 'attached' | 'detached'): RiskCode | undefined {
+  return controlsOfRuleKind(kindOf(rule))[0]?.[verb];
 }
 
 function specIn(snapshot: ProtectionSnapshot, id: ResourceId): JsonObject {
@@ -225,21 +226,24 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
 
 /** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */
 function edgeReasons(change: Change, { before, edgesBy, causesOfEdge }: RiskContext): readonly Reason[] {
-  const groups = new Map<RiskName, EdgeChange[]>();
+  const groups = new Map<string, { readonly code: RiskCode; readonly edges: EdgeChange[] }>();
   for (const edge of edgesBy.get(liveKeyOf(change)) ?? []) {
     if (
       !before.resources.has(edge.connection) ||
       edge.connection === (change.reasons.includes('unfinished') ? liveKeyOf(change) : undefined)
     )
       continue;
-    const name = edgeRiskName(edge.rule, edge.action === 'attach' ? 'attach' : 'detach');
-    groups.set(name, [...(groups.get(name) ?? []), edge]);
+    const code = edgeRisk(edge.rule, edge.action === 'attach' ? 'attached' : 'detached');
+    if (code === undefined) continue;
+    const group = groups.get(code.name) ?? { code, edges: [] };
+    group.edges.push(edge);
+    groups.set(code.name, group);
   }
-  return [...groups].map(([name, edges]): Reason => {
+  return [...groups.values()].map(({ code, edges }): Reason => {
     const [first] = edges;
     const place = first === undefined ? undefined : causesOfEdge(first)[0]?.place;
     return {
-      name,
+      code,
       fields: [],
       aspects: first === undefined ? [] : ruleControlTypes(kindOf(first.rule)),
       connections: [...new Set(edges.map(({ connection }) => connection))].toSorted(compareText),
@@ -260,7 +264,9 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
   const connections = [...ids].filter((id) => refusesSessions(after, id) && !refusesSessions(before, id));
   if (connections.length === 0) return [];
   const place = change.at === undefined ? {} : { place: formatPosition(change.at) };
-  return [{ code: riskCode('unenforceable'), class: 'availability', connections: connections.toSorted(compareText), ...place }];
+  return [
+    { code: riskCode(generalRisk('unenforceable')), class: 'availability', connections: connections.toSorted(compareText), ...place },
+  ];
 }
 
 type PlacingInput = {
@@ -273,20 +279,19 @@ type PlacingInput = {
 function placeRisks(drafts: readonly RiskDraft[], { change, resource, connections }: PlacingInput): readonly Risk[] {
   const groups = new Map<string, RiskDraft[]>();
   for (const draft of drafts) {
-    const key = `${draft.name} ${draft.class ?? ''}`;
+    const key = `${draft.code.name} ${draft.class ?? ''}`;
     groups.set(key, [...(groups.get(key) ?? []), draft]);
   }
   return [...groups.values()].flatMap((group): readonly Risk[] => {
     const [first] = group;
     if (first === undefined) return [];
-    const whole = riskCodes[first.name];
     const path = pathOf(group, change);
     const at =
       change?.fields.find((field) => path !== '' && field.held !== true && isAt(field, path))?.at ?? placeIn(resource, path) ?? change?.at;
     return [
       {
-        code: riskCode(first.name),
-        class: first.class ?? whole.class,
+        code: riskCode(first.code),
+        class: first.class ?? first.code.class,
         ...(path === '' ? {} : { path }),
         ...(connections === undefined ? {} : { connections }),
         ...(at === undefined ? {} : { place: formatPosition(at) }),

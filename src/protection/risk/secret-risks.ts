@@ -5,8 +5,8 @@ import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential, type DesiredSecret, type LiveSecret } from '../../model/secret.ts';
-import type { RiskDraft } from './reasons.ts';
-import type { RiskName } from './risk-codes.ts';
+import type { RiskDraft } from '../controls/control-row.ts';
+import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
@@ -19,7 +19,7 @@ export function manifestRisks(kind: Kind, desired: DesiredResource, base: Desire
 function selectorRisks({ selector: current }: DesiredResource, { selector: applied }: DesiredResource): readonly RiskDraft[] {
   const field = current?.field ?? applied?.field;
   if (field === undefined) return [];
-  const draft = (name: RiskName): RiskDraft => ({ name, fields: [field] });
+  const draft = (name: GeneralRiskName): RiskDraft => ({ code: generalRisk(name), fields: [field] });
   return [
     ...(selectsAllOf(current?.value, applied?.value) ? [] : [draft('selector-narrowed')]),
     ...(selectsAllOf(applied?.value, current?.value) ? [] : [draft('selector-widened')]),
@@ -47,8 +47,8 @@ function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly 
   const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
   const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
   return [
-    ...added.map((path): RiskDraft => ({ name: 'ignore-added', fields: tokensOf(path) })),
-    ...removed.map((path): RiskDraft => ({ name: 'ignore-removed', fields: tokensOf(path) })),
+    ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path) })),
+    ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path) })),
   ];
 }
 
@@ -61,7 +61,7 @@ function touchesProtection(kind: Kind, path: Pointer): boolean {
 }
 
 /** The risk of sending a kept credential elsewhere, by the field that redirects it. */
-const routes: Readonly<Record<string, RiskName>> = {
+const routes: Readonly<Record<string, GeneralRiskName>> = {
   agent_id: 'agent-rerouted',
   command: 'command-rerouted',
   type: 'command-rerouted',
@@ -101,10 +101,10 @@ function keptRerouted(change: Change, { live, subject, desired }: Owners): reado
   const fields = written.flatMap((field): readonly RiskDraft[] => {
     const [name = '', key] = tokensOf(field.path);
     if (name === secretField && key !== undefined)
-      return isEndpoint(key) && !isSame(field, desired, owner) ? [{ name: 'endpoint-rerouted', fields: [name] }] : [];
+      return isEndpoint(key) && !isSame(field, desired, owner) ? [{ code: generalRisk('endpoint-rerouted'), fields: [name] }] : [];
     const route = routes[name];
     if (route === undefined || (subject === undefined && sameAs(field, owner))) return [];
-    return [{ name: route, fields: [name] }];
+    return [{ code: generalRisk(route), fields: [name] }];
   });
   return mergeDrafts(fields);
 }
@@ -126,7 +126,7 @@ function reusedSecrets(
     const isMoved = known.size > 0 && !known.has(path);
     const users = subject === undefined && hasOwnSource(secret) ? usersOf(secret.source) : [];
     const isShared = users.some((other) => other.id !== id && !isSameRoute(desired, other));
-    return isMoved || isShared ? [{ name: 'secret-reused', fields: [secretField] }] : [];
+    return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: [secretField] }] : [];
   });
 }
 
@@ -187,7 +187,7 @@ function isSetting(key: string): boolean {
 /** Finds a move to another resource: a connection inherits the secrets of its resource in addition to its own. */
 function resourceRisks(written: readonly FieldChange[], subject: LiveResource | undefined): readonly RiskDraft[] {
   const moves = subject !== undefined && written.some(({ path }) => path === pointer('resource_name'));
-  return moves ? [{ name: 'resource-rerouted', fields: ['resource_name'] }] : [];
+  return moves ? [{ code: generalRisk('resource-rerouted'), fields: ['resource_name'] }] : [];
 }
 
 /** Returns the predecessor whose secrets the change copies, from their source `live:Kind/name`. */
@@ -241,7 +241,7 @@ export function sourceRisks(
     const before = base === undefined ? liveForm(live?.secrets[path]) : formOf(base.secrets[path]?.source);
     const after = formOf(source);
     if (before === undefined || after === undefined || before === after) return [];
-    return [{ name: after === 'inline' ? 'secret-inlined' : 'secret-referenced', fields: tokensOf(path) }];
+    return [{ code: generalRisk(after === 'inline' ? 'secret-inlined' : 'secret-referenced'), fields: tokensOf(path) }];
   });
   return drafts;
 }
@@ -259,10 +259,13 @@ function liveForm(secret: LiveSecret | undefined): Form | undefined {
 }
 
 function mergeDrafts(drafts: readonly RiskDraft[]): readonly RiskDraft[] {
-  const known = new Map<RiskName, RiskDraft>();
+  const known = new Map<string, RiskDraft>();
   for (const draft of drafts) {
-    const existing = known.get(draft.name);
-    known.set(draft.name, existing === undefined ? draft : { ...existing, fields: [...new Set([...existing.fields, ...draft.fields])] });
+    const existing = known.get(draft.code.name);
+    known.set(
+      draft.code.name,
+      existing === undefined ? draft : { ...existing, fields: [...new Set([...existing.fields, ...draft.fields])] },
+    );
   }
   return [...known.values()];
 }

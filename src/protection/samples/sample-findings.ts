@@ -1,6 +1,6 @@
 import type { Diagnostic, DocumentDiagnostic } from '../../model/diagnostic.ts';
 import type { RuleSampleResults } from '../../model/protection/protection.ts';
-import { shortText } from '../headline-wording.ts';
+import { shortText } from '../wording.ts';
 
 /** Converts failed samples to findings in the manifest of the rule. */
 export function sampleFindings({ trials }: RuleSampleResults, severity: DocumentDiagnostic['severity']): readonly DocumentDiagnostic[] {

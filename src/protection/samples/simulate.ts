@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
-import { cutText, shortText } from '../headline-wording.ts';
+import { cutText, shortText } from '../wording.ts';
 
 /** A guardrail entry that blocks a text, and the word or pattern that matches. */
 export type GuardrailHit = { readonly entry: number; readonly name?: string; readonly part: string };

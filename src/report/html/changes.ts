@@ -1,6 +1,14 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
-import type { ProtectionVerdict, ControlChange, Cause, Impact, PostureChange, ConnectionRule } from '../../model/protection/protection.ts';
+import type {
+  Cause,
+  ConnectionRule,
+  ControlChange,
+  ControlColumn,
+  Impact,
+  PostureChange,
+  ProtectionVerdict,
+} from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText } from '../subjects/fold-similar.ts';
@@ -13,7 +21,7 @@ import { element, joinHtml, type Html, positionHtml, verdictBadge } from './mark
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
-import { controlNames, searchText } from './matrix.ts';
+import { columnOf, searchText } from './matrix.ts';
 
 const mostLines = 200;
 const mostUnfolded = 20;
@@ -151,11 +159,15 @@ const mostTags = 12;
 const mostPlaces = 3;
 
 /** Returns the protection of one connection before and after, with the lines that cause the difference; folded. */
-export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined): Html {
+export function postureDetails(change: PostureChange, columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
   const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
-  const note = comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => controlNames[aspect]).join(', ');
-  const rows = [...aspects.map((aspect) => aspectRow(aspect, linkOf)), ...(rules.length === 0 ? [] : [rulesRow(rules)])];
+  const note =
+    comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => columnOf(columns, aspect).heading).join(', ');
+  const rows = [
+    ...aspects.map((aspect) => aspectRow(aspect, columnOf(columns, aspect.aspect), linkOf)),
+    ...(rules.length === 0 ? [] : [rulesRow(rules)]),
+  ];
   const head = element('thead', {}, [
     element(
       'tr',
@@ -175,12 +187,12 @@ export function postureDetails(change: PostureChange, linkOf: LinkOf | undefined
   ]);
 }
 
-function aspectRow({ aspect, way, before, after, atLeast, causes }: ControlChange, linkOf: LinkOf | undefined): Html {
-  const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(aspect, text));
+function aspectRow({ way, before, after, atLeast, causes }: ControlChange, column: ControlColumn, linkOf: LinkOf | undefined): Html {
+  const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(column, text));
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
   return element('tr', {}, [
-    element('th', { scope: 'row' }, controlNames[aspect]),
+    element('th', { scope: 'row' }, column.heading),
     element('td', {}, partsOnOneSide(first, last, 'loses')),
     element('td', {}, [...partsOnOneSide(last, first, 'gains'), least]),
     element('td', {}, [verdictBadge(way)]),

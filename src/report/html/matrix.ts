@@ -3,7 +3,7 @@ import {
   type ProtectionMatrix,
   type ProtectionMatrixCell,
   type ProtectionMatrixRow,
-  controlTypes,
+  type ControlColumn,
   type ControlType,
 } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -18,30 +18,19 @@ const longestTag = 200;
 /** The changed connections of a group that a page shows. */
 const mostRows = 300;
 
-/** The column of each control in the matrix. */
-export const controlNames: Readonly<Record<ControlType, string>> = {
-  access: 'open modes',
-  review: 'reviewers',
-  input: 'blocked input',
-  output: 'blocked output',
-  masking: 'masked',
-  redaction: 'redacted',
-  force: 'may force',
-  duration: 'longest session',
-  schema: 'schema',
-  metadata: 'must state',
-  attributes: 'attributes',
-  requests: 'access-request rules',
-};
+/** Returns how to show a control type. */
+export function columnOf(columns: readonly ControlColumn[], type: ControlType): ControlColumn {
+  return columns.find((column) => column.type === type) ?? { type, heading: type };
+}
 
 /**
  * Returns all connections × controls as one table, grouped by the tag that most connections have. A changed connection has its
  * own row, with icon and border; unchanged connections whose cells look the same share a row.
  */
-export function matrixTable(matrix: ProtectionMatrix): Html {
-  const key = groupingTag(matrix);
+export function matrixTable({ columns, rows: all }: ProtectionMatrix): Html {
+  const key = groupingTag(all);
   const groups = new Map<string, ProtectionMatrixRow[]>();
-  for (const row of matrix) {
+  for (const row of all) {
     const group = key === undefined ? '' : tagText(row.tags[key]);
     const rows = groups.get(group) ?? [];
     groups.set(group, rows);
@@ -50,13 +39,13 @@ export function matrixTable(matrix: ProtectionMatrix): Html {
   const head = element('thead', {}, [
     element('tr', {}, [
       element('th', { scope: 'col' }, 'connection'),
-      ...controlTypes.map((aspect) => element('th', { scope: 'col' }, controlNames[aspect])),
+      ...columns.map(({ heading }) => element('th', { scope: 'col' }, heading)),
     ]),
   ]);
   const bodies = [...groups]
     .toSorted(([left], [right]) => compareText(left, right))
     .map(([group, rows]) =>
-      groupBody(key === undefined ? undefined : `${clip(key, longestTag)}: ${group === '' ? '(none)' : group}`, rows),
+      groupBody(key === undefined ? undefined : `${clip(key, longestTag)}: ${group === '' ? '(none)' : group}`, rows, columns),
     );
   const caption = element('caption', {}, [
     'Each cell counts what is there; where it changes, before and after, and which it is: ',
@@ -69,7 +58,7 @@ export function matrixTable(matrix: ProtectionMatrix): Html {
 }
 
 /** Returns the tag to group by: one that most connections have, with few values. */
-function groupingTag(matrix: ProtectionMatrix): string | undefined {
+function groupingTag(matrix: readonly ProtectionMatrixRow[]): string | undefined {
   const values = new Map<string, Map<string, number>>();
   for (const { tags } of matrix) {
     for (const [key, value] of Object.entries(tags)) {
@@ -93,40 +82,52 @@ function tagText(value: Json | undefined): string {
   return clip(typeof value === 'string' ? value : JSON.stringify(value), longestTag);
 }
 
-function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow[]): Html {
+function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
   const changed = rows.filter(({ way }) => way !== undefined);
   const alike = new Map<string, ProtectionMatrixRow[]>();
   for (const row of rows.filter(({ way }) => way === undefined)) {
-    const look = row.cells.map((cell) => cellText(cell.aspect, cell.after)).join('|');
+    const look = row.cells.map((cell) => cellText(columnOf(columns, cell.aspect), cell.after)).join('|');
     const same = alike.get(look) ?? [];
     alike.set(look, same);
     same.push(row);
   }
   const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
-  const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`)])];
+  const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`, columns)])];
   const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way ?? 'neutral') - verdicts.indexOf(right.way ?? 'neutral'));
   const shown = changed.length > mostRows ? sorted.slice(0, mostRows) : changed;
   const more = changed.length - shown.length;
-  const rest = more > 0 ? [element('tr', {}, [groupHead(`and ${more} more changed connections; the JSON of the plan has them`)])] : [];
-  return element('tbody', { 'data-part': true }, [...head, ...shown.map(changedRow), ...rest, ...[...alike.values()].map(alikeRow)]);
+  const rest =
+    more > 0 ? [element('tr', {}, [groupHead(`and ${more} more changed connections; the JSON of the plan has them`, columns)])] : [];
+  return element('tbody', { 'data-part': true }, [
+    ...head,
+    ...shown.map((row) => changedRow(row, columns)),
+    ...rest,
+    ...[...alike.values()].map((same) => alikeRow(same, columns)),
+  ]);
 }
 
-function groupHead(text: string): Html {
-  return element('th', { scope: 'rowgroup', colspan: String(controlTypes.length + 1) }, text);
+function groupHead(text: string, columns: readonly ControlColumn[]): Html {
+  return element('th', { scope: 'rowgroup', colspan: String(columns.length + 1) }, text);
 }
 
-function changedRow({ connection, tags, comes, goes, way = 'neutral', cells, rules }: ProtectionMatrixRow): Html {
+function changedRow(
+  { connection, tags, comes, goes, way = 'neutral', cells, rules }: ProtectionMatrixRow,
+  columns: readonly ControlColumn[],
+): Html {
   const name = nameOf(connection);
   const note = comes === true ? ' comes' : goes === true ? ' goes' : '';
   const head = element('th', { scope: 'row' }, [
     element('span', { class: 'mono' }, name),
     note === '' ? '' : element('span', { class: 'quiet' }, note),
   ]);
-  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [head, ...cells.map((cell) => cellOf(cell, rules))]);
+  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [
+    head,
+    ...cells.map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rules)),
+  ]);
 }
 
 /** Returns one row for unchanged connections whose cells look the same. */
-function alikeRow(rows: readonly ProtectionMatrixRow[]): Html {
+function alikeRow(rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
   const names = rows.map(({ connection }) => nameOf(connection));
   const [first] = rows;
   const title =
@@ -136,20 +137,24 @@ function alikeRow(rows: readonly ProtectionMatrixRow[]): Html {
   const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
   return element('tr', { 'data-name': text, 'data-way': 'same' }, [
     element('th', { scope: 'row' }, [title]),
-    ...(first?.cells ?? []).map((cell) => cellOf(cell, rows.length === 1 ? first?.rules : undefined)),
+    ...(first?.cells ?? []).map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rows.length === 1 ? first?.rules : undefined)),
   ]);
 }
 
-function cellOf({ aspect, before, after, way, atLeast }: ProtectionMatrixCell, rules: ProtectionMatrixRow['rules']): Html {
-  const [first, last] = [cellText(aspect, before), cellText(aspect, after)];
+function cellOf(
+  { aspect, before, after, way, atLeast }: ProtectionMatrixCell,
+  column: ControlColumn,
+  rules: ProtectionMatrixRow['rules'],
+): Html {
+  const [first, last] = [cellText(column, before), cellText(column, after)];
   const least = atLeast === true ? '+' : '';
   if (way === undefined)
     return element(
       'td',
-      { class: last === '·' ? 'none' : undefined, title: `${listText(aspect, after)}${rulesText(aspect, rules)}` },
+      { class: last === '·' ? 'none' : undefined, title: `${listText(column, after)}${rulesText(aspect, rules)}` },
       `${last}${least}`,
     );
-  const said = `${controlNames[aspect]}: ${listText(aspect, before)} → ${listText(aspect, after)}, ${verdictWord(way)}${rulesText(aspect, rules)}`;
+  const said = `${column.heading}: ${listText(column, before)} → ${listText(column, after)}, ${verdictWord(way)}${rulesText(aspect, rules)}`;
   return element('td', { class: way, title: said }, [
     element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(way)]),
     element('span', { class: 'said' }, said),
@@ -164,15 +169,14 @@ function rulesText(aspect: ControlType, rules: ProtectionMatrixRow['rules'] = []
 }
 
 /** Returns a cell in few characters: a count, or the only value. */
-function cellText(aspect: ControlType, texts: readonly string[]): string {
-  if (aspect === 'duration') return controlText(aspect, texts[0] ?? '·');
-  if (aspect === 'schema') return texts.length === 0 ? '·' : 'shown';
+function cellText(column: ControlColumn, texts: readonly string[]): string {
+  if (column.isSingle === true) return controlText(column, texts[0] ?? '·');
   return texts.length === 0 ? '·' : String(texts.length);
 }
 
-function listText(aspect: ControlType, texts: readonly string[]): string {
-  if (texts.length === 0) return aspect === 'access' ? 'closed' : 'none';
-  const spoken = texts.map((text) => controlText(aspect, text));
+function listText(column: ControlColumn, texts: readonly string[]): string {
+  if (texts.length === 0) return column.none ?? 'none';
+  const spoken = texts.map((text) => controlText(column, text));
   return shortList(spoken, longestList).join(', ');
 }
 

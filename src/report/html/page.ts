@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
 import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
-import type { Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
@@ -86,10 +86,10 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
       causes.length === 0 ? [] : [element('h2', {}, 'What each cause reaches'), ...impactTable(causes, linkOf)],
     ),
     ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
-      matrix.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), matrixTable(matrix)],
+      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), matrixTable(matrix)],
     ),
-    ...blocksOfType(blocks, 'postures').flatMap(({ connections }) =>
-      connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, linkOf)],
+    ...blocksOfType(blocks, 'postures').flatMap(({ connections, columns }) =>
+      connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
     ),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Left as it is'), ...lists]),
@@ -194,9 +194,9 @@ function allowanceList(allowed: Plan['allowed']): readonly Html[] {
   return [element('ul', {}, items)];
 }
 
-function postureList(changed: readonly PostureChange[], linkOf: LinkOf | undefined): Html {
+function postureList(changed: readonly PostureChange[], columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
   const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way) - verdicts.indexOf(right.way));
-  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, linkOf));
+  const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, columns, linkOf));
   const more = sorted.length - mostPostures;
   return element('div', { 'data-part': true }, [
     ...unfoldFirst(details, 'more connection'),

@@ -31,8 +31,10 @@ import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 
+const noMatrix: ProtectionMatrix = { columns: [], rows: [] };
+
 /** Returns the document of plans. The matrix of the gateway's protection is shown on pages alone; `config` names the config in force. */
-export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = [], config?: string): ReportDocument {
+export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = noMatrix, config?: string): ReportDocument {
   return {
     json: () => ({ version: 1, plans: plans.map(planObject) }),
     sections: () =>
@@ -87,7 +89,7 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly Repor
   return [
     { type: 'overview', plan },
     { type: 'matrix', matrix },
-    { type: 'postures', connections: plan.protection?.connections ?? [] },
+    { type: 'postures', connections: plan.protection?.connections ?? [], columns: matrix.columns },
   ];
 }
 

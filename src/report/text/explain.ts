@@ -1,8 +1,7 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
-import type { ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import type { ExplainedPart, ExplainedRule, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import type { ControlType, ConnectionRule } from '../../model/protection/protection.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { changeRows } from '../subjects/change-rows.ts';
 import { shortList } from '../wording/counts.ts';
@@ -39,14 +38,14 @@ export function explanationLines({ id, at, summary, rows, rules = [], policies =
 }
 
 /** Returns the rules on a connection: the effect of each, and its attachments. */
-function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readonly string[] {
+function ruleLines(rules: readonly ExplainedRule[], terminal: Terminal): readonly string[] {
   if (rules.length === 0) return [];
   const { bold, dim, green, red } = terminal.color;
-  const lines = rules.flatMap(({ rule, before, after }) => {
+  const lines = rules.flatMap(({ rule, before, after, verbs }) => {
     const { sign, paint } = before === undefined ? { sign: '+ ', paint: green } : after === undefined ? { sign: '- ', paint: red } : stays;
-    const { aspects, by } = after ?? before ?? nowhere;
+    const { by } = after ?? before ?? nowhere;
     const places = by.flatMap(({ place }) => (place === undefined ? [] : (parsePosition(place) ?? [])));
-    const does = aspects.length === 0 ? 'does nothing' : aspects.map((aspect) => deeds[aspect] ?? aspect).join(', ');
+    const does = verbs.length === 0 ? 'does nothing' : verbs.join(', ');
     const name: Span = { text: `${sign}${escapeTerminal(rule)}`, ...(paint === undefined ? {} : { paint }) };
     return wrap(
       [
@@ -64,8 +63,7 @@ function ruleLines(rules: readonly ConnectionRule[], terminal: Terminal): readon
 }
 
 const stays = { sign: '', paint: undefined } as const;
-const nowhere = { aspects: [], by: [] } as const;
-const deeds: Readonly<Partial<Record<ControlType, string>>> = { input: 'blocks input', output: 'blocks output', masking: 'masks' };
+const nowhere = { by: [] } as const;
 
 const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
 

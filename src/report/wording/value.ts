@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../model/json.ts';
 import { durationText } from '../../model/day.ts';
-import type { ControlType, SampleChange, Protection } from '../../model/protection/protection.ts';
+import type { ControlColumn, SampleChange, Protection } from '../../model/protection/protection.ts';
 import type { Value, Change } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -144,7 +144,7 @@ export function withUnits(path: Pointer, value: Value): Value {
 }
 
 /** Returns a value of a control with seconds as minutes and hours. */
-export function controlText(aspect: ControlType, text: string): string {
-  const [, seconds] = aspect === 'duration' ? (/^(\d+) s$/.exec(text) ?? []) : [];
+export function controlText({ unit }: ControlColumn, text: string): string {
+  const [, seconds] = unit === 's' ? (/^(\d+) s$/.exec(text) ?? []) : [];
   return seconds === undefined ? text : durationText(Number(seconds));
 }

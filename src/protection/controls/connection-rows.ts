@@ -1,0 +1,225 @@
+import { type Json, type JsonObject } from '../../model/json.ts';
+import { textsIn } from '../posture/protection-snapshot.ts';
+import { compareDuration, compareGranted, compareNamed } from './compare-controls.ts';
+import { approvalCount, compareForce, compareReview } from './compare-review.ts';
+import { controlsOf, type Control, type Posture } from './control.ts';
+import { strengthening, uncertain, verbPhrase, weakening, type ControlRow, type PhraseBuilder, type VerbPhrase } from './control-row.ts';
+import { attributeRisks, limitRisks, setRisks, switchRisks } from './field-risks.ts';
+
+const none: readonly Control[] = [];
+
+function controlsNamed(value: Json | undefined): readonly Control[] {
+  const names = textsIn(value);
+  return names.length === 0 ? none : names.map((name) => ({ name }));
+}
+
+function isEnabled(value: Json | undefined): boolean {
+  return value === 'enabled';
+}
+
+const accessModes = ['connect', 'exec', 'runbooks'] as const;
+const accessCodes = {
+  opened: weakening('access-opened', 'an access mode is opened'),
+  closed: strengthening('access-closed', 'an access mode is closed'),
+};
+
+/** The open access modes. */
+export const accessRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: accessModes.map((mode) => `access_mode_${mode}`) },
+  ofConnection: (spec) => controlsNamed(accessModes.filter((mode) => isEnabled(spec[`access_mode_${mode}`]))),
+  compare: compareGranted('access'),
+  risks: { Connection: accessModes.map((mode) => switchRisks(`access_mode_${mode}`, accessCodes)) },
+  weight: 0,
+  column: { heading: 'open modes', none: 'closed' },
+  about: 'access modes',
+  loses: (controls) => verbPhrase('opens', 'open', joinNames(controls)),
+  gains: (controls) => verbPhrase('closes', 'close', joinNames(controls)),
+};
+
+function joinNames(controls: readonly Control[]): string {
+  const names = controls.map(({ name }) => name);
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
+}
+
+/** The groups that must approve, and how many of them. */
+export const reviewRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['reviewers', 'min_review_approvals'] },
+  decides: 'min_review_approvals',
+  ofConnection: ({ reviewers }) => controlsNamed(reviewers),
+  compare: compareReview,
+  risks: {
+    Connection: [
+      setRisks(['reviewers'], {
+        removed: weakening('reviewer-removed', 'a reviewer group goes'),
+        added: strengthening('reviewer-added', 'a reviewer group comes'),
+      }),
+      limitRisks('min_review_approvals', {
+        raised: strengthening('approvals-raised', 'more groups must approve'),
+        lowered: weakening('approvals-lowered', 'fewer groups must approve'),
+      }),
+    ],
+  },
+  weight: 1,
+  column: { heading: 'reviewers' },
+  about: 'reviewers',
+  loses: reviewPhrase({ one: 'loses', many: 'lose' }, 'easier'),
+  gains: reviewPhrase({ one: 'gains', many: 'gain' }, 'harder'),
+};
+
+/** Returns the number of groups that must approve. */
+export function approvalsOf({ reviewers, min_review_approvals: needed }: JsonObject): number {
+  const groups = textsIn(reviewers).length;
+  return Math.min(groups, typeof needed === 'number' ? needed : groups);
+}
+
+/** Builds the phrase for review: all of it, a group, or only the number of approvals. */
+function reviewPhrase({ one, many }: VerbPhrase, approval: string): PhraseBuilder {
+  return (controls, other) => {
+    if (controlsOf(other, 'review').length === 0) return verbPhrase(one, many, 'review');
+    return controls.some(({ name }) => name !== approvalCount)
+      ? verbPhrase(one, many, 'a reviewer group')
+      : verbPhrase('is', 'are', `${approval} to approve`);
+  };
+}
+
+const redactionFields = ['redact_types', 'redact_enabled'];
+
+function redactedTypes({ redact_enabled: enabled, redact_types: types }: JsonObject): Json {
+  return enabled === false ? [] : (types ?? []);
+}
+
+/** The types that sessions redact. */
+export const redactionRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: redactionFields },
+  decides: 'redact_enabled',
+  ofConnection: (spec) => controlsNamed(redactedTypes(spec)),
+  compare: compareNamed('redaction'),
+  risks: {
+    Connection: [
+      setRisks(
+        redactionFields,
+        {
+          removed: weakening('redaction-removed', 'a type is redacted no more'),
+          added: strengthening('redaction-added', 'one more type is redacted'),
+        },
+        (spec) => textsIn(redactedTypes(spec)),
+      ),
+    ],
+  },
+  weight: 4,
+  column: { heading: 'redacted' },
+  about: 'redaction',
+  loses: (_, other) => (isNone(other) ? verbPhrase('loses', 'lose', 'redaction') : verbPhrase('redacts', 'redact', 'less')),
+  gains: (_, other) => (isNone(other) ? verbPhrase('gains', 'gain', 'redaction') : verbPhrase('redacts', 'redact', 'more')),
+};
+
+function isNone(posture: Posture): boolean {
+  return controlsOf(posture, 'redaction').length === 0;
+}
+
+/** The groups that may approve alone. */
+export const forceRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['force_approve_groups'] },
+  ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
+  compare: compareForce,
+  risks: {
+    Connection: [
+      setRisks(['force_approve_groups'], {
+        added: weakening('force-approver-added', 'one more group may approve alone'),
+        removed: strengthening('force-approver-removed', 'one group less may approve alone'),
+      }),
+    ],
+  },
+  weight: 5,
+  column: { heading: 'may force' },
+  about: 'who may force-approve',
+  loses: () => verbPhrase('can be', 'can be', 'force-approved by more groups'),
+  gains: () => verbPhrase('can be', 'can be', 'force-approved by fewer groups'),
+};
+
+/** The longest access. */
+export const durationRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['access_max_duration'] },
+  ofConnection: ({ access_max_duration: limit }) => (typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
+  compare: compareDuration,
+  risks: {
+    Connection: [
+      limitRisks('access_max_duration', {
+        raised: weakening('duration-raised', 'sessions may last longer, or have no limit any more'),
+        lowered: strengthening('duration-lowered', 'sessions end sooner'),
+        unset: uncertain('duration-changed', 'a limit becomes the gateway’s own, or the other way round'),
+      }),
+    ],
+  },
+  weight: 6,
+  column: { heading: 'longest session', isSingle: true, unit: 's' },
+  about: 'how long access lasts',
+  loses: () => verbPhrase('allows', 'allow', 'longer access'),
+  gains: () => verbPhrase('allows', 'allow', 'only shorter access'),
+};
+
+/** Whether the schema is shown. */
+export const schemaRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['access_schema'] },
+  ofConnection: ({ access_schema: schema }) => (isEnabled(schema) ? [{ name: 'shown' }] : none),
+  compare: compareGranted('schema'),
+  risks: {
+    Connection: [
+      switchRisks('access_schema', {
+        opened: weakening('schema-shown', 'the schema is shown'),
+        closed: strengthening('schema-hidden', 'the schema is hidden'),
+      }),
+    ],
+  },
+  weight: 7,
+  column: { heading: 'schema', isSingle: true },
+  about: 'schema access',
+  loses: () => verbPhrase('shows', 'show', 'the schema'),
+  gains: () => verbPhrase('hides', 'hide', 'the schema'),
+};
+
+/** The fields that a session must state. */
+export const metadataRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['mandatory_metadata_fields'] },
+  ofConnection: ({ mandatory_metadata_fields: names }) => controlsNamed(names),
+  compare: compareNamed('metadata'),
+  risks: {
+    Connection: [
+      setRisks(['mandatory_metadata_fields'], {
+        removed: weakening('metadata-removed', 'a session need not state something any more'),
+        added: strengthening('metadata-added', 'a session must state something more'),
+      }),
+    ],
+  },
+  weight: 8,
+  column: { heading: 'must state' },
+  about: 'required metadata',
+  loses: () => verbPhrase('asks', 'ask', 'for less metadata'),
+  gains: () => verbPhrase('asks', 'ask', 'for more metadata'),
+};
+
+/** The attributes that rules refer to. */
+export const attributesRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['attributes'] },
+  ofConnection: ({ attributes }) => controlsNamed(attributes),
+  compare: compareNamed('attributes'),
+  risks: { Connection: [attributeRisks] },
+  weight: 9,
+  column: { heading: 'attributes' },
+  about: 'attributes',
+  loses: () => verbPhrase('loses', 'lose', 'an attribute'),
+  gains: () => verbPhrase('gains', 'gain', 'an attribute'),
+};
+
+/** The access-request rules of the gateway, which are never managed. */
+export const requestsRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['attributes'] },
+  ofConnection: (_, accessRules) => accessRules.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
+  compare: compareNamed('requests'),
+  risks: { Connection: [attributeRisks] },
+  weight: 1,
+  column: { heading: 'access-request rules' },
+  about: 'access-request rules',
+  loses: () => verbPhrase('loses', 'lose', 'an access-request rule'),
+  gains: () => verbPhrase('gains', 'gain', 'an access-request rule'),
+};
