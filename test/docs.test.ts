@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
+import { actionPage, commandPage, jsonPage } from './support/reference-pages.ts';
 import { createTestContext } from './support/cli-context.ts';
 
 /** A page and its code: the fenced lines, with continued ones joined, and the code spans. */
@@ -37,8 +38,8 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(join('src', path), 'utf8'));
 const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
 
-async function help(argv: readonly string[]): Promise<string> {
-  const { context, printed } = createTestContext({ columns: 200 });
+async function help(argv: readonly string[], columns = 200): Promise<string> {
+  const { context, printed } = createTestContext({ columns });
   expect(await run([...argv, '--help'], context)).toBe(0);
   return printed().both;
 }
@@ -48,12 +49,17 @@ function flagsOf(text: string): ReadonlySet<string> {
   return new Set(found.flatMap(([, short, long = '']) => [long, ...(short === undefined ? [] : [short])]));
 }
 
+/** The names of all commands, and other names after a `|`, as the help lists them. */
+async function commandNames(): Promise<readonly string[]> {
+  const general = await help([]);
+  const list = general.slice(general.indexOf('print help'), general.indexOf('Exit codes:'));
+  return [...list.matchAll(/^ {2}([a-z|]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
+}
+
 /** The flags of every command as its help names them; the program's own under the empty name. */
 async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const general = await help([]);
-  const list = general.slice(general.indexOf('print help'), general.indexOf('Exit codes:'));
-  const listed = [...list.matchAll(/^ {2}([a-z|]+)/gm)].flatMap((match) => (match[1] ?? '').split('|'));
-  const names = listed.filter((name) => name !== 'help');
+  const names = (await commandNames()).flatMap((name) => name.split('|'));
   expect(names).toContain('plan');
   const flags = new Map([['', flagsOf(general)]]);
   for (const name of names) flags.set(name, flagsOf(await help([name])));
@@ -68,7 +74,7 @@ test('every command and flag that the pages name exists', async () => {
   for (const { path, lines, spans } of pages) {
     for (const text of [...lines, ...spans]) {
       for (const match of text.matchAll(/(?<![\w/.-])ostiary ((?:-|[a-z])[^|;&>#]*)/g)) {
-        const [first = '', ...rest] = (match[1] ?? '').trim().split(/\s+/);
+        const [first = '', ...rest] = (match[1] ?? '').trim().split(/[\s,]+/);
         const command = first.startsWith('-') ? '' : first;
         calls += 1;
         const known = flags.get(command);
@@ -196,4 +202,21 @@ test('every relative link has a target', () => {
 
 test('docs/reference/fields.md matches the schemas', async () => {
   await expect(fieldTables()).toMatchFileSnapshot('../docs/reference/fields.md');
+});
+
+test('docs/reference/cli.md matches the help', async () => {
+  const helps = new Map<string, string>();
+  for (const name of await commandNames()) {
+    const [command = ''] = name.split('|');
+    helps.set(command, await help([command], 100));
+  }
+  await expect(commandPage(await help([], 100), helps)).toMatchFileSnapshot('../docs/reference/cli.md');
+});
+
+test('docs/reference/json.md matches the schemas of documents', async () => {
+  await expect(jsonPage()).toMatchFileSnapshot('../docs/reference/json.md');
+});
+
+test('docs/reference/action.md matches action.yml', async () => {
+  await expect(actionPage()).toMatchFileSnapshot('../docs/reference/action.md');
 });

@@ -15,11 +15,13 @@ export function fieldTables(): string {
   return `${[...head, ...parts.flatMap((part) => ['', ...part])].join('\n')}\n`;
 }
 
-function objectAt(value: Json | undefined): JsonObject {
+/** Returns a value if it is an object, else an empty one. */
+export function objectAt(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-function textAt(node: JsonObject, key: string): string {
+/** Returns a text of a schema, or an empty one. */
+export function textAt(node: JsonObject, key: string): string {
   const value = node[key];
   return typeof value === 'string' ? value : '';
 }

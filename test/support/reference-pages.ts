@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { objectAt, textAt } from './field-tables.ts';
+
+/** Returns the page of all commands: the help of the program, and of each command by its name. */
+export function commandPage(general: string, commands: ReadonlyMap<string, string>): string {
+  const sections = [...commands].flatMap(([name, help]) => ['', `## ostiary ${name}`, '', ...block(help)]);
+  return page('Command line', 'Generated from the help of the program (`ostiary --help`, `ostiary plan --help`).', [
+    '',
+    ...block(general),
+    ...sections,
+  ]);
+}
+
+function block(text: string): readonly string[] {
+  return [
+    '```text',
+    ...text
+      .trim()
+      .split('\n')
+      .map((line) => line.trimEnd()),
+    '```',
+  ];
+}
+
+const documents = ['plan', 'apply', 'drift', 'test', 'record'];
+
+/** Returns the page of all JSON documents that Ostiary writes. */
+export function jsonPage(): string {
+  const sections = documents.flatMap((name) => {
+    const path = `schemas/documents/${name}.schema.json`;
+    const schema: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (!isObject(schema)) throw new Error(`${path} is no object`);
+    const parts = Object.entries(objectAt(schema['$defs'])).flatMap(([part, node]) => sectionOf(`${name}: ${part}`, name, objectAt(node)));
+    return [
+      '',
+      `## ${name}`,
+      '',
+      `${textAt(schema, 'description')} Schema: [${name}.schema.json](../../${path}).`,
+      '',
+      ...tableOf(name, schema),
+      ...parts,
+    ];
+  });
+  return page('JSON documents', 'Generated from the JSON Schemas of the documents. Optional fields are in italics.', sections);
+}
+
+function sectionOf(title: string, document: string, node: JsonObject): readonly string[] {
+  const table = tableOf(document, node);
+  const about = textAt(node, 'description');
+  return ['', `### ${title}`, '', [about, table.length === 0 ? `${typeOf(document, node)}.` : ''].filter(Boolean).join(' '), '', ...table];
+}
+
+function tableOf(document: string, node: JsonObject): readonly string[] {
+  const fields = Object.entries(objectAt(node['properties']));
+  if (fields.length === 0) return [];
+  const required = Array.isArray(node['required']) ? node['required'] : [];
+  const rows = fields.map(([name, value]) => {
+    const shown = required.includes(name) ? `\`${name}\`` : `*\`${name}\`*`;
+    return `| ${shown} | ${typeOf(document, objectAt(value))} | ${cell(textAt(objectAt(value), 'description'))} |`;
+  });
+  return ['| field | value | meaning |', '|---|---|---|', ...rows];
+}
+
+/** Returns the type of a value in words; a definition is a link to its section. */
+function typeOf(document: string, node: JsonObject): string {
+  const [, name] = /^#\/\$defs\/(\w+)$/.exec(textAt(node, '$ref')) ?? [];
+  if (name !== undefined) return `[${name}](#${document}-${name.toLowerCase()})`;
+  const foreign = textAt(node, '$ref');
+  if (foreign !== '') return `a document of ${foreign.replace(/^.*\//, '')}`;
+  const choices = [node['anyOf'] ?? node['oneOf'] ?? []].flat();
+  if (choices.length > 0) return choices.map((choice) => typeOf(document, objectAt(choice))).join(' or ');
+  if ('const' in node) return `\`${JSON.stringify(node['const'])}\``;
+  if (Array.isArray(node['enum']))
+    return node['enum'].map((one: Json) => `\`${typeof one === 'string' ? one : JSON.stringify(one)}\``).join(', ');
+  if (node['type'] === 'array') return `list of ${'items' in node ? typeOf(document, objectAt(node['items'])) : 'values'}`;
+  if (node['type'] === 'object')
+    return 'properties' in node ? `object with ${Object.keys(objectAt(node['properties'])).join(', ')}` : 'object';
+  return [node['type'] ?? 'any value'].flat().map(String).join(' or ');
+}
+
+/** Returns the page of the inputs and outputs of the action. */
+export function actionPage(): string {
+  const action: unknown = parse(readFileSync('action.yml', 'utf8'));
+  const part = (name: string): readonly (readonly [string, JsonObject])[] =>
+    Object.entries(objectAt(isObject(action) ? action[name] : undefined)).map(([key, value]) => [key, objectAt(value)]);
+  const inputs = part('inputs').map(
+    ([name, input]) =>
+      `| \`${name}\` | ${textAt(input, 'default') === '' ? '' : `\`${textAt(input, 'default')}\``} | ${cell(textAt(input, 'description'))} |`,
+  );
+  const outputs = part('outputs').map(([name, output]) => `| \`${name}\` | ${cell(textAt(output, 'description'))} |`);
+  const introduction =
+    'Generated from [action.yml](../../action.yml). Set up: [GitHub](../how-to/github.md). An input takes several values on separate lines. A switch takes `true` or `false`. An unknown input, or one without meaning for the mode, fails the step.';
+  return page('GitHub Action', introduction, [
+    '',
+    '## Inputs',
+    '',
+    '| input | default | meaning |',
+    '|---|---|---|',
+    ...inputs,
+    '',
+    '## Outputs',
+    '',
+    '| output | meaning |',
+    '|---|---|',
+    ...outputs,
+  ]);
+}
+
+function page(title: string, introduction: string, lines: readonly string[]): string {
+  const update = '`npx vitest run test/docs.test.ts -u` updates this page.';
+  const text = [`# ${title}`, '', `${introduction} ${update}`, ...lines].join('\n');
+  return `${text.replaceAll(/\n{3,}/g, '\n\n')}\n`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
