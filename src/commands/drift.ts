@@ -10,6 +10,7 @@ import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { runApply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
 import { connectService, trackSecretReads } from './connect.ts';
+import type { Diff } from '../model/plan/plan.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
@@ -74,11 +75,11 @@ export async function runDrift(flags: DriftFlags, context: CliContext): Promise<
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
-  let result: DriftResult | undefined;
+  let result: (DriftResult & { readonly whole: Diff }) | undefined;
   const planned = await withNewObjects(
     await createPlan({ ...planFlags, revert: [], previewOnly: true }, context, {
       filter: (whole, base) => {
-        result = filterDrift(whole, { base, registry });
+        result = { ...filterDrift(whole, { base, registry }), whole };
         return result.diff;
       },
     }),
@@ -105,7 +106,7 @@ export async function runDrift(flags: DriftFlags, context: CliContext): Promise<
     ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)
     : undefined;
   const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
-  const livePolicies = await checkLivePolicies(plan, { ...planned, flags, context });
+  const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, { ...planned, flags, context });
   const warnings = [...planned.warnings.filter(({ code }) => !code.startsWith('policy/')), ...livePolicies.diagnostics];
   const report = (one: Drift): Promise<void> =>
     emitDrift(

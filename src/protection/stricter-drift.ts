@@ -1,4 +1,5 @@
 import type { DesiredResource } from '../model/desired.ts';
+import type { Limits } from '../model/gateway.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
 import { edgeKey, type EdgeEnds } from '../model/live.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
@@ -17,6 +18,11 @@ import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/pro
  * stricter. `incomparable`: it gains nothing, and something cannot be compared. `other`: all else.
  */
 export type DriftVerdict = 'stricter' | 'incomparable' | 'other';
+
+/** Returns which drift is held: what is provably stricter and, if the config says so, what cannot be compared. */
+export function holdsDrift({ incomparableDrift }: Pick<Limits, 'incomparableDrift'>): (verdict: DriftVerdict) => boolean {
+  return (verdict) => verdict === 'stricter' || (verdict === 'incomparable' && incomparableDrift === 'hold');
+}
 
 /** Compares the drifted spec of a resource with the reverted one. */
 export type DriftCheck = (id: ResourceId, drifted: JsonObject, reverted: JsonObject) => DriftVerdict;
@@ -104,7 +110,7 @@ export function isProtectionDrift(kind: Kind, { path, origin, before, after }: F
 export function findStricterDrift(
   { id, kind, desired, live, reverted, fields }: DriftedResource,
   compare: DriftCheck,
-  isHeld: (verdict: DriftVerdict) => boolean = (verdict) => verdict === 'stricter',
+  isHeld: (verdict: DriftVerdict) => boolean,
 ): ReadonlyMap<Pointer, Exclude<DriftVerdict, 'other'>> {
   let current = reverted;
   const found = new Map<Pointer, Exclude<DriftVerdict, 'other'>>();

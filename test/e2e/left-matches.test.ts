@@ -200,6 +200,38 @@ describe('a violation that only the live state has', () => {
     expect(await run('drift')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('policy/') });
   });
 
+  test.each([
+    ['a pending change fixes it', {}, 'ostiary apply makes the pending changes, which fix it', 'apply'],
+    [
+      'a pending change and the revert of held drift fix it',
+      { access_max_duration: 600 },
+      'ostiary apply --revert Connection/live-late makes the pending changes, and undoes the drift',
+      'apply --revert Connection/live-late',
+    ],
+  ])('names the apply if %s', async (_, drift, hint, remedy) => {
+    const strict = manifest('Policy', 'hour', {
+      match: { name: 'live-*' },
+      require: [`has(connection.access_max_duration) && ${closed} && size(posture.review) > 0`],
+    });
+    const repository = makeRepository({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': connection('live-late', { access_max_duration: 3600 }),
+    });
+    const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    const found = await gateway.call('GET', '/connections/live-late');
+    expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...drift } })).status).toBe(200);
+    repository.write({
+      'access/policy.yaml': strict,
+      'access/a.yaml': connection('live-late', { access_max_duration: 3600, reviewers: ['dba'] }),
+    });
+    const before = await run('drift');
+    expect([before.code, before.stderr.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+    expect(before.stderr).not.toContain('change the manifest');
+    expect(await run(`${remedy} --yes`)).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('policy/') });
+  });
+
   test('is not assumed where the manifest violates the policy, too', async () => {
     const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': asked };
     const cwd = makeProject({ ...files, 'access/a.yaml': connection('live-both', { access_max_duration: 1800 }) });

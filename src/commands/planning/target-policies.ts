@@ -4,9 +4,9 @@ import type { DesiredState } from '../../model/desired.ts';
 import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Plan } from '../../model/plan/plan.ts';
+import type { Diff, Plan } from '../../model/plan/plan.ts';
 import { revertHeld } from '../../model/plan/revert-held.ts';
-import type { PolicyFinding, PolicyReport, PolicyResult } from '../../model/protection/policy.ts';
+import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { ResolvedConfig } from '../../project/resolved-config.ts';
 import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-config.ts';
@@ -64,8 +64,14 @@ type LivePolicyCheck = {
   readonly fails: boolean;
 };
 
-/** Checks the live state against the policies: no plan checked a change that was made outside Ostiary. */
-export async function checkLivePolicies(plan: Plan, input: PolicyInput & { readonly live: LiveState }): Promise<LivePolicyCheck> {
+/**
+ * Checks the live state against the policies: no plan checked a change that was made outside Ostiary. `whole` also has the pending
+ * changes, which the drift leaves out.
+ */
+export async function checkLivePolicies(
+  { plan, whole }: { readonly plan: Plan; readonly whole: Pick<Diff, 'target' | 'changes' | 'edges'> },
+  input: PolicyInput & { readonly live: LiveState },
+): Promise<LivePolicyCheck> {
   const { desired, live } = input;
   const { rules, today, diagnostics } = await compileTargetPolicies(input);
   if (rules.length === 0) return { diagnostics, fails: false };
@@ -76,13 +82,19 @@ export async function checkLivePolicies(plan: Plan, input: PolicyInput & { reado
   const checking = { rules, resources: desired.resources, live: live.resources, registry, today, unmanaged };
   const checked = checkPolicies({ ...checking, snapshot });
   const { findings } = checked.report;
-  const after = (changes: Parameters<typeof plannedSnapshot>[0]): PolicyReport | undefined =>
-    findings.length === 0 ? undefined : checkPolicies({ ...checking, snapshot: plannedSnapshot(changes, live, registry) }).report;
-  const [applied, reverted] = [after(plan), after(revertHeld(plan))];
+  const fixedBy = (changes: Parameters<typeof plannedSnapshot>[0]): ((finding: PolicyFinding) => boolean) => {
+    if (findings.length === 0) return () => false;
+    const { report } = checkPolicies({ ...checking, snapshot: plannedSnapshot(changes, live, registry) });
+    return (finding) => !hasFinding(report, finding);
+  };
+  const [isReverted, isApplied, isBoth] = [fixedBy(revertHeld(plan)), fixedBy(whole), fixedBy(revertHeld(whole))];
   const remedyFor = (finding: PolicyFinding): string | undefined => {
-    if (reverted === undefined || hasFinding(reverted, finding)) return undefined;
-    const isHeld = applied === undefined || hasFinding(applied, finding);
-    return `only the live state is against the policy; ostiary drift --revert${isHeld ? '' : ', or the next apply,'} undoes the drift`;
+    if (isReverted(finding))
+      return `only the live state is against the policy; ostiary drift --revert${isApplied(finding) ? ', or the next apply,' : ''} undoes the drift`;
+    if (isApplied(finding)) return 'only the live state is against the policy; ostiary apply makes the pending changes, which fix it';
+    if (isBoth(finding))
+      return `only the live state is against the policy; ostiary apply --revert ${finding.connection} makes the pending changes, and undoes the drift`;
+    return undefined;
   };
   const found = [...findings.map((one) => namingConnection(policyDiagnostic(one, remedyFor(one)))), ...checked.diagnostics];
   return { diagnostics: [...diagnostics, ...found], fails: hasErrors(found) };

@@ -9,6 +9,7 @@ import {
   compareAttachments,
   createDriftCheck,
   findStricterDrift,
+  holdsDrift,
   isProtectionDrift,
   type DriftVerdict,
 } from '../../protection/stricter-drift.ts';
@@ -32,11 +33,6 @@ type RestOfPlan = {
   readonly changesOf: (drafts: readonly ChangeDraft[]) => readonly Change[];
 };
 
-/** Returns whether drift is held: if it is provably stricter, or if the config holds drift that cannot be compared. */
-function holds({ input: { limits } }: Prepared): (verdict: DriftVerdict) => boolean {
-  return (verdict) => verdict === 'stricter' || (verdict === 'incomparable' && limits.incomparableDrift === 'hold');
-}
-
 /** Returns the state after a plan, with the samples of the applied manifests. */
 function stateAfter(
   { input: { target, registry }, live, applied }: Prepared,
@@ -54,7 +50,7 @@ function stateAfter(
 export function holdStricterDrift(prepared: Prepared, drafts: readonly HoldableChange[], rest: RestOfPlan): readonly ChangeDraft[] {
   const all = drafts.map(({ draft }) => draft);
   if (!drafts.some(hasDrift)) return all;
-  const [isHeld, compare] = [holds(prepared), createDriftCheck(stateAfter(prepared, all, rest))];
+  const [isHeld, compare] = [holdsDrift(prepared.input.limits), createDriftCheck(stateAfter(prepared, all, rest))];
   const marks = prepared.input.limits.incomparableDrift !== 'revert';
   return drafts.map((one) => {
     const { draft, holdable } = one;
@@ -96,7 +92,7 @@ export function judgeAttachments(prepared: Prepared, drafts: readonly HoldableCh
     drafts.map(({ draft }) => draft),
     rest,
   );
-  const isHeld = holds(prepared);
+  const isHeld = holdsDrift(prepared.input.limits);
   const verdicts = [...compareAttachments(snapshot, attachments, isHeld)];
   const marks = prepared.input.limits.incomparableDrift !== 'revert';
   return {

@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import type { Registry, Kind } from '../../model/kind.ts';
 import { liveKeyOf, otherEnd, type Change, type Diff, type Refusal } from '../../model/plan/plan.ts';
-import { tokensOf } from '../../model/pointer.ts';
+import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { Limits } from '../../model/gateway.ts';
 import { kindOf, type ResourceId, nameOf } from '../../model/resource.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
@@ -14,13 +14,16 @@ import { closableFields } from '../prepare/replacements.ts';
 import { comparedFields } from '../diff/resolve-defaults.ts';
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
-export function checkLimits({ input, base, named, desired }: Prepared, { diff, removed }: StateDiff): SortedRefusals {
+export function checkLimits({ input, base, named, desired, incomparable }: Prepared, { diff, removed }: StateDiff): SortedRefusals {
   const { registry, limits, allowed, consent } = input;
   let managed = removed.length;
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
-  const others = [...changedNames(created, named.desired.resources, removed, registry), ...incomparableRefusals(diff, limits)];
+  const others = [
+    ...changedNames(created, named.desired.resources, removed, registry),
+    ...incomparableRefusals(diff, limits, incomparable),
+  ];
   return limitRefusals(diff.changes, others, {
     ours: managed,
     losses: findLosses(diff, named.live, { registry, desired: named.desired }),
@@ -30,25 +33,36 @@ export function checkLimits({ input, base, named, desired }: Prepared, { diff, r
   });
 }
 
-/** Refuses to revert drift that cannot be compared with the manifests, if the config says so. */
-function incomparableRefusals({ changes, edges }: Diff, { incomparableDrift }: Limits): readonly Refusal[] {
+/** Refuses to revert drift that cannot be compared with the manifests, if the config says so; a replacement reverts that of its predecessor. */
+function incomparableRefusals(
+  { changes, edges }: Diff,
+  { incomparableDrift }: Limits,
+  ofPredecessors: Prepared['incomparable'],
+): readonly Refusal[] {
   if (incomparableDrift !== 'refuse') return [];
   return changes.flatMap((change): readonly Refusal[] => {
-    const fields = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [tokensOf(path).join('.')] : []));
+    const own = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [path] : []));
+    const former = (ofPredecessors.get(change.id) ?? []).filter((path) => !own.includes(path));
+    const fields = [...own.map(fieldText), ...former.map((path) => `${fieldText(path)} of its predecessor`)];
     const detached = edges.filter(({ by, incomparable }) => incomparable === true && by === liveKeyOf(change));
     const ends = detached.map((edge) => `the attachment of ${otherEnd(edge, liveKeyOf(change))}`);
     if (fields.length + ends.length === 0) return [];
+    const adopting = former.length > 0 ? 'state it in the manifest' : 'accept it with ostiary drift --adopt';
     return [
       {
         code: 'plan/incomparable-drift',
         message: `apply would undo drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
-        hint: `look at both; then undo it with --revert ${change.id}, or accept it with ostiary drift --adopt`,
+        hint: `look at both; then undo it with --revert ${change.id}, or ${adopting}`,
         allowable: true,
         resource: change.id,
         ...(change.at === undefined ? {} : { at: change.at }),
       },
     ];
   });
+}
+
+function fieldText(path: Pointer): string {
+  return tokensOf(path).join('.');
 }
 
 /** Refuses new names for removed objects that are still live and the same otherwise. */

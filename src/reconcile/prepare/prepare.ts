@@ -5,6 +5,7 @@ import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { type Allowance, type Diff, type TargetIdentity, withNames, type Renames } from '../../model/plan/plan.ts';
+import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { adaptToDialect } from './adapt-to-dialect.ts';
 import { resolveFormerNames } from './former-names.ts';
@@ -66,6 +67,8 @@ export type Prepared = {
   readonly own: OwnObjects;
   /** Those of them that something else may have created. */
   readonly uncertain: ReadonlySet<ResourceId>;
+  /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
+  readonly incomparable: ReadonlyMap<ResourceId, readonly Pointer[]>;
   readonly named: NamedStates;
 };
 
@@ -90,16 +93,22 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
   const base = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
-  const { desired, diagnostics: replaced } = resolveReplacements(adapted, live, {
+  const {
+    desired,
+    incomparable,
+    diagnostics: replaced,
+  } = resolveReplacements(adapted, live, {
     registry,
     dialect: target.dialect,
     base,
+    limits: input.limits,
+    revert: input.consent?.revert ?? [],
     onlyReads: readOnly,
   });
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
-  return { value: { input, desired, live, base, applied, own, uncertain, named: nameStates(desired, live) }, diagnostics };
+  return { value: { input, desired, live, base, applied, own, uncertain, incomparable, named: nameStates(desired, live) }, diagnostics };
 }
 
 function nameStates(desired: DesiredState, live: LiveState): NamedStates {

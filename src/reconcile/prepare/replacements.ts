@@ -9,8 +9,16 @@ import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
-import { liveSnapshot } from '../../protection/posture/protection-snapshot.ts';
-import { createDriftCheck, findStricterDrift, isProtectionDrift } from '../../protection/stricter-drift.ts';
+import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
+import {
+  createDriftCheck,
+  findStricterDrift,
+  holdsDrift,
+  isProtectionDrift,
+  type DriftCheck,
+  type DriftVerdict,
+} from '../../protection/stricter-drift.ts';
+import type { Limits } from '../../model/gateway.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
@@ -30,7 +38,23 @@ export function predecessorsOf(desired: DesiredState, live: LiveState): Readonly
   );
 }
 
-export type ResolvedReplacements = { readonly desired: DesiredState; readonly diagnostics: readonly Diagnostic[] };
+export type ResolvedReplacements = {
+  readonly desired: DesiredState;
+  /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
+  readonly incomparable: ReadonlyMap<ResourceId, readonly Pointer[]>;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** What decides what a successor takes over: the state of its predecessor when it was applied, and which drift is held. */
+export type ReplacementOptions = {
+  readonly registry: Registry;
+  readonly dialect: string;
+  readonly base: BaseState | undefined;
+  readonly onlyReads?: boolean;
+  readonly limits: Pick<Limits, 'incomparableDrift'>;
+  /** The successors and predecessors whose drift is reverted. */
+  readonly revert: readonly string[];
+};
 
 /**
  * Gives each successor what its predecessor has and its manifest keeps: fields, secrets, and edges that neither manifests nor the
@@ -40,10 +64,10 @@ export type ResolvedReplacements = { readonly desired: DesiredState; readonly di
 export function resolveReplacements(
   desired: DesiredState,
   live: LiveState,
-  { registry, dialect, base, onlyReads = false }: { registry: Registry; dialect: string; base: BaseState | undefined; onlyReads?: boolean },
+  { registry, dialect, base, limits, revert, onlyReads = false }: ReplacementOptions,
 ): ResolvedReplacements {
   const predecessors = predecessorsOf(desired, live);
-  if (predecessors.size === 0) return { desired, diagnostics: [] };
+  if (predecessors.size === 0) return { desired, incomparable: new Map(), diagnostics: [] };
   const state = withNames(live, resolveFormerNames(desired, live).renames);
   const present = liveById(live.resources);
   const applied = desiredByKey(base?.desired.resources ?? []);
@@ -52,20 +76,30 @@ export function resolveReplacements(
   const shut = new Set(live.resources.flatMap((resource) => (isClosed(registry.get(kindOf(resource.id)), resource) ? [resource.id] : [])));
   const successors = new Map([...predecessors].filter(([id]) => !present.has(id) || shut.has(id)));
   const diagnostics: Diagnostic[] = [];
+  const incomparable = new Map<ResourceId, readonly Pointer[]>();
+  const snapshot = { ...liveSnapshot(state, registry, dialect), samples: base === undefined ? undefined : samplesOf(base.desired) };
+  const compare = createDriftCheck(snapshot);
   const resources = desired.resources.map((resource) => {
     const predecessor = successors.get(resource.id);
     const kind = registry.get(kindOf(resource.id));
     if (predecessor === undefined || kind === undefined) return resource;
-    const context = { predecessor, state, base: applied.get(predecessor.id), registry, dialect };
-    if (present.has(resource.id)) return waiting.has(resource.id) ? keepStricter(kind, resource, context) : resource;
-    const successor = keepStricter(kind, inheritFields(kind, resource, predecessor), context);
+    const context = { predecessor, state, base: applied.get(predecessor.id), compare, isHeld: holdsDrift(limits) };
+    const isReverted = [resource.id, predecessor.id].some((id) => revert.includes(id));
+    const keepDrift = (successor: DesiredResource): DesiredResource => {
+      if (isReverted) return successor;
+      const kept = keepHeldDrift(kind, successor, context);
+      if (kept.incomparable.length > 0) incomparable.set(resource.id, kept.incomparable);
+      return kept.successor;
+    };
+    if (present.has(resource.id)) return waiting.has(resource.id) ? keepDrift(resource) : resource;
+    const successor = keepDrift(inheritFields(kind, resource, predecessor));
     appendAll(diagnostics, unreadableSecrets(successor, predecessor, onlyReads));
     return successor;
   });
   const edges = edgesToMove(successors, { desired, live: state, registry, base: base?.desired });
   for (const { successor, ends } of edges)
     if (!canMove(ends, successor, desired, registry)) diagnostics.push(edgeCannotMove(successor, ends, desired));
-  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, diagnostics };
+  return { desired: { ...desired, resources, edges: [...desired.edges, ...edges.map(declareEdge)] }, incomparable, diagnostics };
 }
 
 /**
@@ -108,35 +142,34 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
   return { ...resource, spec, secrets };
 }
 
-/** Keeps on the successor the drift of its predecessor that is stricter than the manifest. */
-function keepStricter(
-  kind: Kind,
-  successor: DesiredResource,
-  {
-    predecessor,
-    state,
-    base,
-    registry,
-    dialect,
-  }: {
-    readonly predecessor: LiveResource;
-    readonly state: LiveState;
-    readonly base: DesiredResource | undefined;
-    readonly registry: Registry;
-    readonly dialect: string;
-  },
-): DesiredResource {
-  if (base === undefined) return successor;
+type DriftContext = {
+  readonly predecessor: LiveResource;
+  readonly state: LiveState;
+  readonly base: DesiredResource | undefined;
+  readonly compare: DriftCheck;
+  readonly isHeld: (verdict: DriftVerdict) => boolean;
+};
+
+type KeptDrift = { readonly successor: DesiredResource; readonly incomparable: readonly Pointer[] };
+
+/** Keeps on the successor the drift of its predecessor that is held, and lists the drift that cannot be compared. */
+function keepHeldDrift(kind: Kind, successor: DesiredResource, { predecessor, state, base, compare, isHeld }: DriftContext): KeptDrift {
+  const unchanged = { successor, incomparable: [] };
+  if (base === undefined) return unchanged;
   const fields = compareSpecs(comparedFields(kind), successor.spec, predecessor.spec, successor.ignore);
   const drift = withOrigins(fields, { base }, { kind, desired: successor, live: predecessor, state });
-  if (!drift.some((field) => isProtectionDrift(kind, field))) return successor;
+  if (!drift.some((field) => isProtectionDrift(kind, field))) return unchanged;
   const reverted = { ...predecessor.spec, ...successor.spec };
   const sides = { id: predecessor.id, kind, desired: successor, live: predecessor.spec, reverted, fields: drift };
-  const held = findStricterDrift(sides, createDriftCheck(liveSnapshot(state, registry, dialect)));
-  const edits = drift.flatMap(({ path, before }) =>
-    held.get(path) === 'stricter' ? [{ path, value: 'value' in before ? before.value : undefined }] : [],
-  );
-  return edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) };
+  const verdicts = findStricterDrift(sides, compare, isHeld);
+  const edits = drift.flatMap(({ path, before }) => {
+    const verdict = verdicts.get(path);
+    return verdict !== undefined && isHeld(verdict) ? [{ path, value: 'value' in before ? before.value : undefined }] : [];
+  });
+  return {
+    successor: edits.length === 0 ? successor : { ...successor, spec: editSpec(kind.fields, successor.spec, edits) },
+    incomparable: [...verdicts].flatMap(([path, verdict]) => (verdict === 'incomparable' ? [path] : [])),
+  };
 }
 
 function inheritSecret(secret: LiveSecret, from: ResourceId): DesiredSecret {

@@ -8,7 +8,13 @@ import { applyPlan, noLimits, planAgainst, runReconcile } from '../../../support
 import type { Manifest } from '../../../support/scenario.ts';
 
 type Choice = (typeof noLimits)['incomparableDrift'];
-type Flags = { readonly choice?: Choice; readonly revert?: readonly string[]; readonly allow?: boolean };
+type Flags = {
+  readonly choice?: Choice;
+  readonly revert?: readonly string[];
+  readonly allow?: boolean;
+  /** The manifests now, if they changed since the last apply. */
+  readonly wanted?: readonly Manifest[];
+};
 
 const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'disabled', access_schema: 'enabled' };
 
@@ -35,7 +41,7 @@ function masking(name: string, spec: JsonObject): Manifest {
 
 /** Plans manifests that were applied, over a gateway that changed since. */
 async function planOver(applied: readonly Manifest[], live: readonly Manifest[], flags: Flags = {}): Promise<Plan> {
-  const { choice = 'revert', revert = [], allow = false } = flags;
+  const { choice = 'revert', revert = [], allow = false, wanted = applied } = flags;
   const gateway = memoryGateway({ registry, agents: ['default'] });
   const changed = desiredState(live);
   await applyPlan({ gateway, ...(await planAgainst(gateway, changed)), desired: changed });
@@ -44,7 +50,7 @@ async function planOver(applied: readonly Manifest[], live: readonly Manifest[],
   const desired = desiredState(applied);
   const allowed: readonly Allowance[] = allow ? [{ code: 'plan/incomparable-drift', reason: 'seen' }] : [];
   const { value } = runReconcile({
-    desired,
+    desired: wanted === applied ? desired : desiredState(wanted),
     live: state,
     base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
     limits: { ...noLimits, incomparableDrift: choice },
@@ -105,6 +111,47 @@ describe('limits.incomparable_drift', () => {
         resource: 'DataMaskingRule/ids',
       },
       { message: `apply would undo drift that cannot be compared with the manifest: input.rules.one.pattern_regex`, allowable: true },
+    ]);
+  });
+});
+
+function successor(spec: JsonObject): Manifest {
+  const { metadata, ...rest } = connection(spec);
+  return { ...rest, metadata: { ...metadata, name: 'db2', replaces: 'db' } };
+}
+
+function durationOf({ changes }: Plan): unknown {
+  const created = changes.find(({ action }) => action === 'create');
+  return created?.fields.find(({ path }) => path === '/access_max_duration')?.after ?? 'none';
+}
+
+describe('limits.incomparable_drift and metadata.replaces', () => {
+  const limited = connection({ access_max_duration: 600 });
+
+  test.each<[string, Flags, unknown, readonly string[]]>([
+    ['reverts the drift of the predecessor by default', {}, 'none', []],
+    ['holds it on the successor', { choice: 'hold' }, { value: 600 }, []],
+    ['refuses', { choice: 'refuse' }, 'none', ['plan/incomparable-drift Connection/db2']],
+    ['refuses, unless the user overrides it', { choice: 'refuse', allow: true }, 'none', []],
+    ['reverts what the user asks to revert, despite hold', { choice: 'hold', revert: ['Connection/db2'] }, 'none', []],
+    ['reverts what the user asks to revert, despite refuse', { choice: 'refuse', revert: ['Connection/db'] }, 'none', []],
+  ])('%s', async (_, flags, duration, refusals) => {
+    const plan = await planOver([connection({})], [limited], { ...flags, wanted: [successor({})] });
+    expect([durationOf(plan), plan.refusals.map(({ code, resource }) => `${code} ${resource}`)]).toEqual([duration, refusals]);
+  });
+
+  test('a value that the manifest of the successor changed is no drift', async () => {
+    const plan = await planOver([connection({})], [limited], { choice: 'refuse', wanted: [successor({ access_max_duration: 900 })] });
+    expect([durationOf(plan), plan.refusals]).toEqual([{ value: 900 }, []]);
+  });
+
+  test('refuse names the field of the predecessor, and what to do', async () => {
+    const plan = await planOver([connection({})], [limited], { choice: 'refuse', wanted: [successor({})] });
+    expect(plan.refusals).toMatchObject([
+      {
+        message: 'apply would undo drift that cannot be compared with the manifest: access_max_duration of its predecessor',
+        hint: 'look at both; then undo it with --revert Connection/db2, or state it in the manifest',
+      },
     ]);
   });
 });
