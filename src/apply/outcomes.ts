@@ -12,7 +12,8 @@ export type ExecutedStep = { readonly part: StepPart; readonly result: StepResul
 const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
 
 /** Combines the results of a change's steps, in their order: the worst result decides. A blocked or held change has no steps. */
-export function outcomeOf({ id, action, managedBy, fields }: Change, steps: readonly ExecutedStep[]): Outcome {
+export function outcomeOf({ id, action, managedBy, error, fields }: Change, steps: readonly ExecutedStep[]): Outcome {
+  if (error !== undefined) return { id, action, status: 'blocked', ...error };
   if (action === 'blocked') {
     return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
   }

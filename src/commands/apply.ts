@@ -31,12 +31,22 @@ import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './run-for-targets.ts';
-import { parseDigest, pathsArgument, planOptions, selectionOption, targetOptions, writeOptions, type DefineCommand } from './options.ts';
+import {
+  keepGoingOption,
+  parseDigest,
+  pathsArgument,
+  planOptions,
+  selectionOption,
+  targetOptions,
+  writeOptions,
+  type DefineCommand,
+} from './options.ts';
 
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {
   writeOptions(planOptions(selectionOption(targetOptions(command.argument(...pathsArgument), true)), 'apply'))
     .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
+    .addOption(keepGoingOption())
     .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
     .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', parseDigest)
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: runApply })));
@@ -234,7 +244,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
 /** Refuses changes and edges of objects that something else manages; `--on-managed skip` leaves them out. */
 function managedRefusals(plan: Plan): readonly Refusal[] {
   const blocked = plan.changes
-    .filter((change) => change.action === 'blocked')
+    .filter(({ action, error }) => action === 'blocked' && error === undefined)
     .map((change) => ({ id: change.id, by: change.managedBy ?? 'somebody else' }));
   const ids = new Set(blocked.map((one) => one.id));
   const edges = plan.edges

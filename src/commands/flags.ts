@@ -70,6 +70,8 @@ export type PlanFlags = TargetFlags &
     readonly revert: readonly string[];
     /** Whether objects that the base declares and no manifest does are deleted; otherwise the config decides. */
     readonly prune?: boolean;
+    /** Whether an error about a single object blocks only that object and what depends on it. */
+    readonly keepGoing?: boolean;
     /** How secrets are read. */
     readonly secrets?: SecretsFlag;
   };

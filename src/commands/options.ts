@@ -144,6 +144,12 @@ export function todayOption(): Option {
   });
 }
 
+/** Returns `--keep-going`. */
+export function keepGoingOption(): Option {
+  const text = 'when an object cannot be planned, leave out only that object and what depends on it';
+  return new Option('--keep-going', text).helpGroup(groups.plan);
+}
+
 /** Returns `--secrets`. */
 export function secretsOption(): Option {
   return new Option('--secrets <how>', 'read the sources of secrets, or only compare where they come from')

@@ -1,4 +1,4 @@
-import { hasDifferences } from '../model/plan/plan.ts';
+import { hasDifferences, unplannedChanges } from '../model/plan/plan.ts';
 import type { PlanFlags } from './flags.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { printerFor } from './output/printer.ts';
@@ -9,6 +9,7 @@ import { runForTargets } from './run-for-targets.ts';
 import {
   configRefOption,
   groups,
+  keepGoingOption,
   pathsArgument,
   planOptions,
   secretsOption,
@@ -30,6 +31,7 @@ export const definePlan: DefineCommand = (command, run) => {
     .option('--detailed-exitcode', 'exit 2 when there are changes', false)
     .option('--out <file>', 'also save the plan, for apply --plan')
     .addOption(secretsOption())
+    .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
 };
 
@@ -47,6 +49,7 @@ export async function runPlan(flags: PlanCommandFlags, context: CliContext): Pro
     await savePlan(flags.out, made, flags, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
   }
+  if (unplannedChanges(result).length > 0) return 3;
   if (result.refusals.length > 0) return 6;
   return flags.detailedExitcode && hasDifferences(result) ? 2 : 0;
 }

@@ -4,11 +4,13 @@ import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Diff, Plan, RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
+import { blockedDependents } from './diff/blocked-dependents.ts';
 import { diffStates } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './diff/own-changes.ts';
 import { guard } from './guard/guard.ts';
 import { checkLimits } from './guard/limits.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
+import { blockedByErrors, withoutBlocked } from './prepare/blocked-objects.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
 import { withExposureWindows } from './schedule/schedule-writes.ts';
@@ -45,8 +47,26 @@ export function reconcile(input: ReconcileInput, review: ReviewInput): Checked<R
   return draft === undefined ? { diagnostics } : reviewPlan(draft, review);
 }
 
-/** Finds the differences and the order of writes: prepare → diff → schedule. Without a value on errors in the manifests. */
+/**
+ * Finds the differences and the order of writes: prepare → diff → schedule. Without a value on errors in the manifests. If the input
+ * has a list of blocked objects, an error about a single object adds to that list the object and what depends on it.
+ */
 export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
+  let blocked = input.blocked;
+  for (;;) {
+    const drafted = draftOnce({ ...input, blocked });
+    if (blocked === undefined) return drafted;
+    const { value, diagnostics } = drafted;
+    const more =
+      value === undefined
+        ? blockedByErrors(diagnostics, withoutBlocked(input.desired, blocked))
+        : blockedDependents(value.prepared, value.diff);
+    if (more.length === 0) return drafted;
+    blocked = [...blocked, ...more];
+  }
+}
+
+function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { value: prepared, diagnostics: preparing } = prepare(input);
   if (prepared === undefined) return { diagnostics: preparing };
   const { value: states, diagnostics: comparing } = diffStates(prepared);

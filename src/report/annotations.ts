@@ -5,7 +5,7 @@ import type { ApplyResult } from '../model/result/outcome.ts';
 import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
 import { blocksOfType, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics } from './subjects/findings.ts';
-import { changeNote, changeRows, risksText } from './subjects/change-rows.ts';
+import { blockedReason, changeNote, changeRows, risksText } from './subjects/change-rows.ts';
 import { orphanText } from './subjects/groups.ts';
 import { shortList } from './wording/counts.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
@@ -103,7 +103,14 @@ function weight({ action, own, risks }: AssessedChange): number {
 }
 
 function changeAnnotation(change: AssessedChange): Annotation {
-  const { action, id, risks } = change;
+  const { action, id, risks, error } = change;
+  if (error !== undefined)
+    return {
+      severity: 'error',
+      title: `blocked ${id}`,
+      message: blockedReason(change),
+      ...(change.at === undefined ? {} : { at: change.at }),
+    };
   const at = action === 'create' ? change.at : changedPosition(change);
   const whole = action === 'create' || action === 'delete';
   const isWarning = action === 'delete' || !isWritten(change) || highestRisk(risks) === 'weakens';

@@ -43,6 +43,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   adopt: { becomes: 'flags', of: comparing, switches: ['drift'] },
   revert: { becomes: 'flags', of: comparing, switches: ['drift'] },
   prune: { becomes: 'either', of: planning },
+  'keep-going': { becomes: 'switch', of: planning },
   base: { becomes: 'flag', of: comparing },
   own: { becomes: 'flag', of: comparing },
   origin: { becomes: 'unless', of: comparing },

@@ -2,7 +2,7 @@ import { registry } from '../../kinds/index.ts';
 import { isSecureUrl } from '../../manifest/read-config.ts';
 import type { Target, Gateway, GatewayIdentity } from '../../model/gateway.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
-import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
@@ -23,7 +23,8 @@ import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { mergeBehind } from '../../reconcile/prepare/merge-behind.ts';
 import { shortList } from '../../report/wording/counts.ts';
-import { draftPlan, reviewPlan, type PlanDraft } from '../../reconcile/reconcile.ts';
+import { blockedByErrors, type BlockedObject } from '../../reconcile/prepare/blocked-objects.ts';
+import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
 import { join } from 'node:path';
 import { cacheFolder } from '../../disk/cache.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
@@ -102,29 +103,54 @@ export async function createPlan(
     const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
     const { read } = planBase;
     const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
-    const draft = draftPlan({ ...inputOf(project, identity, flags), live, filter });
-    if (draft.value === undefined) throw new InputError(draft.diagnostics);
-    const preflight = await gateway.preflight(draft.value.preflightRequest);
-    const rules = await loadRuleChecks(draft.value);
-    const reviewed = reviewPlan(draft.value, { preflight, policies, rules, maxRisk: flags.maxRisk, own: planBase.own });
-    if (reviewed.value === undefined) throw new InputError(reviewed.diagnostics);
+    const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(project, identity, flags), live, filter }, gateway, {
+      policies,
+      maxRisk: flags.maxRisk,
+      own: planBase.own,
+    });
     const refused = flags.previewOnly === true ? [] : olderCommitRefusals(planBase);
-    const plan = refuseAgain(reviewed.value.plan, refused, flags.allow);
+    const plan = refuseAgain(reviewed.plan, refused, flags.allow);
     const warnings = [
       ...policies.diagnostics,
       ...insecureOverride(config, target),
       ...planBase.diagnostics,
       ...(flags.previewOnly === true ? olderCommitWarnings(planBase) : []),
-      ...reviewed.diagnostics,
+      ...diagnostics,
       ...unusedAllowances(flags.allow, plan),
       ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
       ...cacheWarning(flags.cache, unwritten),
     ];
-    const { desired: prepared, base } = draft.value.prepared;
-    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed.value, plan, warnings };
+    const { desired: prepared, base } = draft.prepared;
+    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed, plan, warnings };
   } catch (error) {
     await gateway.close();
     throw error;
+  }
+}
+
+type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPlan; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Drafts a plan, asks the gateway about it, and completes it. With a list of blocked objects, it starts again without the objects that
+ * the gateway would reject. Throws InputError on errors in the manifests.
+ */
+async function draftAndReview(
+  input: ReconcileInput,
+  gateway: Gateway,
+  review: Omit<ReviewInput, 'preflight' | 'rules'>,
+): Promise<DraftAndReview> {
+  let { blocked } = input;
+  for (;;) {
+    const { value: draft, diagnostics: drafting } = draftPlan({ ...input, blocked });
+    if (draft === undefined) throw new InputError(drafting);
+    const preflight = await gateway.preflight(draft.preflightRequest);
+    const rules = await loadRuleChecks(draft);
+    const { value: reviewed, diagnostics } = reviewPlan(draft, { ...review, preflight, rules });
+    if (reviewed !== undefined) return { draft, reviewed, diagnostics };
+    const known = draft.prepared.input.blocked;
+    const more = known === undefined ? [] : blockedByErrors(diagnostics, draft.prepared.desired);
+    if (known === undefined || more.length === 0) throw new InputError(diagnostics);
+    blocked = [...known, ...more];
   }
 }
 
@@ -133,6 +159,8 @@ type PlanProject = {
   readonly target: Target;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
+  /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
+  readonly blocked: readonly BlockedObject[] | undefined;
   readonly policies: TargetPolicies;
   readonly planBase: PlanBase;
 };
@@ -142,15 +170,30 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
-  const { value: loaded, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: secretsToRead(flags) });
-  if (loaded === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, flags, context);
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
   const merged = withAppliedSince(desired, planBase);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
-  return { config, target, diagnostics, policies, ...merged };
+  return { config, target, diagnostics, blocked, policies, ...merged };
+}
+
+type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'blocked'> & { readonly loaded: DesiredState };
+
+/** Loads the manifests. With `keepGoing`, secrets that cannot be read block their objects. Throws InputError on other errors. */
+function loadPlannedManifests(config: ResolvedConfig, target: Target, flags: CreatePlanFlags, context: CliContext): PlannedManifests {
+  const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> =>
+    loadTarget(config, target, { selection: flags, context, secrets });
+  const { value: loaded, diagnostics } = load(secretsToRead(flags));
+  if (loaded !== undefined) return { loaded, diagnostics, blocked: flags.keepGoing === true ? [] : undefined };
+  const unread = flags.keepGoing === true ? load('leave').value : undefined;
+  const blocked = unread === undefined ? [] : blockedByErrors(diagnostics, unread);
+  const failed = new Set(blocked.map(({ resource }) => resource.id));
+  const rest = blocked.length === 0 ? undefined : load(new Set(unread?.resources.flatMap(({ id }) => (failed.has(id) ? [] : [id]))));
+  if (rest?.value === undefined) throw new InputError(diagnostics);
+  return { loaded: rest.value, diagnostics: rest.diagnostics, blocked };
 }
 
 /** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
@@ -186,7 +229,7 @@ export function olderCommitRefusals({ older }: Pick<PlanBase, 'older'>): readonl
 
 function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
   const { url, dialect, organisation, borrowed } = identity;
-  const { target, desired, diagnostics, planBase } = project;
+  const { target, desired, diagnostics, blocked, planBase } = project;
   return {
     registry,
     target: { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
@@ -201,6 +244,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
     released: target.released,
     previewOnly: flags.previewOnly === true,
     readOnly: !mayWrite(identity),
+    blocked,
     reportUnmanaged: target.reportUnmanaged,
   };
 }

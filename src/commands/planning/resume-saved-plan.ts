@@ -105,7 +105,7 @@ export async function resumeSavedPlan(
   }
 }
 
-const planOptionNames = ['base', 'own', 'adopt', 'revert', 'prune', 'only', 'tag', 'exclude'] as const;
+const planOptionNames = ['base', 'own', 'adopt', 'revert', 'prune', 'only', 'tag', 'exclude', 'keepGoing'] as const;
 
 /** Throws UsageError for options that only affect how a plan is created. */
 function requireNoPlanOptions(flags: ApplyFlags): void {

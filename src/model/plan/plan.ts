@@ -75,7 +75,7 @@ export type SecretCause = 'file' | 'source' | 'undetermined';
 /** Which side changed since the base. `intent`: the manifests; `drift`: the gateway; `both`: a conflict. */
 export type Origin = 'intent' | 'drift' | 'both';
 
-/** `blocked`: the object is managed by another tool; `held`: all differences are held, so nothing is written. */
+/** `blocked`: the object is managed by another tool, or cannot be planned; `held`: all differences are held, so nothing is written. */
 export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked' | 'held';
 
 export type Change = {
@@ -91,6 +91,8 @@ export type Change = {
   readonly own?: boolean;
   /** The plan imports a live object that was declared but never applied. */
   readonly adoption?: true;
+  /** Why a blocked object cannot be planned; absent if it is managed by another tool. */
+  readonly error?: BlockingError;
   readonly fields: readonly FieldChange[];
   /** Changes that must be done before this one starts. */
   readonly needs: readonly ResourceId[];
@@ -103,6 +105,14 @@ export type Change = {
   /** The derived patch, in a plan that was read from a file. */
   readonly patch?: readonly Json[];
 };
+
+/** Why one object is left out of a plan that otherwise goes on. */
+export type BlockingError = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
+
+/** Returns the changes of objects that cannot be planned. */
+export function unplannedChanges<T extends Pick<Change, 'error'>>({ changes }: { readonly changes: readonly T[] }): readonly T[] {
+  return changes.filter(({ error }) => error !== undefined);
+}
 
 /** Returns the id of a change's resource in edges and the live state; for a rename the new one. */
 export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {

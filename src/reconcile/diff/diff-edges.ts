@@ -14,7 +14,7 @@ export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceI
 
 /** Decides about a declared edge: a missing one is attached by an end that can write it. */
 export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
-  if (exists) return undefined;
+  if (exists || isFrozen(ends, index)) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
   const writers = index.live.has(ends.connection) ? [ends.rule, ends.connection] : [ends.connection, ends.rule];
@@ -32,7 +32,7 @@ export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'u
   const { rule, connection } = ends;
   const toDelete = [rule, connection].find((id) => index.toDelete.has(id));
   if (toDelete !== undefined) return { action: 'detach', by: toDelete, origin: 'intent' };
-  if (!index.selected.has(rule) && !index.selected.has(connection)) return undefined;
+  if (isFrozen(ends, index) || (!index.selected.has(rule) && !index.selected.has(connection))) return undefined;
   const ours = index.declared.has(rule) && index.declared.has(connection);
   const applied = index.past?.has(edgeKey(ends)) === true || index.attached.has(edgeKey(ends));
   const isOrphaned = index.orphans.has(rule) || index.orphans.has(connection);
@@ -44,6 +44,11 @@ export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'u
   if (writer === undefined) return [rule, connection].some((id) => isUnselected(id, index)) ? 'unwritable' : { action: 'foreign' };
   if (index.past === undefined) return { action: 'detach', by: writer };
   return { action: 'detach', by: writer, origin: applied ? 'intent' : 'drift' };
+}
+
+/** Returns whether an end is blocked, or will be renamed or replaced by a blocked object. */
+function isFrozen({ rule, connection }: EdgeEnds, { frozen }: EdgeIndex): boolean {
+  return frozen.has(rule) || frozen.has(connection);
 }
 
 /** Returns the origin of a missing edge: if the base declared it, it was detached outside Ostiary. */
@@ -85,7 +90,7 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
   const index = indexEdges(input);
   const found = index.edges;
   const { declared, unresolved } = declaredEdges(input, index);
-  const diagnostics = unresolved.flatMap(({ end, at }) => (at === undefined ? [] : [dangling(end, index, at)]));
+  const diagnostics = unresolved.flatMap(({ end, from }) => (from === undefined ? [] : [dangling(end, index, from)]));
   const all = new Map([...found, ...[...declared].map(([key, one]) => [key, one.ends] as const)]);
   const edges: EdgeChange[] = [];
   for (const [key, ends] of [...all].toSorted(([left], [right]) => compareText(left, right))) {
@@ -111,7 +116,11 @@ export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
 }
 
 type Declared = { readonly ends: EdgeEnds; readonly places: readonly Position[]; readonly bySelector: boolean };
-type Unresolved = { readonly end: DeclaredEdge['rule']; readonly at: Position | undefined };
+type Unresolved = { readonly end: DeclaredEdge['rule']; readonly from: DeclaringPlace | undefined };
+
+/** A manifest that declares an edge, and where. */
+type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
+
 type DeclaredEdges = { readonly declared: ReadonlyMap<string, Declared>; readonly unresolved: readonly Unresolved[] };
 
 function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges {
@@ -120,10 +129,15 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
   if (desired.edges.length === 0) return { declared, unresolved };
   const manifests = desiredById(desired.resources);
   for (const edge of desired.edges) {
-    const places = edge.declarations.flatMap(({ by, path }) => manifests.get(by)?.locate(path) ?? []);
+    const found = edge.declarations.flatMap(({ by, path }): readonly DeclaringPlace[] => {
+      const at = manifests.get(by)?.locate(path);
+      return at === undefined ? [] : [{ by, at }];
+    });
+    const [from] = found;
+    const places = found.map(({ at }) => at);
     const { rule, connection } = resolveEnds(edge, index);
-    if (rule === undefined) unresolved.push({ end: edge.rule, at: places[0] });
-    if (connection === undefined) unresolved.push({ end: edge.connection, at: places[0] });
+    if (rule === undefined) unresolved.push({ end: edge.rule, from });
+    if (connection === undefined) unresolved.push({ end: edge.connection, from });
     if (rule === undefined || connection === undefined) continue;
     const key = edgeKey({ rule, connection });
     const earlier = declared.get(key);
@@ -140,7 +154,7 @@ function comparePlaces(left: Position, right: Position): number {
   return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
-function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, at: Position): Diagnostic {
+function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, { by, at }: DeclaringPlace): Diagnostic {
   const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
   const near = suggest(end.text, names);
   return {
@@ -149,6 +163,7 @@ function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, at: Position): Di
     message: `there is no ${end.kind} "${end.text}", neither in the manifests nor on the gateway`,
     hint: near === undefined ? `write a manifest for it, or name one that exists` : `did you mean "${near}"?`,
     at,
+    resource: by,
   };
 }
 

@@ -7,10 +7,12 @@ import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace, ty
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { blockedChange } from '../prepare/blocked-objects.ts';
 import { manifestsBeyond } from '../prepare/with-remembered.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
+import { findExposed } from './blocked-dependents.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { holdStricterDrift, judgeAttachments, type HoldableChange } from './held-drift.ts';
@@ -34,11 +36,12 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     released: input.released,
   });
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired, attached: input.remembered?.attached };
-  const removal = consent?.prune === true ? prunable(removed, ends, prepared.uncertain) : keepAll;
+  const removal = consent?.prune === true ? prunable(removed, ends, prepared) : keepAll;
   const edgeInput = {
     ...ends,
     orphans: new Set(removed.map(({ live: { id } }) => id)),
     toDelete: new Set(removal.toDelete.map(({ live: { id } }) => id)),
+    frozen: prepared.frozen,
     reverts: new Set(consent?.revert),
   };
   const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
@@ -168,7 +171,10 @@ type DiffParts = Omit<Comparison, 'drafted'> & {
 
 function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffParts): Diff {
   const { resources, edges, removed, kept } = parts;
-  const changes = orderedChanges(parts);
+  const changes = [
+    ...(input.blocked ?? []).map(blockedChange).toSorted((one, other) => compareText(one.id, other.id)),
+    ...orderedChanges(parts),
+  ];
   const changed = new Set(changes.map(({ id }) => id));
   const closed = new Set(changes.flatMap(({ id, reasons }) => (reasons.includes('replaced') ? [id] : [])));
   const declared = declaredKeys(named.desired);
@@ -256,7 +262,8 @@ function withIntent(draft: ChangeDraft): ChangeDraft {
 
 const keepAll: PruneDecision = { toDelete: [], kept: new Map() };
 
-function prunable(removed: readonly RemovedObject[], ends: EdgeInput, uncertain: ReadonlySet<ResourceId>): PruneDecision {
+function prunable(removed: readonly RemovedObject[], ends: EdgeInput, prepared: Prepared): PruneDecision {
+  const exposed = findExposed(prepared);
   const index = indexEdges(ends);
   const referenced = new Set(declaredEnds(ends.desired, index).flatMap(({ rule, connection }) => [rule, connection]));
   return decidePrune(removed, [...index.edges.values()], {
@@ -264,7 +271,8 @@ function prunable(removed: readonly RemovedObject[], ends: EdgeInput, uncertain:
     isDeclared: (id) => index.declared.has(id),
     isApplied: (edge) => index.past?.has(edgeKey(edge)) === true || index.attached.has(edgeKey(edge)),
     isNamed: (id) => referenced.has(id),
-    isUncertain: (id) => uncertain.has(id),
+    blockedBy: (id) => exposed.get(id),
+    isUncertain: (id) => prepared.uncertain.has(id),
   });
 }
 

@@ -14,6 +14,8 @@ export type EdgeInput = {
   readonly attached?: readonly EdgeEnds[] | undefined;
   readonly orphans?: ReadonlySet<ResourceId>;
   readonly toDelete?: ReadonlySet<ResourceId>;
+  /** Objects whose edges stay as they are. */
+  readonly frozen?: ReadonlySet<ResourceId>;
   /** Resources whose drift is undone even if that weakens protection. */
   readonly reverts?: ReadonlySet<string>;
   /** Attachments made outside Ostiary that are removed, by edge key. */
@@ -43,6 +45,8 @@ export type EdgeIndex = {
   readonly orphans: ReadonlySet<ResourceId>;
   /** Orphans that this plan deletes together with their edges. */
   readonly toDelete: ReadonlySet<ResourceId>;
+  /** Objects whose edges stay as they are. */
+  readonly frozen: ReadonlySet<ResourceId>;
   readonly reverts: ReadonlySet<string>;
   readonly reverted: ReadonlySet<string>;
 };
@@ -56,6 +60,7 @@ export function indexEdges({
   attached = [],
   orphans = noIds,
   toDelete = noIds,
+  frozen = noIds,
   reverts = noIds,
   reverted = noIds,
 }: EdgeInput): EdgeIndex {
@@ -74,6 +79,7 @@ export function indexEdges({
     attached: new Set(attached.map(edgeKey)),
     orphans,
     toDelete,
+    frozen,
     reverts,
     reverted,
   };

@@ -22,11 +22,11 @@ type RemovalContext = {
 /** Finds the live objects that are ours and that no manifest declares, except released ones; with a selection there are none. */
 export function findRemoved(
   base: BaseState | undefined,
-  { resources, partial }: DesiredState,
+  { resources, unselected, partial }: DesiredState,
   { live, beyond = [], released = [] }: RemovalContext,
 ): readonly RemovedObject[] {
   if (partial === true) return [];
-  const declared = new Set<string>([...resources.map(({ key }) => key), ...released]);
+  const declared = new Set<string>([...resources.map(({ key }) => key), ...unselected.map(({ key }) => key), ...released]);
   return [...(base?.desired.resources ?? []), ...beyond]
     .flatMap((resource) => {
       const found = live.get(resource.key);
@@ -58,6 +58,8 @@ type PruneContext = {
   readonly isApplied: (ends: EdgeEnds) => boolean;
   /** Whether a manifest declares an edge to the object. */
   readonly isNamed: (id: ResourceId) => boolean;
+  /** The blocked object that a connection depends on. */
+  readonly blockedBy: (id: ResourceId) => ResourceId | undefined;
   /** Whether something else may have created the object. */
   readonly isUncertain: (id: ResourceId) => boolean;
 };
@@ -73,12 +75,14 @@ function ownReason({ base, live }: RemovedObject, { isUncertain }: PruneContext)
 function edgeReason(
   id: ResourceId,
   edges: readonly EdgeEnds[],
-  { isManaged, isDeclared, isApplied, orphans }: PruneContext & { readonly orphans: ReadonlySet<ResourceId> },
+  { isManaged, isDeclared, isApplied, blockedBy, orphans }: PruneContext & { readonly orphans: ReadonlySet<ResourceId> },
 ): string | undefined {
   for (const ends of edges) {
     if (ends.rule !== id && ends.connection !== id) continue;
     const other = ends.rule === id ? ends.connection : ends.rule;
     if (isManaged(other)) return `${other}, which it has an edge to, is managed`;
+    const blocker = ends.rule === id ? blockedBy(other) : undefined;
+    if (blocker !== undefined) return `it protects ${other}, and ${blocker} is blocked`;
     if (ends.rule === id && !isDeclared(other) && !orphans.has(other) && !isApplied(ends)) return `it protects ${other}, which is not ours`;
   }
   return undefined;

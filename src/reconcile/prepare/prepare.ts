@@ -7,6 +7,7 @@ import { type LiveResource, type LiveState, liveById } from '../../model/live.ts
 import { type Allowance, type Diff, type TargetIdentity, withNames, type Renames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import { frozenKeys, withoutBlocked, type BlockedObject } from './blocked-objects.ts';
 import { adaptToDialect } from './adapt-to-dialect.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
@@ -37,6 +38,11 @@ export type ReconcileInput = {
   readonly previewOnly?: boolean;
   /** The token may not write, so it need not be able to copy secrets. */
   readonly readOnly?: boolean;
+  /**
+   * Objects that are left out because they cannot be planned. If given, an error about a single object blocks that object and what
+   * depends on it; otherwise it is an error of the whole plan.
+   */
+  readonly blocked?: readonly BlockedObject[] | undefined;
   /** Lists live connections without a manifest, and checks their policies. */
   readonly reportUnmanaged?: boolean;
   readonly filter?: PlanFilter | undefined;
@@ -65,6 +71,8 @@ export type Prepared = {
   readonly applied: DesiredState | undefined;
   /** The live objects that are ours beyond the manifests of the base. */
   readonly own: OwnObjects;
+  /** The live keys that blocked objects have, rename or replace: they and their edges stay as they are. */
+  readonly frozen: ReadonlySet<ResourceId>;
   /** Those of them that something else may have created. */
   readonly uncertain: ReadonlySet<ResourceId>;
   /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
@@ -86,9 +94,9 @@ export type NamedStates = {
 
 /** Brings manifests, live state and base into one form; without a value when a successor cannot take over what it needs. */
 export function prepare(input: ReconcileInput): Checked<Prepared> {
-  const { registry, live, target, borrowed, readOnly = false } = input;
+  const { registry, live, target, borrowed, readOnly = false, blocked = [] } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
-  const { desired: adapted, diagnostics: dropped } = adaptToDialect(input.desired, fields, registry);
+  const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutBlocked(input.desired, blocked), fields, registry);
   const own = ownObjects(input.remembered, live);
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
@@ -108,7 +116,9 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
-  return { value: { input, desired, live, base, applied, own, uncertain, incomparable, named: nameStates(desired, live) }, diagnostics };
+  const frozen = frozenKeys(input.desired, blocked);
+  const value = { input, desired, live, base, applied, own, frozen, uncertain, incomparable, named: nameStates(desired, live) };
+  return { value, diagnostics };
 }
 
 function nameStates(desired: DesiredState, live: LiveState): NamedStates {

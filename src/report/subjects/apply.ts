@@ -99,7 +99,8 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
 }
 
 /** Returns whether a part of the change is left to do. */
-export function isUnfinished({ status }: Outcome): boolean {
+export function isUnfinished({ status, code }: Outcome): boolean {
+  if (status === 'blocked') return code !== 'plan/managed';
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 

@@ -196,6 +196,7 @@ function isIncomparable({ fields }: Change): boolean {
 
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
+  if (change.error !== undefined) return `not written: ${escapeTerminal(change.error.code)}`;
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
   if (change.reasons.includes('replaced')) return 'its place is taken';
@@ -205,6 +206,13 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an apply that was cut off';
   if (change.action === 'create' && isLost(change)) return 'deleted by hand, comes back';
   return '';
+}
+
+/** Returns why an object cannot be planned, and what to do; escaped. */
+export function blockedReason({ error, at }: Pick<Change, 'error' | 'at'>): string {
+  const { code = '', message = '', hint } = error ?? {};
+  const place = at === undefined ? '' : ` (${at.file}:${at.line})`;
+  return escapeTerminal(`${message}${place}; ${hint === undefined ? '' : `${hint}; `}${code}`);
 }
 
 /** Returns why an object is deleted, and whether it is closed before that. */

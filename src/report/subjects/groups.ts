@@ -10,11 +10,12 @@ import {
   type OutsideReference,
   type Risk,
   remainingOrphans,
+  unplannedChanges,
 } from '../../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
-import { groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
+import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
@@ -244,6 +245,14 @@ const mostOrphans = 20;
 /** Returns the notice about each orphan that stays live, for the top of a report. */
 export function orphanNotices(plan: Pick<Plan, 'orphans' | 'changes'>): readonly string[] {
   return shortList(remainingOrphans(plan).map(orphanText), mostOrphans);
+}
+
+/** Returns a line for each object that cannot be planned, with the reason; escaped. */
+export function blockedNotices(plan: Pick<Plan, 'changes'>): readonly string[] {
+  return shortList(
+    unplannedChanges(plan).map((change) => `${escapeTerminal(change.id)} is blocked: ${blockedReason(change)}`),
+    mostOrphans,
+  );
 }
 
 /** Returns `Connection/a was removed from the manifests but is still live and accessible`, and what to do; escaped. */

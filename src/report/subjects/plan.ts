@@ -23,7 +23,7 @@ import type {
   ConnectionRule,
 } from '../../model/protection/protection.ts';
 import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
-import { groupPlan, orphanNotices, sideLists } from './groups.ts';
+import { blockedNotices, groupPlan, orphanNotices, sideLists } from './groups.ts';
 import { countActions } from '../wording/counts.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -54,7 +54,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
   return [
-    { type: 'notices', lines: orphanNotices(plan) },
+    { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan)] },
     {
       type: 'headlines',
       headlines: protection?.headlines ?? [],
@@ -131,7 +131,7 @@ export function targetObject({ name, url, dialect, organisation }: Plan['target'
 }
 
 function changeObject(change: AssessedChange): JsonObject {
-  const { id, key, action, uid, managedBy, at, own, adoption } = change;
+  const { id, key, action, uid, managedBy, at, own, adoption, error } = change;
   return definedFields({
     id,
     key,
@@ -141,6 +141,7 @@ function changeObject(change: AssessedChange): JsonObject {
     at: at && positionObject(at),
     own,
     adoption,
+    error: error && definedFields({ ...error }),
     fields: change.fields.map(fieldObject),
     needs: change.needs,
     reasons: change.reasons,

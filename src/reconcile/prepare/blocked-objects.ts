@@ -1,0 +1,55 @@
+import { type DesiredResource, type DesiredState, desiredByKey } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { BlockingError, Change } from '../../model/plan/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { formerIdOf } from './former-names.ts';
+
+/** An object that cannot be planned, or that depends on one. */
+export type BlockedObject = { readonly resource: DesiredResource; readonly error: BlockingError };
+
+/**
+ * Leaves blocked objects out of the manifests. They, and the live objects that they rename or replace, still count as declared: nothing
+ * deletes them, and nothing else may take their names.
+ */
+export function withoutBlocked(desired: DesiredState, blocked: readonly BlockedObject[]): DesiredState {
+  if (blocked.length === 0) return desired;
+  const ids = new Set(blocked.map(({ resource }) => resource.id));
+  const resources = desired.resources.filter(({ id }) => !ids.has(id));
+  const former = formerKeys(desired, blocked).map((id) => ({ id, key: id, ignore: [] }));
+  const kept = [...blocked.map(({ resource }) => resource), ...former];
+  return { ...desired, resources, unselected: [...desired.unselected, ...kept.map(({ id, key, ignore }) => ({ id, key, ignore }))] };
+}
+
+/** Returns the live keys that a plan leaves as they are: those of blocked objects, and of the objects that they rename or replace. */
+export function frozenKeys(desired: DesiredState, blocked: readonly BlockedObject[]): ReadonlySet<ResourceId> {
+  return new Set([...blocked.map(({ resource }) => resource.key), ...formerKeys(desired, blocked)]);
+}
+
+/** Returns the objects that blocked ones rename or replace, except those that have a manifest of their own. */
+function formerKeys({ resources }: DesiredState, blocked: readonly BlockedObject[]): readonly ResourceId[] {
+  const declared = desiredByKey(resources);
+  return blocked.flatMap(({ resource }) => formerIdOf(resource) ?? []).filter((id) => !declared.has(id));
+}
+
+/**
+ * Returns the objects that errors are about, each with its first error. Returns none if one of the errors is not about a single object of
+ * these manifests: then nothing can be planned.
+ */
+export function blockedByErrors(diagnostics: readonly Diagnostic[], { resources }: DesiredState): readonly BlockedObject[] {
+  const byId = new Map(resources.flatMap((resource) => [[resource.id, resource] as const, [resource.key, resource] as const]));
+  const blocked = new Map<ResourceId, BlockedObject>();
+  for (const { severity, code, message, hint, resource: id } of diagnostics) {
+    if (severity !== 'error') continue;
+    const resource = id === undefined ? undefined : byId.get(id);
+    if (resource === undefined) return [];
+    const error = { code, message, ...(hint === undefined ? {} : { hint }) };
+    if (!blocked.has(resource.id)) blocked.set(resource.id, { resource, error });
+  }
+  return [...blocked.values()];
+}
+
+/** Returns a blocked object as a change that writes nothing. */
+export function blockedChange({ resource: { id, key, locate }, error }: BlockedObject): Change {
+  const identity = key === id ? { id } : { id, key };
+  return { ...identity, action: 'blocked', at: locate(''), error, fields: [], needs: [], reasons: ['not-planned'], carried: [] };
+}
