@@ -50,7 +50,7 @@ export type GatewaySession = {
 };
 
 const defaultTimeouts: TransportTimeouts = { connectMs: 10_000, idleMs: 60_000, wholeMs: 300_000 };
-const defaultMaxBytes = 512 * 1024 * 1024;
+const defaultMaxBytes = 128 * 1024 * 1024;
 
 /** Opens a session with a gateway; requests the server info where the dialect is `auto`. Throws an AppError for an invalid URL or token. */
 export async function openSession(options: SessionOptions): Promise<GatewaySession> {

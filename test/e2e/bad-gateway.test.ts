@@ -117,6 +117,15 @@ test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is writ
   await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
 });
 
+test('60 MB of empty objects end with the reason in a process that could not keep them', async () => {
+  const server = await startFlakyServer(lists(text(200, `[${'{},'.repeat(20 * 1024 * 1024)}{}]`)));
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+  const ended = await ostiary(['plan'], { cwd, env: { ...env, NODE_OPTIONS: '--max-old-space-size=400' } });
+  await server.close();
+  const says = complaint('api/too-large', /GET \S+\/[\w-]+: the answer is too large \(more than 512 MiB of memory\)/);
+  expect(ended).toMatchObject({ code: 4, stdout: '', stderr: expect.stringMatching(says) });
+});
+
 test('a certificate in NODE_EXTRA_CA_CERTS is trusted', async () => {
   const tls = selfSigned(new Date());
   const server = await startFlakyServer(json(200, []), { tls });

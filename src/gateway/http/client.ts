@@ -1,8 +1,9 @@
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import type { ErrorHint } from '../dialect.ts';
+import { largestMemory, takeMemory, type MemoryBudget } from './answer-memory.ts';
 import { networkFailure, parseJson, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
-import { pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
+import { largerThan, pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -16,6 +17,8 @@ export type HttpRequest = {
   readonly accept?: readonly number[];
   /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
+  /** What the parsed body may need, together with other answers. */
+  readonly memory?: MemoryBudget;
 };
 
 export type HttpResponse = {
@@ -167,6 +170,7 @@ function interpretResponse(request: HttpRequest, context: RequestContext, respon
   const success = status >= 200 && status < 300;
   const accepted = request.accept?.includes(status) === true;
   if (!success && !accepted) return statusFailure(context, response);
+  if (!takeMemory(text, request.memory)) return networkFailure(context, largerThan(largestMemory, ' of memory'));
   const body = text === '' ? undefined : parseJson(text);
   const needsBody = success && (request.method === 'GET' || text !== '');
   return needsBody && body === undefined && !accepted ? unreadableFailure(context, response) : { status, header, body };

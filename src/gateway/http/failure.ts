@@ -174,7 +174,8 @@ function describeNetworkError(
     return describe(`the host name ${host} cannot be found`, 'api/unreachable', 'check the url for a slip, and the network');
   if (code === 'ECONNREFUSED')
     return describe(`nothing listens on ${host}`, 'api/unreachable', 'is the gateway running, and is the port right?');
-  if (code === tooLargeCode) return describe('the answer is too large', 'api/too-large', 'is this the root of a gateway’s API?');
+  if (code === tooLargeCode)
+    return describe(`the answer is too large (${reason})`, 'api/too-large', 'is this the root of a gateway’s API?');
   if (error instanceof Error && error.name === 'HTTPParserError')
     return describe(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
   if (isTls(code)) return describe(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
 
@@ -69,8 +70,8 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
         const value = response.headers[name];
         return typeof value === 'string' ? value : value?.[0];
       };
-      const bytes = await readBytes(response.body, maxBytes, timeouts.wholeMs);
-      return { status: response.statusCode, header, text: decodeText(decompress(bytes, header('content-encoding'), maxBytes)) };
+      const chunks = readChunks(response.body, maxBytes, timeouts.wholeMs);
+      return { status: response.statusCode, header, text: await readText(chunks, header('content-encoding'), maxBytes) };
     },
     async close() {
       if (opened === undefined) return;
@@ -129,20 +130,35 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): Promise<Uint8Array> {
+async function* readChunks(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): AsyncIterable<Uint8Array> {
   const began = performance.now();
-  const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
     if (performance.now() - began > milliseconds) throw Object.assign(new Error('the answer has no end'), { code: 'ETIMEDOUT' });
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks, size);
 }
 
-const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions) => Uint8Array>> = {
+/** Decodes each chunk as it arrives, so that the bytes are not kept beside the text; only a compressed body is collected first. */
+async function readText(chunks: AsyncIterable<Uint8Array>, encoding: string | undefined, maxBytes: number): Promise<string> {
+  const unpack = encoding === undefined ? undefined : unpackers[encoding.trim().toLowerCase()];
+  const decoder = new StringDecoder('utf8');
+  const parts: string[] = [];
+  const packed: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    if (unpack === undefined) parts.push(decoder.write(chunk));
+    else packed.push(chunk);
+  }
+  const rest = unpack === undefined ? decoder.end() : decoder.end(decompress(Buffer.concat(packed), unpack, maxBytes));
+  const text = [...parts, rest].join('');
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+type Unpack = (bytes: Buffer, options: ZlibOptions) => Buffer;
+
+const unpackers: Readonly<Record<string, Unpack>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   deflate: inflateSync,
@@ -150,9 +166,8 @@ const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOption
 };
 
 /** Decompresses what a proxy compressed although the request did not allow it; returns bytes that cannot be decompressed unchanged. */
-function decompress(bytes: Uint8Array, encoding: string | undefined, maxBytes: number): Uint8Array {
-  const unpack = encoding === undefined ? undefined : unpackers[encoding.trim().toLowerCase()];
-  if (unpack === undefined || bytes.byteLength === 0) return bytes;
+function decompress(bytes: Buffer, unpack: Unpack, maxBytes: number): Buffer {
+  if (bytes.byteLength === 0) return bytes;
   try {
     return unpack(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
@@ -161,13 +176,10 @@ function decompress(bytes: Uint8Array, encoding: string | undefined, maxBytes: n
   }
 }
 
-function largerThan(maxBytes: number): Error {
-  return Object.assign(new Error(`the answer is larger than ${maxBytes} bytes`), { code: tooLargeCode });
-}
-
-function decodeText(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+/** The error of an answer that is larger than is read. */
+export function largerThan(bytes: number, of = ''): Error {
+  const size = bytes < 1024 * 1024 ? `${bytes} bytes` : `${Math.floor(bytes / 1024 / 1024)} MiB`;
+  return Object.assign(new Error(`more than ${size}${of}`), { code: tooLargeCode });
 }
 
 /** How often and for how long a request is repeated; times in milliseconds. */

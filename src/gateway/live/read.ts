@@ -6,7 +6,7 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../context.ts';
-import { dialectHint, fetchList, readWholeList, type WholeList } from './whole-list.ts';
+import { dialectHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
 export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
@@ -124,7 +124,7 @@ async function listKind(context: GatewayContext, kind: string): Promise<Checked<
   const { wireKind, reader } = await context.bindingFor(kind);
   const { list, supplement } = wireKind;
   const url = `${context.url}${list.path}`;
-  const read = { url, list, fetch: (path: string) => fetchList(context, list, path), uidOf: reader.uidOf, idOf: reader.idOf };
+  const read = { url, list, fetch: listFetcher(context, list), uidOf: reader.uidOf, idOf: reader.idOf };
   return supplement === undefined ? readWholeList(read) : joinSupplement(context, kind, supplement, readWholeList(read));
 }
 
@@ -133,8 +133,9 @@ async function readNamed(context: GatewayContext, list: WireList): Promise<Check
   const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;
-  const fetch = async (path: string): Promise<unknown> => {
-    const body = first ?? (await fetchList(context, list, path));
+  const fetchRest = listFetcher(context, list);
+  const fetch: typeof fetchRest = async (path, memory) => {
+    const body = first ?? (await fetchRest(path, memory));
     first = undefined;
     return body;
   };
@@ -231,7 +232,7 @@ async function readSupplement(
   { list, uidOf, objectsIn }: SupplementList,
 ): Promise<Checked<ReadonlyMap<string, SupplementRow>>> {
   const url = `${context.url}${list.path}`;
-  const read = await readWholeList({ url, list, fetch: (path) => fetchList(context, list, path), uidOf, idOf: uidOf });
+  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
   const rows = new Map<string, SupplementRow>();
   for (const entry of read.value.entries) for (const row of objectsIn(entry)) rows.set(row.uid, row);

@@ -3,6 +3,7 @@ import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
+import { largestMemory, type MemoryBudget } from '../http/answer-memory.ts';
 import type { GatewaySession } from '../session.ts';
 
 /** A complete list: no two entries share a uid, or a name where names are unique. */
@@ -13,11 +14,14 @@ export type WholeList<Id> = {
   readonly uids: Map<Id, string>;
 };
 
+/** Requests a list or a page of it; pages share what they may need in memory. */
+type ListFetch = (path: string, memory?: MemoryBudget) => Promise<unknown>;
+
 export type ListSource<Id> = {
   /** The URL, for messages. */
   readonly url: string;
   readonly list: WireList;
-  readonly fetch: (path: string) => Promise<unknown>;
+  readonly fetch: ListFetch;
   readonly uidOf: (entry: JsonObject) => string | undefined;
   readonly idOf: (entry: JsonObject) => Id | undefined;
   /** Two entries may have the same name; two entries never have the same uid. */
@@ -30,6 +34,7 @@ const pageSize = 100;
 const pagesAtATime = 4;
 /** Far more than the largest lists that gateways have. */
 const maxEntries = 1_000_000;
+const maxPages = maxEntries / pageSize;
 
 /** Reads a list and proves that it is complete. Reads it a second time where it changed meanwhile; returns no value where it changed again. */
 export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
@@ -62,16 +67,18 @@ async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
 
 /** Reads the first page, then the others, four at a time. The pages are one list only if the total stays the same in all of them. */
 async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
-  const first = await readPage(read, 1);
+  const memory = { left: largestMemory };
+  const first = await readPage(read, 1, memory);
   if (first?.page === undefined) return missingPage(1);
   const { total } = first.page;
   // The first page is full unless it is the only one.
   if (total > maxEntries) return notWhole(`the gateway announces ${total} entries, and Ostiary reads at most ${maxEntries}`);
   const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
   const parts: (ListRows | undefined)[] = [first];
+  if (last > maxPages) return notWhole(`the gateway announces ${last} pages, and Ostiary reads at most ${maxPages}`);
   while (parts.length < last) {
     const numbers = Array.from({ length: Math.min(pagesAtATime, last - parts.length) }, (_, index) => parts.length + 1 + index);
-    const pages = await Promise.all(numbers.map((number) => readPage(read, number)));
+    const pages = await Promise.all(numbers.map((number) => readPage(read, number, memory)));
     appendAll(parts, pages);
     // Pages that are empty, or none, prove a hole: the rest would not close it.
     if (pages.some((page) => page === undefined || page.rows.length === 0)) break;
@@ -88,8 +95,8 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   return rows.length === total ? checkRows(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
 }
 
-async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
-  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`));
+async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number, memory: MemoryBudget): Promise<ListRows | undefined> {
+  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`, memory));
 }
 
 function missingPage(number: number): ListAttempt<never> {
@@ -117,18 +124,21 @@ function notWhole(problem: string): ListAttempt<never> {
   return { code: 'api/list-not-whole', problem: `the list is not whole: ${problem}` };
 }
 
-/** Fetches a list, or a page of it. Returns null where a 404 means an empty list; throws an ApiError for any other 404. */
-export async function fetchList(session: Pick<GatewaySession, 'client' | 'url'>, list: WireList, path: string): Promise<unknown> {
-  const { status, body } = await session.client.send({ method: 'GET', path, accept: [404] });
-  if (status !== 404) return body;
-  if (list.isEmpty?.(body) === true) return null;
-  throw new ApiError('the gateway has no such list (404)', {
-    code: 'api/not-a-gateway',
-    method: 'GET',
-    url: `${session.url}${path}`,
-    status,
-    retryable: false,
-    ambiguous: false,
-    hint: `is ${session.url} the root of the gateway’s API? It may need a path such as /api`,
-  });
+/** Returns what fetches a list, or a page of it: null where a 404 means an empty list; it throws an ApiError for any other 404. */
+export function listFetcher(session: Pick<GatewaySession, 'client' | 'url'>, list: WireList): ListFetch {
+  return async (path, memory) => {
+    const shared = memory === undefined ? {} : { memory };
+    const { status, body } = await session.client.send({ method: 'GET', path, accept: [404], ...shared });
+    if (status !== 404) return body;
+    if (list.isEmpty?.(body) === true) return null;
+    throw new ApiError('the gateway has no such list (404)', {
+      code: 'api/not-a-gateway',
+      method: 'GET',
+      url: `${session.url}${path}`,
+      status,
+      retryable: false,
+      ambiguous: false,
+      hint: `is ${session.url} the root of the gateway’s API? It may need a path such as /api`,
+    });
+  };
 }

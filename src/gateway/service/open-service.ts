@@ -18,7 +18,7 @@ import type {
 import type { HttpRequest } from '../http/client.ts';
 import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
-import { dialectHint, fetchList, readWholeList } from '../live/whole-list.ts';
+import { dialectHint, listFetcher, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
 /** Returns an agent with our names of statuses. */
@@ -133,7 +133,7 @@ export async function openService(options: SessionOptions): Promise<Service> {
     agents: async () => sorted(await readRows(session, wire.agents, (row) => parseAgent(row, wire)), byName),
     resources: async () => sorted(await readRows(session, wire.resources, (row) => parseResource(row, wire)), byName),
     async templates() {
-      const fetched = await fetchList(session, wire.templates, wire.templates.path);
+      const fetched = await listFetcher(session, wire.templates)(wire.templates.path);
       const body = isObject(fetched) ? fetched : {};
       const listings = Array.isArray(body['repositories']) ? body['repositories'].filter((one) => isObject(one)) : [body];
       return {
@@ -173,8 +173,8 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
 
 /** Reads a complete list, whether the gateway pages it or not. */
 async function readRows<Row>(session: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
-  const fetch = (path: string): Promise<unknown> => fetchList(session, list, path);
-  const { value, diagnostics } = await readWholeList({ url: `${session.url}${list.path}`, list, fetch, uidOf: idOf, idOf });
+  const source = { url: `${session.url}${list.path}`, list, fetch: listFetcher(session, list), uidOf: idOf, idOf };
+  const { value, diagnostics } = await readWholeList(source);
   return value === undefined ? { diagnostics } : { value: value.entries.map(rowOf), diagnostics };
 }
 

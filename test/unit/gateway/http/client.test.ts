@@ -52,6 +52,26 @@ describe('a response that a proxy compressed', () => {
   });
 });
 
+describe('what an answer needs in memory', () => {
+  const objects = (count: number): string => `[${'{},'.repeat(count)}{}]`;
+
+  it('is bounded, and not only its bytes', async () => {
+    const server = await serve(text(200, objects(6_000_000)));
+    const error = await open(server.url, { maxBytes: 50_000_000, limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get);
+    expect(error.code).toBe('api/too-large');
+    expect(error.message).toContain('the answer is too large (more than 512 MiB of memory)');
+  });
+
+  it('is bounded for several answers together', async () => {
+    const server = await serve(text(200, objects(1000)));
+    const { send, fail } = open(server.url);
+    const memory = { left: 250_000 };
+    expect(await send({ ...get, memory })).toHaveLength(1001);
+    expect(await send({ ...get, memory })).toHaveLength(1001);
+    expect((await fail({ ...get, memory })).code).toBe('api/too-large');
+  });
+});
+
 describe('retrying', () => {
   it.each([429, 502, 503, 504])('repeats a GET after %d with growing pauses', async (status) => {
     const server = await serve([json(status, {}), json(status, {}), json(200, [])]);

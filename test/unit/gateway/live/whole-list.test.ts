@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restList } from '../../../../src/gateway/dialects/rest.ts';
+import { takeMemory, type MemoryBudget } from '../../../../src/gateway/http/answer-memory.ts';
 import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 
@@ -71,6 +72,34 @@ describe('a list', () => {
     expect(count).toBeUndefined();
     expect(said).toContain('api/list-not-whole GET http://gateway.test/things: the list is not whole');
     expect(said).toContain(words);
+  });
+
+  it('of a page for each entry is not read', async () => {
+    const { said, asked } = await read((path) => ({
+      data: things(1),
+      pages: { page: path.includes('page=1&') ? 1 : 2, size: 1, total: 20_000 },
+    }));
+    expect(said).toContain('the gateway announces 20000 pages, and Ostiary reads at most 10000');
+    expect(asked.length).toBeLessThan(5);
+  });
+
+  it('has one bound of memory for all its pages', async () => {
+    const large = '{},'.repeat(400_000);
+    const answer = paged(things(2000));
+    const budgets = new Set<MemoryBudget | undefined>();
+    const reading = readWholeList({
+      url: 'http://gateway.test/things',
+      list: restList('/things'),
+      async fetch(path, memory) {
+        budgets.add(memory);
+        if (!takeMemory(large, memory)) throw new Error('too large');
+        return answer(path);
+      },
+      uidOf: textAt('id'),
+      idOf: textAt('name'),
+    });
+    await expect(reading).rejects.toThrow('too large');
+    expect(budgets.size).toBe(2);
   });
 
   it('is read again if it changed meanwhile', async () => {
