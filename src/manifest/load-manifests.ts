@@ -12,7 +12,7 @@ import {
 } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
-import { isPointerWithin, type Pointer } from '../model/pointer.ts';
+import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
@@ -195,7 +195,8 @@ function findFurtherProblems(manifest: Manifest, places: readonly Pointer[], inp
     ...checkSecrets(manifest, createSecretRules(input)(manifest)),
     ...checkKnownValues(manifest.view.knownValues, manifest.spec, ['spec']),
   ];
-  return problems.filter(({ pointer: at }) => !places.some((place) => isPointerWithin(at, place) || isPointerWithin(place, at)));
+  const isRejected = overlapTest(places);
+  return problems.filter(({ pointer: at }) => !isRejected(at));
 }
 
 function isFor(manifest: Manifest, target: string): boolean {

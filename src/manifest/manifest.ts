@@ -211,8 +211,22 @@ export function locateInSpec(manifest: Manifest, path: Pointer): Position {
 }
 
 function findEntryIndex(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {
-  const key = rule?.shape === 'keyed' ? rule.key : undefined;
-  const byName = entries.findIndex((entry) => entry === token || (key !== undefined && isObject(entry) && entry[key] === token));
-  if (byName !== -1 || !/^\d+$/.test(token)) return byName;
-  return Number(token) < entries.length ? Number(token) : -1;
+  const byName = indexEntries(entries, rule?.shape === 'keyed' ? rule.key : undefined).get(token);
+  if (byName !== undefined) return byName;
+  return /^\d+$/.test(token) && Number(token) < entries.length ? Number(token) : -1;
+}
+
+const entryIndexes = new WeakMap<readonly Json[], ReadonlyMap<Json, number>>();
+
+/** Returns the index of the first entry of each text, or of each value of the key; made once for a list. */
+function indexEntries(entries: readonly Json[], key: string | undefined): ReadonlyMap<Json, number> {
+  const known = entryIndexes.get(entries);
+  if (known !== undefined) return known;
+  const index = new Map<Json, number>();
+  for (const [place, entry] of entries.entries()) {
+    const name = key !== undefined && isObject(entry) ? entry[key] : entry;
+    if (name !== undefined && !index.has(name)) index.set(name, place);
+  }
+  entryIndexes.set(entries, index);
+  return index;
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { cutCodeFrame, lineAt } from './yaml/code-frame.ts';
+import { createLines, cutCodeFrame, type TextLines } from './yaml/code-frame.ts';
 import type { Locate } from './manifest.ts';
 import { maskUrlCredentials, maskSecrets, maskUnreadText } from './secrets/mask-secrets.ts';
 
@@ -19,7 +19,9 @@ export type SourceMap = {
   readonly findFile: (path: string) => MappedFile | undefined;
   readonly schemaOf: (document: ManifestDocument) => JsonObject | undefined;
   /** The masked texts of files by path, computed on first use; undefined for a file with a document that is not a map. */
-  readonly masked: Map<string, string | undefined>;
+  readonly masked: Map<string, TextLines | undefined>;
+  /** The lines of unmasked texts, computed on first use. */
+  readonly lines: Map<SourceFile, TextLines>;
 };
 
 /** Creates a source map from files and their documents. */
@@ -29,7 +31,7 @@ export function createSourceMap(pages: readonly MappedFile[], schemaOf: SourceMa
     byPath ??= new Map(pages.map((page) => [page.file.path, page]));
     return byPath.get(path);
   };
-  return { findFile: pageOf, schemaOf, masked: new Map() };
+  return { findFile: pageOf, schemaOf, masked: new Map(), lines: new Map() };
 }
 
 /** Adds the position in the file, and a code frame that shows no secret, to a diagnostic about a place in a document. */
@@ -53,7 +55,7 @@ function locateParent(locate: Locate, path: Pointer): Position {
 
 /** Returns the position of a character inside a text if the line contains the text unescaped, else the position of the text. */
 function findCharacter(sources: SourceMap, at: Position, { text, index }: NonNullable<DocumentDiagnostic['within']>): Position {
-  const line = lineAt(sources.findFile(at.file)?.file.text ?? '', at.line);
+  const line = linesOf(sources, at.file)?.lineAt(at.line) ?? '';
   const quote = /["']/.test(line[at.column - 1] ?? '') ? 1 : 0;
   const start = at.column - 1 + quote;
   // A doubled quote or an escape before the character takes more columns in the line than in the text.
@@ -76,11 +78,13 @@ export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Di
 /** Cuts the code frames of the parser's diagnostics again, from the text without possible secrets; a text that is not a map has none. */
 export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
   if (diagnostics.length === 0) return diagnostics;
-  const text = maskUnreadText(file.text, schemas);
+  const masked = maskUnreadText(file.text, schemas);
+  const text = masked === undefined ? undefined : createLines(masked);
+  const { lineAt } = createLines(file.text);
   return diagnostics.map(({ frame, ...diagnostic }) => {
     if (diagnostic.at === undefined || frame === undefined) return diagnostic;
     const { line, column } = diagnostic.at;
-    const isShown = text !== undefined && lineAt(file.text, line).slice(column - 1) === lineAt(text, line).slice(column - 1);
+    const isShown = text?.lineAt(line).slice(column - 1) === lineAt(line).slice(column - 1);
     const message = isShown ? diagnostic.message.replace(/ \*\S+/, '') : withoutName(diagnostic.message);
     if (text === undefined) return { ...diagnostic, message };
     return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, frame.caret.length)) };
@@ -95,11 +99,19 @@ function withoutName(message: string): string {
     .replace(/^the alias \*.*?(?= (?:stands before|repeats too))/s, 'the alias');
 }
 
-function maskFile(sources: SourceMap, { file, documents, unread }: MappedFile): string | undefined {
+function linesOf(sources: SourceMap, path: string): TextLines | undefined {
+  const file = sources.findFile(path)?.file;
+  const lines = file === undefined ? undefined : (sources.lines.get(file) ?? createLines(file.text));
+  if (file !== undefined && lines !== undefined) sources.lines.set(file, lines);
+  return lines;
+}
+
+function maskFile(sources: SourceMap, { file, documents, unread }: MappedFile): TextLines | undefined {
   if (sources.masked.has(file.path)) return sources.masked.get(file.path);
   const text = unread === undefined ? maskMaps() : maskUnreadText(file.text, unread);
-  sources.masked.set(file.path, text);
-  return text;
+  const lines = text === undefined ? undefined : createLines(text);
+  sources.masked.set(file.path, lines);
+  return lines;
 
   function maskMaps(): string | undefined {
     return documents.every(({ value }) => isObject(value)) ? maskSecrets(file.text, documents, sources.schemaOf) : undefined;
@@ -110,13 +122,13 @@ function trimFrame(frame: CodeFrame): CodeFrame {
   return { ...frame, lines: frame.lines.map((line) => line.trimEnd()) };
 }
 
-function cutWordFrame(text: string, at: Position): CodeFrame {
+function cutWordFrame(text: TextLines, at: Position): CodeFrame {
   return trimFrame(cutCodeFrame(text, at, measureWord(text, at)));
 }
 
 /** Returns the length of the word at a position: up to the closing quote, or to the end of a plain word. */
-function measureWord(text: string, at: Position): number {
-  const line = lineAt(text, at.line);
+function measureWord(text: TextLines, at: Position): number {
+  const line = text.lineAt(at.line);
   const rest = line.slice(at.column - 1);
   const word = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s,\]}{["':]+(?:[:](?=\S)[^\s,\]}]+)*)/.exec(rest)?.[0];
   return Math.max(1, word?.length ?? 1);

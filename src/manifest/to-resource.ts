@@ -3,6 +3,7 @@ import type { DesiredResource, Sample } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
+import { appendAll } from '../model/append-all.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';
@@ -128,7 +129,8 @@ const none: ManifestSecrets = { secrets: {}, whole: [], problems: [] };
 function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): ManifestSecrets {
   if (!view.secrets.some((field) => raw[field.name] !== undefined)) return none;
   const secrets: Record<Pointer, DesiredSecret> = {};
-  let { whole, problems } = none;
+  const problems: DocumentDiagnostic[] = [];
+  let { whole } = none;
   for (const field of view.secrets) {
     const value = raw[field.name];
     if (value === undefined) continue;
@@ -138,7 +140,7 @@ function readSecrets(view: KindView, raw: JsonObject, rules: SecretRules): Manif
       const { path, place } = findSlot(field, key);
       const { secret, problems: found } = readSecret(key === undefined ? value : valueAt(value, key), place, rules);
       if (secret !== undefined) secrets[path] = secret;
-      if (found.length > 0) problems = [...problems, ...found];
+      if (found.length > 0) appendAll(problems, found);
     }
   }
   return { secrets, whole, problems };

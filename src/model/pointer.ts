@@ -23,6 +23,20 @@ function split(path: Pointer): readonly string[] {
   return path.includes('~') ? tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) : tokens;
 }
 
+/** Returns the test whether a pointer is one of the pointers, lies below one, or contains one. */
+export function overlapTest(pointers: readonly Pointer[]): (path: Pointer) => boolean {
+  const exact = new Set(pointers);
+  const containing = new Set(pointers.flatMap(prefixesOf));
+  return (path) => containing.has(path) || prefixesOf(path).some((prefix) => exact.has(prefix));
+}
+
+/** Lists a pointer and all that contain it, the root first. */
+function prefixesOf(path: Pointer): readonly Pointer[] {
+  const prefixes: Pointer[] = [];
+  for (let end = 0; end !== -1; end = path.indexOf('/', end + 1)) prefixes.push(path.slice(0, end));
+  return path === '' ? prefixes : [...prefixes, path];
+}
+
 /** Returns whether the pointer is the prefix itself or lies below it. */
 export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);

@@ -176,7 +176,7 @@ function decompress(bytes: Buffer, unpack: Unpack, maxBytes: number): Buffer {
   }
 }
 
-/** The error of an answer that is larger than is read. */
+/** Returns the error of an answer that is larger than is read. */
 export function largerThan(bytes: number, of = ''): Error {
   const size = bytes < 1024 * 1024 ? `${bytes} bytes` : `${Math.floor(bytes / 1024 / 1024)} MiB`;
   return Object.assign(new Error(`more than ${size}${of}`), { code: tooLargeCode });

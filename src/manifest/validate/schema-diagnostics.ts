@@ -47,8 +47,16 @@ export function fieldNodes(node: JsonObject): JsonObject {
 
 /** Lists the names of the fields that a user may write. */
 export function listAllowedFields(node: JsonObject): readonly string[] {
-  return Object.entries(fieldNodes(node)).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
+  const fields = fieldNodes(node);
+  const known = allowedFields.get(fields);
+  if (known !== undefined) return known;
+  const names = Object.entries(fields).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
+  allowedFields.set(fields, names);
+  return names;
 }
+
+// One file may have thousands of unknown fields.
+const allowedFields = new WeakMap<JsonObject, readonly string[]>();
 
 /** Resolves a local `$ref`; keywords beside it win. */
 export function resolveReference(schema: JsonObject, node: JsonObject): JsonObject {

@@ -39,7 +39,7 @@ function findLineStarts(text: string): readonly number[] {
 const maxWidth = 120;
 
 /** Cuts out the line of a position and the line before it; clips long lines around the caret. Columns start at 1. */
-export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame {
+export function cutCodeFrame(text: TextLines, at: Position, length = 1): CodeFrame {
   const lines = linesUpTo(text, at.line);
   const line = lines.at(-1) ?? '';
   const from = line.length <= maxWidth ? 0 : Math.max(0, Math.min(at.column - 1 - maxWidth / 2, line.length - maxWidth));
@@ -52,33 +52,27 @@ export function cutCodeFrame(text: string, at: Position, length = 1): CodeFrame 
   };
 }
 
+/** The lines of one text, numbered from 1. */
+export type TextLines = { readonly count: () => number; readonly lineAt: (number: number) => string };
+
+/** Creates the lines of a text; it is searched for line breaks once, on first use. */
+export function createLines(text: string): TextLines {
+  let starts: readonly number[] | undefined;
+  return {
+    count: () => (starts ??= findLineStarts(text)).length,
+    lineAt(number) {
+      starts ??= findLineStarts(text);
+      const start = starts[number - 1];
+      const next = starts[number];
+      return start === undefined ? '' : text.slice(start, next === undefined ? text.length : next - 1);
+    },
+  };
+}
+
 /** Returns the line of a number (from 1; the last one for a larger number) and the line before it, if there is one. */
-function linesUpTo(text: string, number: number): readonly string[] {
-  const line = Math.max(1, Math.min(number, recentLineStarts(text).length));
-  return line === 1 ? [lineAt(text, 1)] : [lineAt(text, line - 1), lineAt(text, line)];
-}
-
-/** Returns the line of a number (from 1); an empty text if there is none. */
-export function lineAt(text: string, number: number): string {
-  const starts = recentLineStarts(text);
-  const start = starts[number - 1];
-  const next = starts[number];
-  return start === undefined ? '' : text.slice(start, next === undefined ? text.length : next - 1);
-}
-
-type IndexedText = { readonly text: string; readonly starts: readonly number[] };
-
-// One file may have thousands of problems, and each needs its lines in the text and in the masked text.
-const recent: IndexedText[] = [];
-const mostRecent = 4;
-
-function recentLineStarts(text: string): readonly number[] {
-  const known = recent.find((one) => one.text === text);
-  if (known !== undefined) return known.starts;
-  const starts = findLineStarts(text);
-  recent.unshift({ text, starts });
-  recent.splice(mostRecent);
-  return starts;
+function linesUpTo({ count, lineAt }: TextLines, number: number): readonly string[] {
+  const line = Math.max(1, Math.min(number, count()));
+  return line === 1 ? [lineAt(1)] : [lineAt(line - 1), lineAt(line)];
 }
 
 function clip(line: string, from: number): string {

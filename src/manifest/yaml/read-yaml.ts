@@ -20,7 +20,7 @@ import type { Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { ParsedDocument } from './strict-reader.ts';
 import { maxDepth } from './strict-scalar.ts';
-import { cutCodeFrame, createLineFinder } from './code-frame.ts';
+import { createLineFinder, createLines, cutCodeFrame } from './code-frame.ts';
 
 /** The documents of a file and the errors in it; a document with an error that leaves its value unclear is left out. */
 export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly Diagnostic[] };
@@ -277,9 +277,10 @@ export type YamlErrorReporter = {
 /** Creates the reporter of a file. Each diagnostic costs a scan of the text up to its position. */
 export function createYamlErrorReporter({ path, text }: SourceFile): YamlErrorReporter {
   const positionAt = createLineFinder(text);
+  const lines = createLines(text);
   const toDiagnostic = (error: Pick<Diagnostic, 'code' | 'message' | 'hint'>, start: number, end: number): Diagnostic => {
     const at = { file: path, ...positionAt(start) };
-    return { ...error, severity: 'error', at, frame: cutCodeFrame(text, at, end - start) };
+    return { ...error, severity: 'error', at, frame: cutCodeFrame(lines, at, end - start) };
   };
   return {
     report(error, [start, end], name = '') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPointerWithin, pointer, tokensOf } from '../../../src/model/pointer.ts';
+import { isPointerWithin, overlapTest, pointer, tokensOf } from '../../../src/model/pointer.ts';
 
 describe('pointer', () => {
   it.each<[readonly string[], string]>([
@@ -23,5 +23,23 @@ describe('isPointerWithin', () => {
     ['/a', '', true],
   ])('returns whether %s is within "%s"', (path, prefix, expected) => {
     expect(isPointerWithin(path, prefix)).toBe(expected);
+  });
+});
+
+describe('overlapTest', () => {
+  it.each([
+    ['/a/b', true],
+    ['/a/b/c', true],
+    ['/a', true],
+    ['', true],
+    ['/a/bc', false],
+    ['/b', false],
+  ])('returns whether %j overlaps one of two pointers', (path, expected) => {
+    expect(overlapTest(['/a/b', '/d'])(path)).toBe(expected);
+  });
+
+  it('overlaps everything where it has the root, and nothing where it has no pointer', () => {
+    expect(overlapTest([''])('/a')).toBe(true);
+    expect(overlapTest([])('')).toBe(false);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { cutCodeFrame } from '../../../../src/manifest/yaml/code-frame.ts';
+import { createLines, cutCodeFrame } from '../../../../src/manifest/yaml/code-frame.ts';
 
 function at(line: number, column: number): { readonly file: string; readonly line: number; readonly column: number } {
   return { file: 'a.yaml', line, column };
 }
 
 describe('frameOf', () => {
-  const text = 'first\nsecond: x\nthird\n';
+  const text = createLines('first\nsecond: x\nthird\n');
 
   it('shows the line and the line before it', () => {
     expect(cutCodeFrame(text, at(2, 9))).toStrictEqual({ line: 1, lines: ['first', 'second: x'], caret: { column: 9, length: 1 } });
@@ -22,17 +22,17 @@ describe('frameOf', () => {
   });
 
   it('accepts a position after the end of the text', () => {
-    expect(cutCodeFrame('', at(1, 1)).lines).toStrictEqual(['']);
-    expect(cutCodeFrame('one\n', at(9, 9)).lines.at(-1)).toBe('');
+    expect(cutCodeFrame(createLines(''), at(1, 1)).lines).toStrictEqual(['']);
+    expect(cutCodeFrame(createLines('one\n'), at(9, 9)).lines.at(-1)).toBe('');
   });
 
   it('shows no control characters and no carriage return', () => {
-    expect(cutCodeFrame('a\tb\u001bc\r\nnext\r\n', at(2, 1)).lines).toStrictEqual(['a b\ufffdc', 'next']);
+    expect(cutCodeFrame(createLines('a\tb\u001bc\r\nnext\r\n'), at(2, 1)).lines).toStrictEqual(['a b\ufffdc', 'next']);
   });
 
   it.each([1, 50, 119, 500, 940, 999])('clips long lines around the caret at column %i', (column) => {
     const line = Array.from({ length: 1000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
-    const { lines, caret } = cutCodeFrame(`${line}\n${line}`, at(2, column), 3);
+    const { lines, caret } = cutCodeFrame(createLines(`${line}\n${line}`), at(2, column), 3);
     expect(lines.map((each) => each.length <= 120)).toStrictEqual([true, true]);
     expect(lines[0]).toBe(lines[1]);
     expect(lines[1]?.[caret.column - 1]).toBe(line[column - 1]);
