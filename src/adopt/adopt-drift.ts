@@ -50,6 +50,8 @@ export type AdoptOptions = {
   readonly commit: boolean;
   /** Whether to push the branch to origin. */
   readonly origin: boolean;
+  /** A part of the name of the branch. */
+  readonly label?: string | undefined;
 };
 
 /**
@@ -60,7 +62,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedProject, options:
   const { config, target } = planned;
   const { context, names } = options;
   const repository = options.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
-  const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name) };
+  const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);
   const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;
@@ -193,7 +195,8 @@ function changedObjects(target: Target, { config, files, context }: EditedProjec
   return [...next.keys()].filter((id) => words.get(id) !== next.get(id));
 }
 
-/** Returns the branch whose pull request adopts the drift of a target; it contains the folder of the config file. */
-export function adoptionBranch({ prefix }: Pick<Repository, 'prefix'>, target: string): string {
-  return `ostiary/adopt/${appliedRefName(prefix, target)}`;
+/** Returns the branch whose pull request adopts the drift of a target; it contains the folder of the config file, and the label. */
+export function adoptionBranch({ prefix }: Pick<Repository, 'prefix'>, target: string, label = ''): string {
+  const place = [prefix, label].filter((part) => part !== '').join('/');
+  return `ostiary/adopt/${appliedRefName(place, target)}`;
 }

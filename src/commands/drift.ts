@@ -22,6 +22,7 @@ import {
   cacheOption,
   collect,
   groups,
+  parseConfigLabel,
   pathsArgument,
   reportOptions,
   secretsOption,
@@ -42,6 +43,8 @@ export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onMana
   readonly new: readonly string[];
   /** Commits the edits. */
   readonly commit: boolean;
+  /** A part of the name of the branch with the edits. */
+  readonly label?: string;
 };
 
 const maxWrites = 1000;
@@ -56,6 +59,11 @@ export const defineDrift: DefineCommand = (command, run) => {
     .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
     .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
     .option('--no-commit', 'with --adopt: edit the files here instead')
+    .option(
+      '--label <text>',
+      'with --adopt: a part of the name of the branch, for two configs whose targets have the same name',
+      parseConfigLabel,
+    )
     .addOption(secretsOption());
   writeOptions(command).action((paths, flags) =>
     run((context) => runForTargets({ ...flags, paths }, context, { list: 'drifts', run: runDrift })),
@@ -138,9 +146,9 @@ type AdoptionContext = { readonly flags: DriftFlags; readonly context: CliContex
 
 /** Adopts the drift and reports it, even if adopting fails. */
 async function emitAdoption(found: Drift, planned: PlanResult, { flags, context, report }: AdoptionContext): Promise<Adoption> {
-  const { commit, origin, new: names } = flags;
+  const { commit, origin, new: names, label } = flags;
   try {
-    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin });
+    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin, label });
     await report({ ...found, adoption });
     return adoption;
   } catch (error) {

@@ -192,6 +192,19 @@ function split(text: string): readonly [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
+/** Returns whether a text can distinguish a config from others in names of branches and in titles. */
+export function isConfigLabel(text: string): boolean {
+  return /^[A-Za-z0-9][\w.-]{0,49}$/.test(text);
+}
+
+export const configLabelHint = 'at most 50 letters, digits, dots, hyphens and underscores, such as payments';
+
+/** Returns a label that is valid. Throws InvalidArgumentError for any other text. */
+export function parseConfigLabel(text: string): string {
+  if (!isConfigLabel(text)) throw new InvalidArgumentError(configLabelHint);
+  return text;
+}
+
 /** Returns the URL of a folder without its final slash. Throws InvalidArgumentError for anything that files cannot be below. */
 export function parseLinkBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

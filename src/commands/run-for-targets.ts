@@ -3,11 +3,12 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { isJsonFormat } from '../report/formats.ts';
+import { isJsonFormat, isWholeFormat } from '../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
 import { pad, visibleWidth } from '../report/text/wrap.ts';
-import type { OutputFlags, ReportFlag, TargetFlags } from './flags.ts';
+import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from './flags.ts';
 import { runGuarded } from './context/guard.ts';
+import { UsageError } from '../model/errors.ts';
 import { printerFor } from './output/printer.ts';
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
 import { version } from './context/version.ts';
@@ -15,9 +16,10 @@ import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
 /** Options of a command that can run for several targets. */
 type MultiTargetFlags = TargetFlags &
+  ReportFlags &
   TargetSelector & {
     readonly format?: string;
-    readonly report?: readonly ReportFlag<string>[];
+    readonly report?: readonly ReportFlag[];
     readonly out?: string;
     readonly journal?: string;
   };
@@ -62,6 +64,11 @@ export async function runForTargets<F extends MultiTargetFlags>(
   const names = selectTargets(flags, context);
   if (names === undefined) return runAlone(flags, context, command);
   requirePathPerTarget(pathsOf(flags));
+  if (isWholeFormat(flags.format ?? 'text'))
+    throw new UsageError(
+      `--format ${flags.format} goes with one target`,
+      `write a file for each target: --report ${flags.format}=PATH with {target} in PATH`,
+    );
   const runs: TargetRun[] = [];
   const isText = !isJsonFormat(flags.format ?? 'text');
   const run = { flags, context, command };
@@ -94,11 +101,10 @@ async function printSection<F extends MultiTargetFlags>(
   return run;
 }
 
-/** Runs the command for the single target. With `oneOfSeveral`, a failure is also written to the reports of the target. */
+/** Runs the command for the single target. A failure is also written to its reports. */
 async function runAlone<F extends MultiTargetFlags>(flags: F, context: CliContext, command: MultiTargetCommand<F>): Promise<number> {
-  if (context.oneOfSeveral !== true || flags.target === undefined) return command.run(flags, context);
-  const { code } = await runRecorded(flags.target, recordRun(context), { flags, context, command });
-  return code;
+  if ((flags.report ?? []).length === 0) return command.run(flags, context);
+  return (await runRecorded(recordRun(context), { flags, context, command })).code;
 }
 
 /** Runs the command for one target of several, and notes the target of an error. */
@@ -106,36 +112,36 @@ async function runForTarget<F extends MultiTargetFlags>(name: string, run: Multi
   const { flags, context } = run;
   const documents: JsonObject[] = [];
   const recording = recordRun({ ...context, onDocument: (document) => documents.push(document) });
-  const { code, failure } = await runRecorded(name, recording, run);
+  const { code, failure } = await runRecorded(recording, { ...run, flags: flagsForTarget(flags, name) });
   if (code === 1 || code === 3 || code === 4) printerFor(context, flags).note(`  target: ${escapeTerminal(name)}\n`);
   const { hasOutput, diagnostics } = recording;
   return { name, code, ...(failure === undefined ? {} : { failure }), documents, hasOutput: hasOutput(), diagnostics: diagnostics() };
 }
 
-/** Runs the command with a recorded context; writes a failure to the JSON reports of the target, too. */
+/** Runs the command with a recorded context; writes a failure to the reports of the target, too. */
 async function runRecorded<F extends MultiTargetFlags>(
-  name: string,
   { context, diagnostics, lastResult }: RecordedRun,
   { flags, command }: MultiTargetRun<F>,
 ): Promise<{ readonly code: number; readonly failure?: TargetFailure }> {
-  const own = flagsForTarget(flags, name);
-  let isFinished = false;
+  let returned: number | undefined;
   const ended = await runGuarded(
     async () => {
-      const code = await command.run(own, context);
-      isFinished = code !== invalidInput;
-      return code;
+      returned = await command.run(flags, context);
+      return returned;
     },
     { context, color: flags.color, full: flags.full === true },
   );
-  if (isFinished) return { code: ended };
-  const failure = { target: name, exitCode: ended, diagnostics: diagnostics() };
-  const { report: reports = [] } = own;
-  if (!reports.some(({ format }) => format === 'json')) return { code: ended, failure };
+  if (returned !== undefined && returned !== invalidInput) return { code: ended };
+  const failure = { target: flags.target, exitCode: ended, diagnostics: diagnostics() };
+  // A command that returns has written its reports; a report that cannot be written fails once.
+  const isReported = returned !== undefined || failure.diagnostics.some(({ code }) => code.startsWith('report/'));
+  if (isReported || (flags.report ?? []).length === 0) return { code: ended, failure };
+  const name = flags.target === undefined ? '' : ` for ${flags.target}`;
+  const sentence = `Nothing to show${name}: exit ${ended}, ${meanings[ended] ?? ''}`;
   const { writeFailureReports } = await import('./output/write-failure-reports.ts');
   const written = await runGuarded(
     async () => {
-      writeFailureReports({ list: command.list, failure, lastResult: lastResult(), reports }, context);
+      await writeFailureReports({ list: command.list, failure, sentence, lastResult: lastResult(), flags }, context);
       return 0;
     },
     { context, color: flags.color, full: flags.full === true },

@@ -2,26 +2,40 @@ import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
-import { formatsFor, renderJsonDocument, renderReport } from '../report/formats.ts';
+import { formatsFor } from '../report/formats.ts';
 import { findingsDocument } from '../report/subjects/findings.ts';
-import { diagnosticCounts } from '../report/text/diagnostics.ts';
+import { diagnosticCounts, diagnosticsText } from '../report/text/diagnostics.ts';
+import { plural } from '../report/wording/counts.ts';
 import { loadTarget } from '../project/manifests.ts';
-import type { Format, TargetFlags } from './flags.ts';
+import type { Format, ReportFlag, TargetFlags } from './flags.ts';
 import { checkManifestPolicies } from './planning/target-policies.ts';
+import { emit, pathInRepository, requireWritable } from './output/emit.ts';
 import { printerFor } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
-import { formatOption, pathsArgument, selectionOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
+import {
+  collectReport,
+  formatOption,
+  groups,
+  pathsArgument,
+  selectionOption,
+  targetOptions,
+  todayOption,
+  type DefineCommand,
+} from './options.ts';
 
-export type ValidateFlags = TargetFlags & { readonly format: Format; readonly today?: string };
+export type ValidateFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly today?: string };
 
 /** Defines `ostiary validate`. */
 export const defineValidate: DefineCommand = (command, run) => {
+  const files = formatsFor('validate', 'file');
   selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(todayOption())
     .addOption(formatOption(formatsFor('validate', 'print')))
+    .optionsGroup(groups.report)
+    .option('--report <format=path>', `also write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: runValidate })));
 };
 
@@ -30,6 +44,7 @@ export const defineValidate: DefineCommand = (command, run) => {
  * exit code 0 or 3.
  */
 export async function runValidate(flags: ValidateFlags, context: CliContext): Promise<number> {
+  requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = flags.target === undefined ? config.targets : [chooseTarget(config, flags)];
   const [{ ruleInspector }, { notSimulatedNotice: notSimulated }] = await Promise.all([
@@ -49,16 +64,17 @@ export async function runValidate(flags: ValidateFlags, context: CliContext): Pr
   }
   const all = sortDiagnostics([...found.values(), ...notSimulated(tried)]);
   context.onEvent?.({ diagnostics: all });
-  const { print, printDocument, note, hint, results, errors } = printerFor(context, flags);
-  const fallback = config.file ?? 'ostiary.yaml';
-  const document = findingsDocument({ targets: [{ diagnostics: all }], version, pathOf: (file) => file, fallback });
-  const json = await renderJsonDocument(document, flags.format);
-  if (json !== undefined) printDocument(json);
-  else if (all.length > 0) (hasErrors(all) ? note : hint)(await renderReport(document, 'text', { terminal: errors }));
-  if (hasErrors(all)) return 3;
-  if (json === undefined)
-    print(
-      `${results.color.green('Valid.')} ${resources} ${resources === 1 ? 'resource' : 'resources'}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}\n`,
-    );
-  return 0;
+  const printer = printerFor(context, flags);
+  const { print, note, hint, results, errors } = printer;
+  const isValid = !hasErrors(all);
+  const counted = `${plural(resources, 'resource')}${targets.length > 1 ? ` in ${targets.length} targets` : ''}.${all.length > 0 ? ` ${diagnosticCounts(all)}.` : ''}`;
+  const isText = flags.format === 'text';
+  if (isText) {
+    if (all.length > 0) (isValid ? hint : note)(diagnosticsText(all, errors));
+    if (isValid) print(`${results.color.green('Valid.')} ${counted}\n`);
+  }
+  const run = { targets: [{ diagnostics: all }], version, pathOf: pathInRepository(context), fallback: config.file ?? 'ostiary.yaml' };
+  const document = findingsDocument(run, isValid ? `Valid. ${counted}` : 'The manifests are not valid.');
+  await emit(document, { flags, context, printer, printed: isText });
+  return isValid ? 0 : 3;
 }

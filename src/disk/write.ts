@@ -90,6 +90,15 @@ export function createFile(path: string, text: string): boolean {
   }
 }
 
+/** Returns whether a folder is at the path, as far as this process may see. */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** Reads a file that the runner of a job wrote, such as the payload of an event. Throws AppError. */
 export function readRunnerFile(path: string): string {
   return attempt(path, 'read', () => readFileSync(path, 'utf8'));

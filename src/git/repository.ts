@@ -54,10 +54,22 @@ export async function resolveCommit(repository: Repository, revision: string): P
   }
   const commit = await findCommit(repository, revision);
   if (commit !== undefined) return commit;
-  const hint = repository.shallow
-    ? 'the clone is shallow, so it may just be missing: check out with fetch-depth: 0, or run git fetch --unshallow'
-    : 'check the name; a branch of origin is there after git fetch';
+  const hint = repository.shallow ? shallowHint(revision) : `check the name; if origin has it: ${fetchCommandFor(revision, false)}`;
   throw new AppError('git/no-such-commit', 3, `there is no commit "${revision}" in this repository`, { hint });
+}
+
+/** Returns the hint for a commit, or its history, that a shallow clone may lack. */
+export function shallowHint(revision: string): string {
+  const command = fetchCommandFor(revision, true);
+  return `the clone is shallow, so it may just be missing: ${command}; or check out with fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)`;
+}
+
+/** Returns the command that fetches a revision from origin, with its history into a shallow clone. */
+function fetchCommandFor(revision: string, shallow: boolean): string {
+  const command = `git fetch${shallow ? ' --unshallow' : ''} origin`;
+  const [, branch] = /^(?:refs\/remotes\/)?origin\/([\w./-]+)$/.exec(revision) ?? [];
+  if (branch !== undefined) return `${command} +refs/heads/${branch}:refs/remotes/origin/${branch}`;
+  return /^[0-9a-f]{40,64}$/.test(revision) ? `${command} ${revision}` : command;
 }
 
 /** Returns the time of the commit. */

@@ -1,4 +1,4 @@
-import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, type Repository } from '../git/repository.ts';
+import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
@@ -215,6 +215,6 @@ function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
     code: 'git/no-merge-base',
     severity: 'warning',
     message: `history shows no commit that HEAD and ${ref} both come from; ${ref} itself is compared with`,
-    hint: shallow ? 'the clone is shallow: check out with fetch-depth: 0' : 'check the name of the branch',
+    hint: shallow ? shallowHint(ref) : 'check the name of the branch',
   };
 }

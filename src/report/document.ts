@@ -94,6 +94,11 @@ export type SectionHeading = {
   readonly config?: string | undefined;
 };
 
+/** Returns the name of a target, with the label of its config if there is one. */
+export function labeledName(name: string, label: string | undefined): string {
+  return label === undefined ? name : `${name} (${label})`;
+}
+
 /** The result of a subject in a sentence or two. Text prints it last, Markdown and pages first. */
 export type ReportSummary =
   | { readonly type: 'plan'; readonly plan: Plan }

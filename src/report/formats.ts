@@ -6,7 +6,7 @@ import { plainPalette, type Terminal } from './text/wrap.ts';
 /** What a command can report; a workflow reports a `run`. */
 export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain' | 'validate' | 'run';
 
-export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit' | 'sarif' | 'annotations';
+export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit' | 'sarif' | 'codequality' | 'annotations';
 
 /** The colors and the width of text, by default none; the links of Markdown and pages, and the longest Markdown in characters. */
 export type RenderOptions = {
@@ -20,6 +20,8 @@ type ReportFormat = {
   readonly subjects: readonly ReportSubject[];
   /** The format is written to files with `--report`, and never printed. */
   readonly fileOnly?: true;
+  /** The text is one document: those of several targets cannot be printed one after another. */
+  readonly isWhole?: true;
 } & (
   | { readonly load: () => Promise<(document: ReportDocument, options: RenderOptions) => string> }
   /** The format is a JSON document; those of several targets are merged. */
@@ -37,9 +39,14 @@ async function loadText(): Promise<(document: ReportDocument, options: RenderOpt
 const formats: readonly ReportFormat[] = [
   { name: 'text', subjects: allSubjects, load: loadText },
   { name: 'json', subjects: allSubjects, loadJson: () => Promise.resolve(({ json }) => json()) },
-  { name: 'markdown', subjects: ['plan', 'apply', 'drift'], load: async () => (await import('./markdown/markdown.ts')).renderMarkdown },
+  {
+    name: 'markdown',
+    subjects: ['plan', 'apply', 'drift', 'validate'],
+    load: async () => (await import('./markdown/markdown.ts')).renderMarkdown,
+  },
   { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtmlPage },
-  { name: 'junit', subjects: ['test'], load: async () => (await import('./junit.ts')).renderJunit },
+  { name: 'junit', subjects: ['test', 'validate'], isWhole: true, load: async () => (await import('./junit.ts')).renderJunit },
+  { name: 'codequality', subjects: ['validate'], isWhole: true, load: async () => (await import('./code-quality.ts')).renderCodeQuality },
   { name: 'sarif', subjects: ['validate', 'run'], loadJson: async () => (await import('./sarif.ts')).sarifDocument },
   { name: 'annotations', subjects: ['run'], load: async () => (await import('./annotations.ts')).renderAnnotations },
 ];
@@ -59,6 +66,11 @@ export async function renderJsonDocument(document: ReportDocument, format: Forma
 /** Returns whether a format is a JSON document. */
 export function isJsonFormat(format: string): boolean {
   return formats.some((one) => one.name === format && 'loadJson' in one);
+}
+
+/** Returns whether a format is one document that cannot be printed for several targets. */
+export function isWholeFormat(format: string): boolean {
+  return formats.some((one) => one.name === format && one.isWhole === true);
 }
 
 function formatNamed(format: FormatName): ReportFormat {

@@ -112,8 +112,8 @@ function textOf(value: string): string {
   return readable.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
 }
 
-/** A target that a run of several targets could not finish, the exit code of a run of this target alone, and the reasons. */
-export type TargetFailure = { readonly target: string; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };
+/** A target that could not be finished, the exit code of a run of this target alone, and the reasons; `target` is undefined if the run names none. */
+export type TargetFailure = { readonly target: string | undefined; readonly exitCode: number; readonly diagnostics: readonly Diagnostic[] };
 
 /** The name of the list in a command's documents. */
 export type DocumentList = 'plans' | 'drifts' | 'targets' | 'diagnostics';
@@ -140,7 +140,11 @@ export function mergeDocuments(documents: readonly JsonObject[]): JsonObject {
 }
 
 function failureDocument({ target, exitCode, diagnostics }: TargetFailure): JsonObject {
-  return { target, exitCode, diagnostics: diagnosticObjects(diagnostics.filter(({ severity }) => severity === 'error')) };
+  return {
+    ...(target === undefined ? {} : { target }),
+    exitCode,
+    diagnostics: diagnosticObjects(diagnostics.filter(({ severity }) => severity === 'error')),
+  };
 }
 
 const columns = 100;

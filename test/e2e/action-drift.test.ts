@@ -115,7 +115,7 @@ describe('the issue of a drift', () => {
     const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
     const cwd = await applied('mine', files);
     await change('mine-a', { reviewers: [] });
-    const { outputs } = await drift(cwd, { label: 'by hand', labels: 'access\nurgent', assignees: 'octo' });
+    const { outputs } = await drift(cwd, { labels: 'by hand\naccess\nurgent', assignees: 'octo' });
     const [issue] = await issuesOf('mine');
     expect(issue?.labels).toEqual(['by hand', 'access', 'urgent']);
     const { data: opened } = await bench.github().person.issues.get({ ...place, issue_number: issue?.number ?? 0 });
@@ -124,12 +124,12 @@ describe('the issue of a drift', () => {
     const copy = await person.issues.create({ ...place, title: 'A copy', body: issue?.body ?? '', labels: ['by hand'] });
     await person.issues.update({ ...place, issue_number: issue?.number ?? 0, labels: [] });
     await change('mine-a', { reviewers: ['x'] });
-    expect((await drift(cwd, { label: 'by hand' })).outputs['issue']).toBe(outputs['issue']);
+    expect((await drift(cwd, { labels: 'by hand' })).outputs['issue']).toBe(outputs['issue']);
     const { data } = await person.issues.get({ ...place, issue_number: copy.data.number });
     expect(data.body).toBe(issue?.body);
     writeFiles(cwd, { 'ostiary.yaml': config({ mine: gateway.url(), other: gateway.url() }) });
     commitAll(cwd);
-    const second = await drift(cwd, { label: 'by hand', target: 'other', base: 'HEAD' });
+    const second = await drift(cwd, { labels: 'by hand', target: 'other', base: 'HEAD' });
     expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
   });
 

@@ -55,7 +55,7 @@ describe('secrets', () => {
     const there = checkout({ 'access/forked.yaml': connection('forked') });
     const pull = await openPullRequest(bench.github(), 'forked');
     const before = bench.github().heard.length;
-    const checked = await plan(there, { ...pull, from: 'another/access' }, { env: {} });
+    const checked = await plan(there, { ...pull, from: 'another/access' }, { env: {}, inputs: { report: 'html=plan.html' } });
     expect(checked).toMatchObject({ code: 0, outputs: { outcome: 'valid' } });
     expect(checked.summary).toMatch(/comes from a fork[\s\S]*The plan is made after the merge/);
     expect(bench.github().heard.slice(before)).toEqual([]);

@@ -123,7 +123,7 @@ describe('the comment', () => {
     const planned = await plan(there, pull);
     expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining('**1 to create**') });
     expect(planned.stdout).toMatch(/^::warning title=github\/forbidden::/m);
-    expect(planned.summary).toMatch(/warning `github\/forbidden`[\s\S]*docs\/github\.md/);
+    expect(planned.summary).toMatch(/warning `github\/forbidden`[\s\S]*docs\/how-to\/github\.md/);
     expect(await bodiesOn(pull.number)).toEqual([]);
   });
 

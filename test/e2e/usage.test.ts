@@ -62,7 +62,7 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --allow plan/too-many-updates', '--allow cannot be "plan/too-many-updates"', 'write AREA/CODE=REASON, and give a reason'],
   ['plan --allow plan/too-many-updates=', '--allow cannot be "plan/too-many-updates="', 'write AREA/CODE=REASON, and give a reason'],
   ['plan --format yaml', '--format cannot be "yaml"', 'one of text, json, markdown'],
-  ['validate --format markdown', '--format cannot be "markdown"', 'one of text, json, sarif'],
+  ['validate --format html', '--format cannot be "html"', 'one of text, json, markdown, junit, codequality, sarif'],
   ['plan --report json', '--report cannot be "json"', 'write FORMAT=PATH with one of text, json, markdown, html'],
   ['plan --report pdf=x', '--report cannot be "pdf=x"', 'write FORMAT=PATH with one of text, json, markdown, html'],
   ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and may be written to'],
@@ -165,7 +165,7 @@ test('--version prints the version of package.json', async () => {
 describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate:
-      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format',
+      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format --report',
     test: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
@@ -178,7 +178,7 @@ describe('help', () => {
     apply:
       '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
-      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
+      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--color --no-color --quiet --full --verbose --secrets --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
     init: '--color --no-color --quiet --full --verbose --help',
     serve:

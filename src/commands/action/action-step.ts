@@ -42,7 +42,10 @@ export async function fallbackToValidate(
 ): Promise<ActionStep> {
   if (step.mode !== 'plan' || proposal === undefined) return step;
   const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, proposal.configRef, context));
-  return reason === undefined ? step : { mode: 'validate', argv: argvOf(inputs, 'validate'), notes: [reason] };
+  if (reason === undefined) return step;
+  // Not every format of a plan is one of the check.
+  const { report: _, ...flags } = inputs.flags;
+  return { mode: 'validate', argv: argvOf({ ...inputs, flags }, 'validate'), notes: [reason] };
 }
 
 /** Reports every secret that the step of this target can read; leaves errors to the step itself. */

@@ -45,7 +45,14 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
     if (results.length > 0) inner.stdout.write('\n\n');
-    results.push(await runTask(one, { env: prepared.env, oneOfSeveral: prepared.tasks.length > 1 }, job));
+    const { env, cwd } = prepared;
+    results.push(
+      await runTask(
+        one,
+        { env, oneOfSeveral: prepared.tasks.length > 1 },
+        { ...job, context: { ...context, cwd }, inner: { ...inner, cwd } },
+      ),
+    );
   }
   const codes = new Map(results.map(({ task: done, exitCode: code }) => [targetNameOf(done) ?? '', code]));
   if (results.length > 1) printExitCodes(codes, { color: false, quiet: false }, inner);

@@ -12,8 +12,8 @@ import { adoptionContent, adoptionRequest, driftIssue } from '../../report/markd
 import type { RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
-import { fileLinks } from '../../report/document.ts';
-import { selectionKeyOf } from './inputs.ts';
+import { fileLinks, labeledName } from '../../report/document.ts';
+import { projectKeyOf } from './inputs.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';
@@ -26,9 +26,8 @@ type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number
 /** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. */
 export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
   const { drift } = result.findings;
-  const label = result.task.inputs.issue;
-  if (label === undefined || drift === undefined) return { diagnostics: [] };
-  return keepNumber(result, (github) => keep(github, result, { drift, label }));
+  if (!result.task.inputs.issue || drift === undefined) return { diagnostics: [] };
+  return keepNumber(result, (github) => keep(github, result, drift));
 }
 
 /** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
@@ -66,11 +65,12 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 
 /** Closes the pull request that would adopt a drift that was reverted. */
 async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<undefined> {
-  const { config } = task.inputs.flags;
+  const { flags, label } = task.inputs;
+  const { config } = flags;
   const { root } = resolveConfig({ only: [], paths: [], ...(config === undefined ? {} : { config }) }, context);
   const repository = await openRepository({ folder: root, env: context.env });
   if (repository === undefined) return undefined;
-  const head = adoptionBranch(repository, drift.plan.target.name);
+  const head = adoptionBranch(repository, drift.plan.target.name, label);
   await closePullRequest(github, { key: ['adopt', ...keyOf(task, drift)], head }, goodbye(task, true));
   return undefined;
 }
@@ -84,7 +84,7 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, issue);
     const body = adoptionRequest({ adoption, issue, ...placeOf(task) }, stickyLimit);
-    const title = `Accept what was changed by hand on ${plan.target.name}`;
+    const title = `Accept what was changed by hand on ${labeledName(plan.target.name, task.inputs.label)}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }
   if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return undefined;
@@ -93,10 +93,9 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
   return undefined;
 }
 
-type Subject = { readonly drift: Drift; readonly label: string };
-
-async function keep(github: GitHub, result: ReportedTask, { drift, label }: Subject): Promise<number | undefined> {
+async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise<number | undefined> {
   const { task } = result;
+  const [label, ...labels] = task.inputs.labels;
   const key = keyOf(task, drift);
   if (isReverted(result) || !isDrifted(drift.plan)) {
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
@@ -108,12 +107,12 @@ async function keep(github: GitHub, result: ReportedTask, { drift, label }: Subj
   const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
   return keepIssue(github, {
     key,
-    title: `Drift on ${codeSpan(drift.plan.target.name)}`,
+    title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
     body,
     // Links contain the commit, so the comparison uses the text without links.
     content: driftMarkdown([rest]),
     label: { name: label, description: 'Changed on the gateway by hand', color: 'd93f0b' },
-    labels: task.inputs.labels,
+    labels,
     assignees: task.inputs.assignees,
     onChange: changedComment(task, drift),
   });
@@ -132,12 +131,16 @@ function changedComment({ run }: ActionTask, { plan: { changes } }: Drift): stri
 }
 
 /** Returns the commit and run of the report, and the links to files. */
-function placeOf({ run, checkout: { commit, pathOf } }: ActionTask): Pick<RunReport, 'at' | 'version' | 'linkOf'> {
-  return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }) };
+function placeOf({
+  run,
+  checkout: { commit, pathOf },
+  inputs: { label },
+}: ActionTask): Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'> {
+  return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }), label };
 }
 
 function keyOf({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {
-  return ['drift', inputs.flags['config'] ?? '', target.name, ...selectionKeyOf(inputs.flags)];
+  return ['drift', target.name, ...projectKeyOf(inputs)];
 }
 
 function goodbye({ run }: ActionTask, isUndone: boolean): string {

@@ -1,6 +1,7 @@
 import { UsageError } from '../../model/errors.ts';
 import { riskClasses } from '../../model/plan/plan.ts';
 import { suggest } from '../../model/diagnostic.ts';
+import { configLabelHint, isConfigLabel } from '../options.ts';
 
 export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 
@@ -37,7 +38,8 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   exclude: { becomes: 'flags', of: all },
   today: { becomes: 'flag', of: all },
   cache: { becomes: 'flag', of: comparing },
-  report: { becomes: 'flags', of: comparing },
+  label: { becomes: 'flag', of: ['drift'], obeyed: ['validate', 'plan', 'apply'] },
+  report: { becomes: 'flags', of: all },
   allow: { becomes: 'flags', of: comparing },
   'max-risk': { becomes: 'flag', of: planning },
   adopt: { becomes: 'flags', of: comparing, switches: ['drift'] },
@@ -67,13 +69,14 @@ export const ownInputs = [
   'mode',
   'assignees',
   'comment',
+  'environment',
   'fail-on',
   'github-token',
   'issue',
-  'label',
   'labels',
   'overrides',
   'sarif',
+  'working-directory',
 ] as const;
 
 /** The inputs of a step, parsed. */
@@ -83,10 +86,17 @@ export type ActionInputs = {
   readonly several: boolean;
   /** Whether to comment on the pull request. */
   readonly comment: boolean;
-  /** The label of the drift issue; undefined for no issue. */
-  readonly issue: string | undefined;
-  /** More labels and the assignees of a new drift issue. */
-  readonly labels: readonly string[];
+  /** The text that distinguishes this config from others with targets of the same names; undefined for none. */
+  readonly label: string | undefined;
+  /** The environment of the deployment; undefined for one with the name of the target. */
+  readonly environment: string | undefined;
+  /** The folder that the step works in, below that of the job; undefined for the same one. */
+  readonly workingDirectory: string | undefined;
+  /** Whether an issue reports a drift. */
+  readonly issue: boolean;
+  /** The labels of a new drift issue, at least one: the first one identifies it. */
+  readonly labels: readonly [string, ...string[]];
+  /** The assignees of a new drift issue. */
   readonly assignees: readonly string[];
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
@@ -101,10 +111,13 @@ export type ActionInputs = {
   readonly flags: Readonly<Record<string, string>>;
 };
 
-/** Returns the part of a post's key that names the selected manifests; `tag` and `exclude` count only if given, so earlier posts keep their keys. */
-export function selectionKeyOf({ paths = '', only = '', tag = '', exclude = '' }: ActionInputs['flags']): readonly string[] {
-  return [paths, only, ...(tag === '' && exclude === '' ? [] : [tag, exclude])];
+/** Returns the part of a post's key that names the config, the selected manifests and the label: steps that differ there have posts of their own. */
+export function projectKeyOf({ flags, label = '', workingDirectory = '' }: ProjectInputs): readonly string[] {
+  const { config = '', paths = '', only = '', tag = '', exclude = '' } = flags;
+  return [workingDirectory, config, paths, only, tag, exclude, label];
 }
+
+export type ProjectInputs = Pick<ActionInputs, 'flags' | 'label' | 'workingDirectory'>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -136,14 +149,20 @@ export function readInputs(env: Environment): ActionInputs {
   const most = belowClass(mode, given);
   if (most !== undefined) flags['max-risk'] = most;
   for (const name of ['labels', 'assignees']) if (given.has(name) && mode !== 'drift') throw meaningless(name, mode);
+  if (given.has('environment') && mode !== 'apply') throw meaningless('environment', mode);
+  const label = given.get('label');
+  if (label !== undefined && !isConfigLabel(label)) throw wrongInput('label', label, configLabelHint);
   if (given.has('overrides') && !planning.some((one) => one === mode)) throw meaningless('overrides', mode);
   const isTrue = (name: string, usual: string): boolean => truth(name, given.get(name) ?? usual);
   return {
     mode,
     several: flags['all-targets'] !== undefined || flags['target']?.includes(',') === true,
     comment: isTrue('comment', 'true'),
-    issue: isTrue('issue', 'true') ? (given.get('label') ?? 'drift') : undefined,
-    labels: linesOf(given.get('labels') ?? ''),
+    label,
+    environment: given.get('environment'),
+    workingDirectory: given.get('working-directory'),
+    issue: isTrue('issue', 'true'),
+    labels: labelsIn(given.get('labels') ?? ''),
     assignees: linesOf(given.get('assignees') ?? ''),
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
     overrides: isTrue('overrides', 'false'),
@@ -152,6 +171,11 @@ export function readInputs(env: Environment): ActionInputs {
     sarif: given.get('sarif'),
     flags,
   };
+}
+
+function labelsIn(text: string): ActionInputs['labels'] {
+  const [first = 'drift', ...others] = linesOf(text);
+  return [first, ...others];
 }
 
 function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): FlagForm {

@@ -4,6 +4,7 @@ import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
 import { countActions } from '../../report/wording/counts.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';
 import { outcomeCounts } from '../../report/subjects/apply.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
 import type { ActionInputs } from './inputs.ts';
 import type { TaskResult } from './task.ts';
 
@@ -63,7 +64,7 @@ export function targetResultOf(done: TaskResult): TargetResult {
           'protection-lost': plan.protection.losing.length > 0,
         }),
     ...(counts === undefined ? {} : { counts }),
-    ...(saved === undefined ? {} : { 'plan-path': saved }),
+    ...(saved === undefined ? {} : { 'plan-path': absolutePath(saved, done.context) }),
   };
 }
 
@@ -80,7 +81,7 @@ function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult):
 /** Returns the outputs that are known before anything is reported to GitHub. */
 export function outputsOf(
   results: readonly TargetResult[],
-  { several, sarif }: Pick<ActionInputs, 'several' | 'sarif'>,
+  { several, sarif }: Pick<ActionInputs, 'several'> & { readonly sarif: string | undefined },
 ): Readonly<Record<string, string>> {
   const [only] = results;
   const { 'exit-code': _, ...found } = several || only === undefined ? joined(results) : only;

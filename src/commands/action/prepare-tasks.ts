@@ -1,5 +1,7 @@
-import { readRunnerFile } from '../../disk/write.ts';
-import { withGitCredentials, readWorkflowRun } from '../../github/workflow-run.ts';
+import { resolve } from 'node:path';
+import { isFolder, readRunnerFile } from '../../disk/write.ts';
+import { UsageError } from '../../model/errors.ts';
+import { withGitCredentials, readWorkflowRun, type WorkflowRun } from '../../github/workflow-run.ts';
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/select-targets.ts';
 import { digestFromComment } from './decisions.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
@@ -10,8 +12,8 @@ import type { ActionTask } from './task.ts';
 import { readNetwork } from '../context/network.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
-/** The tasks of a step, one for each target, and the environment to run them in. */
-export type PreparedTasks = { readonly tasks: readonly ActionTask[]; readonly env: CliContext['env'] };
+/** The tasks of a step, one for each target, and the environment and the folder to run them in. */
+export type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & { readonly tasks: readonly ActionTask[] };
 
 /** A context, and the receiver of its events. */
 export type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void };
@@ -28,7 +30,8 @@ export async function prepareTasks(
   onTask({ ...first, inputs: withoutComment(inputs) });
   if (inputs.token !== '') onEvent({ secret: inputs.token });
   const env = withGitCredentials(context.env, inputs.token, run.page);
-  const inGit: CliContext = { ...inner, env };
+  const cwd = workingDirectoryOf(inputs, run, context);
+  const inGit: CliContext = { ...inner, env, cwd };
   const checkout = await readCheckout(run, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.
   readNetwork(context.env);
@@ -39,7 +42,18 @@ export async function prepareTasks(
   const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, proposal, step: createStep(own, run, proposal) }));
   // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
-  return { tasks, env };
+  return { tasks, env, cwd };
+}
+
+/** Returns the folder that the step works in. Throws UsageError if the input names no folder. */
+function workingDirectoryOf({ workingDirectory }: ActionInputs, { workspace }: WorkflowRun, { cwd }: CliContext): string {
+  if (workingDirectory === undefined) return cwd;
+  const folder = resolve(workspace, workingDirectory);
+  if (isFolder(folder)) return folder;
+  throw new UsageError(
+    `the working-directory "${workingDirectory}" does not exist`,
+    'name a folder of the repository, and check it out first',
+  );
 }
 
 /** Returns inputs without a comment; several targets have no comment in common, because it would never be updated. */
@@ -60,6 +74,9 @@ function firstTask(inputs: ActionInputs, context: CliContext): ActionTask {
 function splitByTarget(inputs: ActionInputs, context: CliContext): readonly ActionInputs[] {
   const names = selectTargets(aimOf(inputs), context);
   if (names === undefined) return [inputs];
+  const { environment } = inputs;
+  if (environment?.includes('{target}') === false)
+    throw new UsageError(`several targets would have the one environment "${environment}"`, 'put {target} into its name');
   const { 'all-targets': _, ...flags } = inputs.flags;
   const written = files.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
   requirePathPerTarget(written.flatMap(([name, text]) => (name === 'report' ? linesOf(text).map(pathOf) : [text])));

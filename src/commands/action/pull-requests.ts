@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError } from '../../model/errors.ts';
 import { remainingOrphans } from '../../model/plan/plan.ts';
 import { appliedText } from '../../report/subjects/apply.ts';
-import { selectionKeyOf, type ActionInputs, type ActionMode } from './inputs.ts';
+import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
 import type { ActionTask, Findings, TaskResult } from './task.ts';
 import { commitsSince } from '../../git/ancestry.ts';
 import { findCommit, openRepository } from '../../git/repository.ts';
@@ -50,9 +50,8 @@ export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]
 }
 
 /** Returns the key of a mode's comment: steps with the same inputs share one. */
-export function commentKeyOf({ flags }: Pick<ActionInputs, 'flags'>, mode: ActionMode): readonly string[] {
-  const { config = '', target = '' } = flags;
-  return [mode, config, target, ...selectionKeyOf(flags)];
+export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly string[] {
+  return [mode, inputs.flags['target'] ?? '', ...projectKeyOf(inputs)];
 }
 
 async function comment(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
@@ -146,13 +145,18 @@ function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boo
   return isEmpty && diagnostics.every(({ severity }) => severity === 'notice');
 }
 
-/** Sets the status of the deployment to the environment with the target's name. */
+/** Sets the status of the deployment to the environment of the target. */
 async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask): Promise<readonly Diagnostic[]> {
   const { plan, result } = findings;
   if (plan === undefined) return [];
   const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
-  const deployment = await github.deployment(commit, plan.target.name);
+  const deployment = await github.deployment(commit, environmentOf(task.inputs, plan.target.name));
   await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
   return [];
+}
+
+/** Returns the input `environment`; otherwise the name of the target, below the label if there is one. */
+function environmentOf({ environment, label }: Pick<ActionInputs, 'environment' | 'label'>, target: string): string {
+  return environment?.replaceAll('{target}', target) ?? (label === undefined ? target : `${label}/${target}`);
 }

@@ -4,7 +4,7 @@ import { outputLines } from '../../github/job-log.ts';
 import { renderReport } from '../../report/formats.ts';
 import { findingsDocument, withManifestPositions } from '../../report/subjects/findings.ts';
 import { runReportMarkdown } from '../../report/markdown/comment.ts';
-import { fileLinks, type RunFindings } from '../../report/document.ts';
+import { fileLinks, labeledName, type RunFindings } from '../../report/document.ts';
 import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
@@ -21,8 +21,9 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
   const [first] = results;
   if (first === undefined) return 0;
   const { task, log, context } = first;
-  if (task !== undefined) await writeSarif(task, findingsOf(results, task), context);
-  const inputs = task?.inputs ?? { several: false, sarif: undefined };
+  const sarif = task?.inputs.sarif === undefined ? undefined : absolutePath(task.inputs.sarif, context);
+  if (sarif !== undefined) writeReport(sarif, await renderReport(findingsDocument(findingsOf(results, task)), 'sarif'));
+  const inputs = { several: task?.inputs.several === true, sarif };
   const write = (outputs: Readonly<Record<string, string>>): void => append(context.env['GITHUB_OUTPUT'], outputLines(outputs));
   // Before any request to GitHub, because a canceled job has only seconds left.
   write(outputsOf(results.map(targetResultOf), inputs));
@@ -90,11 +91,6 @@ function append(path: string | undefined, text: string): void {
   if (path !== undefined && path !== '') appendRunnerFile(path, text);
 }
 
-async function writeSarif({ inputs }: ActionTask, found: RunFindings, context: TaskResult['context']): Promise<void> {
-  if (inputs.sarif === undefined) return;
-  writeReport(absolutePath(inputs.sarif, context), await renderReport(findingsDocument(found), 'sarif'));
-}
-
 function findingsOf(results: readonly TaskResult[], task: ActionTask | undefined): RunFindings {
   const pathOf = task?.checkout.pathOf ?? none;
   const fallback = pathOf(task?.inputs.flags['config'] ?? 'ostiary.yaml') ?? 'ostiary.yaml';
@@ -104,20 +100,21 @@ function findingsOf(results: readonly TaskResult[], task: ActionTask | undefined
 function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): string {
   const { diagnostics, plan, result, drift } = findings;
   if (task === undefined) return runReportMarkdown({ title: 'Nothing was done', notes: [], diagnostics, version }, limit);
-  const { run, step, checkout } = task;
+  const { run, step, checkout, inputs } = task;
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
   return runReportMarkdown(
-    { title: titleOf(task, exitCode), notes: step.notes, diagnostics, plan, result, drift, at, version, linkOf },
+    { title: titleOf(task, exitCode), notes: step.notes, diagnostics, plan, result, drift, at, version, linkOf, label: inputs.label },
     limit,
   );
 }
 
 function titleOf(task: ActionTask, exitCode: number): string {
   const { mode } = task.step;
-  const target = targetNameOf(task);
-  const whom = target === undefined ? '' : ` for ${target}`;
+  const target = targetNameOf(task) ?? '';
+  const name = labeledName(target, task.inputs.label).trimStart();
+  const whom = name === '' ? '' : ` for ${name}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
   const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `What drifted is not known${whom}` } as const;
   return titles[mode];

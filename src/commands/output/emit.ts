@@ -54,10 +54,13 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
 }
 
 /** Returns the links and the length that the flags ask for. The links are to files of the repository of the working directory. */
-function renderOptions({ linkBase, maxLength }: ReportFlags, context: CliContext): RenderOptions {
-  const prefix = linkBase === undefined ? '' : (locateRepository({ folder: context.cwd, env: context.env })?.prefix ?? '');
-  const linkOf = linkBase === undefined ? undefined : linksBelow(linkBase, repositoryPaths(prefix, context));
-  return { linkOf, limit: maxLength };
+export function renderOptions({ linkBase, maxLength }: ReportFlags, context: CliContext): RenderOptions {
+  return { linkOf: linkBase === undefined ? undefined : linksBelow(linkBase, pathInRepository(context)), limit: maxLength };
+}
+
+/** Makes a function that returns a file's path in the repository of the working directory; without one, below the working directory. */
+export function pathInRepository(context: CliContext): (file: string) => string | undefined {
+  return repositoryPaths(locateRepository({ folder: context.cwd, env: context.env })?.prefix ?? '', context);
 }
 
 /** Emits a plan; warnings go to stderr. */

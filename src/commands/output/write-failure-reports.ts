@@ -1,35 +1,52 @@
 import { writeReport } from '../../disk/write.ts';
-import type { JsonObject } from '../../model/json.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
-import { toJsonText, fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
+import type { ReportDocument } from '../../report/document.ts';
+import { renderReport } from '../../report/formats.ts';
+import { findingsSection } from '../../report/subjects/findings.ts';
+import { fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
-import type { ReportFlag } from '../flags.ts';
+import type { ReportFlag, ReportFlags } from '../flags.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
-import { isWritable } from './emit.ts';
+import { isWritable, pathInRepository, renderOptions } from './emit.ts';
+import { version } from '../context/version.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
-/** A target that failed, and its last result if there was one. */
+/** A target that failed, its last result if there was one, and a sentence about the failure. */
 type FailedTarget = {
   readonly list: DocumentList;
   readonly failure: TargetFailure;
+  readonly sentence: string;
   readonly lastResult: CommandEvent | undefined;
-  readonly reports: readonly ReportFlag<string>[];
+  readonly flags: ReportFlags & { readonly config?: string; readonly report?: readonly ReportFlag[] };
 };
 
 /**
- * Writes the JSON reports of a failed target with its last result and the failure, so that no file of an earlier run looks
- * like a report of this one. Skips paths that cannot be written: they were reported before.
+ * Writes the reports of a failed target with its last result and the errors, so that no file of an earlier run looks like a report
+ * of this one. Skips paths that cannot be written: they were reported before.
  */
-export function writeFailureReports({ list, failure, lastResult, reports }: FailedTarget, context: CliContext): void {
-  const text = toJsonText(fleetDocument(list, documentsOf(lastResult), [failure]));
-  for (const { format, path } of reports)
-    if (format === 'json' && isWritable(path, context)) writeReport(absolutePath(path, context), text);
+export async function writeFailureReports(failed: FailedTarget, context: CliContext): Promise<void> {
+  const document = failedDocument(failed, context);
+  for (const { format, path } of failed.flags.report ?? []) {
+    if (!isWritable(path, context)) continue;
+    writeReport(absolutePath(path, context), await renderReport(document, format, renderOptions(failed.flags, context)));
+  }
 }
 
-function documentsOf(event: CommandEvent | undefined): readonly JsonObject[] {
-  if (event !== undefined && 'drift' in event) return [driftDocument([event.drift]).json()];
-  if (event === undefined || !('plan' in event)) return [];
+function failedDocument({ list, failure, sentence, lastResult, flags }: FailedTarget, context: CliContext): ReportDocument {
+  const last = documentOf(lastResult);
+  const { target, diagnostics } = failure;
+  const fallback = flags.config ?? 'ostiary.yaml';
+  const run = { targets: [{ target, diagnostics }], version, pathOf: pathInRepository(context), fallback };
+  return {
+    json: () => fleetDocument(list, last === undefined ? [] : [last.json()], [failure]),
+    sections: () => [findingsSection(run, sentence), ...(last?.sections() ?? [])],
+  };
+}
+
+function documentOf(event: CommandEvent | undefined): ReportDocument | undefined {
+  if (event !== undefined && 'drift' in event) return driftDocument([event.drift]);
+  if (event === undefined || !('plan' in event)) return undefined;
   const { plan, result } = event;
-  return [result === undefined ? planDocument([plan]).json() : applyDocument([{ plan, result }]).json()];
+  return result === undefined ? planDocument([plan]) : applyDocument([{ plan, result }]);
 }

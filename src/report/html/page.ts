@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
 import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
 import type { ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
+import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
+import { findingDiagnostics } from '../subjects/findings.ts';
 import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
@@ -24,7 +26,8 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const isRefused = !isApplied && sections.some(({ summary }) => summary?.type === 'plan' && summary.plan.refusals.length > 0);
   const names = sections.flatMap(({ heading }) => heading?.name ?? []).join(', ');
-  const title = `${isApplied ? 'Apply to' : 'Plan for'} ${names}${isRefused ? ': refused' : ''}`;
+  const [failed] = sections.flatMap(({ summary }) => (summary?.type === 'sentence' ? [summary.sentence] : []));
+  const title = failed ?? `${isApplied ? 'Apply to' : 'Plan for'} ${names}${isRefused ? ': refused' : ''}`;
   const policy = `default-src 'none'; style-src '${hashOf(htmlStyle)}'; script-src '${hashOf(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
@@ -70,6 +73,8 @@ function tools(): Html {
 
 function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
   const isApplied = summary?.type === 'apply';
+  const findings = blocksOfType(blocks, 'findings').map(({ run }) => findingList(findingDiagnostics(run), linkOf));
+  if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
   const changes = blocksOfType(blocks, 'changes').map(({ group }) => groupSection(group, changeVerdict, linkOf));
   // The headline of a single change says all that a table of before and after would.
   const isSingle = isSingleChange(blocks);
@@ -94,6 +99,19 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Left as it is'), ...lists]),
   ]);
+}
+
+function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): Html {
+  const items = sortDiagnostics(found).map(({ at, severity, code, message, hint, resource }) =>
+    element('li', {}, [
+      ...(at === undefined ? (resource === undefined ? [] : [element('code', {}, resource), ' ']) : [positionHtml(at, linkOf), ' ']),
+      `${severity} `,
+      element('code', {}, code),
+      ` ${message}`,
+      ...(hint === undefined ? [] : [element('div', { class: 'quiet' }, hint)]),
+    ]),
+  );
+  return element('ul', {}, items);
 }
 
 function overviewParagraphs(plan: Plan): readonly Html[] {

@@ -25,6 +25,8 @@ export type RunReport = {
   readonly at?: { readonly commit: string; readonly runUrl: string };
   readonly version: string;
   readonly linkOf?: LinkOf | undefined;
+  /** The label of the config, for titles. */
+  readonly label?: string | undefined;
 };
 
 const partRoom = 12_000;
@@ -51,8 +53,8 @@ function withoutRefusals(errors: readonly Diagnostic[], { plan, result }: RunRep
 }
 
 /** Returns the result where there is one; otherwise the drift or the plan. */
-function bodyOf({ plan, result, drift, linkOf, at }: RunReport, room: number): string {
-  const options = { limit: room, linkOf, fullReport: at?.runUrl };
+function bodyOf({ plan, result, drift, linkOf, at, label }: RunReport, room: number): string {
+  const options = { limit: room, linkOf, fullReport: at?.runUrl, label };
   if (plan !== undefined && result !== undefined) return renderMarkdown(applyDocument([{ plan, result }]), options);
   if (drift !== undefined) return renderMarkdown(driftDocument([drift]), options);
   return plan === undefined ? '' : renderMarkdown(planDocument([plan]), options);

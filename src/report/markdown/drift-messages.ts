@@ -15,11 +15,11 @@ const advice = [
 
 /** Returns the text of the issue that reports a drift, within the limit. */
 export function driftIssue(
-  { drift, linkOf, ...made }: { readonly drift: Drift } & Pick<RunReport, 'at' | 'version' | 'linkOf'>,
+  { drift, linkOf, label, ...made }: { readonly drift: Drift } & Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'>,
   limit: number,
 ): string {
   const tail = `${advice}${footer(made)}`;
-  return `${renderMarkdown(driftDocument([drift]), { limit: limit - tail.length, linkOf, fullReport: made.at?.runUrl })}${tail}`;
+  return `${renderMarkdown(driftDocument([drift]), { limit: limit - tail.length, linkOf, label, fullReport: made.at?.runUrl })}${tail}`;
 }
 
 /** Returns the text of the pull request that adopts a drift, within the limit. */

@@ -10,14 +10,17 @@ import {
   type Orphans,
   type LinkOf,
   positionMarkdown,
+  labeledName,
+  type RunFindings,
 } from '../document.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { appliedText, outcomeWord } from '../subjects/apply.ts';
+import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
 import { countActions, countsText, digestScope, planSummaryText, policiesText, shortList, plural } from '../wording/counts.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
-import { blank, commentLimit, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
+import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { SampleChange, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -31,20 +34,28 @@ const listed = 10;
 const labels = ['target', 'headline', 'refusal', 'allowance', 'failure', 'cause', 'table row', 'object', 'list', 'detail'];
 
 /** Renders a document for a comment, an issue or a job's summary. Where the limit requires it, details are omitted before headlines. */
-export function renderMarkdown(document: ReportDocument, { limit = commentLimit, linkOf, fullReport }: MarkdownOptions = {}): string {
-  const blocks = document.sections().flatMap((section) => sectionBlocks(section, linkOf));
+export function renderMarkdown(
+  document: ReportDocument,
+  { limit = commentLimit, linkOf, fullReport, label }: MarkdownOptions = {},
+): string {
+  const blocks = document.sections().flatMap((section) => sectionBlocks(section, linkOf, label));
   const rest = fullReport === undefined ? document.completeIn : `[The full report](${fullReport}) has everything.`;
   return fitToLimit(blocks, limit, { labels, ...(rest === undefined ? {} : { rest }) });
 }
 
-/** The longest length in characters, the links to files, and the URL of a report that omits nothing. */
+/** The longest length in characters, the links to files, the URL of a report that omits nothing, and the label of the config. */
 type MarkdownOptions = {
   readonly limit?: number | undefined;
   readonly linkOf?: LinkOf | undefined;
   readonly fullReport?: string | undefined;
+  readonly label?: string | undefined;
 };
 
-function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+function sectionBlocks(
+  { heading, summary, blocks }: ReportSection,
+  linkOf: LinkOf | undefined,
+  label: string | undefined,
+): readonly MarkdownBlock[] {
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...headlineBlocks(block.headlines, block.orphans, linkOf),
@@ -53,7 +64,8 @@ function sectionBlocks({ heading, summary, blocks }: ReportSection, linkOf: Link
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
   const isOnly = groups.length === 1 && headlines.length > 0;
   return [
-    ...(heading === undefined || summary === undefined ? [] : [titleBlock(heading, summary)]),
+    ...(heading === undefined ? sentenceBlocks(summary) : summary === undefined ? [] : [titleBlock(heading, summary, label)]),
+    ...blocksOfType(blocks, 'findings').map(({ run }) => findingsBlock(run, linkOf)),
     ...paragraph(blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusals.map((refusal) => refusalBlock(refusal, linkOf)))),
     ...(heading === undefined || summary === undefined ? [] : resultBlocks(heading, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
@@ -73,10 +85,25 @@ function paragraph(blocks: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
   return blocks.length === 0 ? [] : [...blocks, blank];
 }
 
+/** Returns the result of a section about no target as its heading. */
+function sentenceBlocks(summary: ReportSummary | undefined): readonly MarkdownBlock[] {
+  return summary?.type === 'sentence' ? [{ text: `### ${escapeMarkdown(clip(summary.sentence, 300))}\n\n`, rank: 0, label: 'target' }] : [];
+}
+
+function findingsBlock(run: RunFindings, linkOf: LinkOf | undefined): MarkdownBlock {
+  return { text: diagnosticsMarkdown(findingDiagnostics(run), findingsRoom, linkOf), rank: 1, label: 'list' };
+}
+
+const findingsRoom = 50_000;
+
 /** Returns the heading of a section, with its verdict. */
-function titleBlock({ title, name }: SectionHeading, summary: ReportSummary): MarkdownBlock {
+function titleBlock({ title, name }: SectionHeading, summary: ReportSummary, label: string | undefined): MarkdownBlock {
   const verdict = summary.type === 'plan' && summary.plan.refusals.length > 0 ? ': refused' : '';
-  return { text: `### ${title} ${codeSpan(name)}${verdict}\n\n`, rank: 0, label: 'target' };
+  return {
+    text: `### ${title} ${labeledName(codeSpan(name), label === undefined ? undefined : escapeMarkdown(label))}${verdict}\n\n`,
+    rank: 0,
+    label: 'target',
+  };
 }
 
 /** Returns the result of a section. */

@@ -1,15 +1,17 @@
 import { parsePosition, type Diagnostic, type Position } from '../../model/diagnostic.ts';
 import { highestRisk, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
-import type { ReportDocument, RunFindings } from '../document.ts';
+import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
 
-/** Returns the document of what a run found. */
-export function findingsDocument(run: RunFindings): ReportDocument {
-  return {
-    json: () => diagnosticsDocument(findingDiagnostics(run)),
-    sections: () => [{ blocks: [{ type: 'findings', run }] }],
-  };
+/** Returns the document of what a run found, with a sentence about its result if one is given. */
+export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {
+  return { json: () => diagnosticsDocument(findingDiagnostics(run)), sections: () => [findingsSection(run, sentence)] };
+}
+
+/** Returns the findings of a run as a section, with a sentence about its result if one is given. */
+export function findingsSection(run: RunFindings, sentence?: string): ReportSection {
+  return { ...(sentence === undefined ? {} : { summary: { type: 'sentence', sentence } }), blocks: [{ type: 'findings', run }] };
 }
 
 /** Returns the diagnostics and refusals of all targets, each once. */

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
+import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
+import { escapeTerminal } from './escape.ts';
+import { toJsonText } from './serialize.ts';
+import { findingDiagnostics } from './subjects/findings.ts';
+
+const severities: Readonly<Record<Severity, string>> = { error: 'major', warning: 'minor', notice: 'info' };
+
+/** Renders what a run found as a Code Quality report of GitLab; a finding that only moves keeps its fingerprint. */
+export function renderCodeQuality(document: ReportDocument): string {
+  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+  const known = new Map<string, number>();
+  return toJsonText(runs.flatMap((run) => sortDiagnostics(findingDiagnostics(run)).map((one) => issueOf(one, run, known))));
+}
+
+/** Returns a finding as GitLab reads it; `known` counts equal findings, because each fingerprint has to be unique. */
+function issueOf(
+  { code, severity, message, hint, at, resource }: Diagnostic,
+  { pathOf, fallback }: RunFindings,
+  known: Map<string, number>,
+): JsonObject {
+  const path = (at === undefined ? undefined : pathOf(at.file)) ?? fallback;
+  const name = JSON.stringify([code, path, resource ?? '', message]);
+  const count = known.get(name) ?? 0;
+  known.set(name, count + 1);
+  const texts = [...(resource === undefined || at !== undefined ? [] : [resource]), message, ...(hint === undefined ? [] : [hint])];
+  return {
+    description: texts.map(escapeTerminal).join('; '),
+    check_name: code,
+    fingerprint: createHash('sha256').update(`${name} ${count}`).digest('hex'),
+    severity: severities[severity],
+    location: { path, lines: { begin: at?.line ?? 1 } },
+  };
+}
