@@ -1,7 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start many processes: git, the built command, a browser. */
-const processes = ['test/e2e/**/*.test.ts', 'test/git/**/*.test.ts', 'test/unit/git/**/*.test.ts', 'test/browser/**/*.test.ts'];
+const processes = [
+  'test/e2e/**/*.test.ts',
+  'test/git/**/*.test.ts',
+  'test/unit/git/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/torture/**/*.test.ts',
+];
 
 export default defineConfig({
   test: {

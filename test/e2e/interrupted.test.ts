@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
-import { builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
+import { addressOf, builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
 import { callerOf } from '../server/client.ts';
 import { useGateway } from './use-gateway.ts';
@@ -148,15 +148,6 @@ async function converges(cwd: string, prefix: string, count: number, connections
   const names = await namesOf(prefix);
   expect(names).toEqual([...new Set(names)]);
   expect(names).toHaveLength(connections);
-}
-
-async function addressOf(running: Running): Promise<string> {
-  for (;;) {
-    const [url] = /http:\/\/\S+/.exec(running.printed().stderr) ?? [];
-    if (url !== undefined) return url;
-    const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
-    if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
-  }
 }
 
 /** Runs apply on a terminal and types the keys once it asks. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { formsOf } from '../support/canary-forms.ts';
 import { ostiary, startOstiary, type Ended, type Run } from '../support/cli.ts';
 import { json, startFlakyServer } from '../support/flaky-server.ts';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
@@ -58,23 +59,6 @@ function collectFiles(cwd: string): void {
   for (const name of readdirSync(cwd)) if (/^(?:report|journal)/.test(name)) outputs.push([name, readFileSync(join(cwd, name), 'utf8')]);
 }
 
-/** A text, its lines, and how they look in other clothes. */
-function formsOf(value: string): readonly string[] {
-  const lines = value.split('\n').filter((line) => line.length > 12 && !line.startsWith('-----'));
-  return lines.flatMap((line) => {
-    const shifted = [0, 1, 2].map((skip) => base64(line.slice(skip)).replace(/.{1,4}$/, ''));
-    const others = [encodeURIComponent(line), JSON.stringify(line).slice(1, -1), Buffer.from(line).toString('hex')];
-    return [
-      line,
-      line.slice(0, 16),
-      line.slice(-8),
-      ...shifted,
-      ...shifted.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-      ...others,
-    ];
-  });
-}
-
 /** Lists the outputs that contain a canary. */
 function leaks(): readonly string[] {
   return Object.entries(canaries).flatMap(([name, value]) =>
@@ -129,6 +113,7 @@ test('own gateway: no output, report, journal or log contains a secret', async (
   const folder = await makeFolder(join(home, 'db'));
   const server = await startOstiary(['serve', '--port', '0', '--database', folder], {
     cwd: home,
+    patience: 300_000,
     env: {
       OSTIARY_SERVE_KEY: canaries.token,
       OSTIARY_SERVE_MANAGER_KEY: canaries.manager,

@@ -27,13 +27,15 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether stdin stays open for typed input. */
   readonly typing?: boolean;
+  /** Milliseconds until a process that still runs is killed. */
+  readonly patience?: number;
 };
 
 /** A way to run one command to its end. */
 export type Run = (args: readonly string[], options: RunOptions) => Promise<Ended>;
 
 // A command that takes longer hangs.
-const patience = 60_000;
+const usualPatience = 60_000;
 
 /** Runs one command of the built CLI and waits for its end; the command sees only the given environment. */
 export async function ostiary(args: readonly string[], options: RunOptions): Promise<Ended> {
@@ -50,7 +52,11 @@ export async function startOstiary(args: readonly string[], options: RunOptions)
 const compilesOnce = 'data:text/javascript,import v8 from "node:v8";v8.setFlagsFromString("--liftoff-only")';
 
 /** Starts any program with the same handling of output and end. */
-export function start(program: string, args: readonly string[], { cwd, env = {}, typing = false }: RunOptions): Running {
+export function start(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {}, typing = false, patience = usualPatience }: RunOptions,
+): Running {
   const began = performance.now();
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   const parts: { readonly stdout: Buffer[]; readonly stderr: Buffer[] } = { stdout: [], stderr: [] };
@@ -72,6 +78,16 @@ export function start(program: string, args: readonly string[], { cwd, env = {},
     });
   });
   return { child, printed, ended };
+}
+
+/** Waits until a `serve` prints its address, and returns it. */
+export async function addressOf(running: Running): Promise<string> {
+  for (;;) {
+    const [url] = /http:\/\/\S+/.exec(running.printed().stderr) ?? [];
+    if (url !== undefined) return url;
+    const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
+    if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
+  }
 }
 
 let built: Promise<string> | undefined;

@@ -3,7 +3,7 @@
 // Needs schemathesis 4 (`python3 -m venv VENV && VENV/bin/pip install schemathesis`) on the PATH or in the variable SCHEMATHESIS, and a build.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -51,6 +51,8 @@ try {
   const answers = [...statuses].toSorted(([left], [right]) => left - right).map(([status, count]) => `${count} × ${status}`);
   const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
   process.stdout.write(`${total} requests (${answers.join(', ')})\n`);
+  const file = process.env.OSTIARY_TORTURE_TALLY;
+  if (file !== undefined) await appendFile(file, `${JSON.stringify({ section: 'f schemathesis', inputs: total })}\n`);
   process.exitCode = code === 0 && server.exitCode === null ? 0 : 1;
 } finally {
   server.kill('SIGTERM');
