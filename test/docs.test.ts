@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
-import { actionPage, commandPage, jsonPage } from './support/reference-pages.ts';
+import { actionPage, commandPage, jsonPage, riskPage } from './support/reference-pages.ts';
+import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
 import { createTestContext } from './support/cli-context.ts';
 
 /** A page and its code: the fenced lines, with continued ones joined, and the code spans. */
@@ -134,12 +135,6 @@ test('docs/reference/diagnostics.md lists every code, each once', () => {
   expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
 });
 
-test('docs/explanation/protection.md lists every reason of a risk with its class and text', () => {
-  const rows = readFileSync('docs/explanation/protection.md', 'utf8').matchAll(/^\| `(risk\/[a-z-]+)` \| (\w+) \| (.+) \|$/gm);
-  const table = Object.entries(riskCodes).map(([name, { class: one, means }]) => [`risk/${name}`, one, means]);
-  expect([...rows].map(([, ...cells]) => cells)).toEqual(table);
-});
-
 test('every code that the pages name exists', () => {
   const known = new Set([...codesInSource(), ...reasons, ...risks]);
   const areas = [...new Set([...known].map((one) => one.split('/')[0]))].join('|');
@@ -200,6 +195,18 @@ test('every relative link has a target', () => {
   expect(wrong).toEqual([]);
 });
 
+test('every page that code, schemas and examples name exists', () => {
+  const folders = ['src', 'schemas', 'examples', '.github'];
+  const paths = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)));
+  const texts = [...paths.filter((path) => /\.(?:ts|json|ya?ml|js|md)$/.test(path)), 'action.yml'];
+  const wrong = texts.flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/\bdocs\/[\w/-]+\.md/g)]
+      .filter(([page]) => !existsSync(page))
+      .map(([page]) => `${path}: ${page}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('docs/reference/fields.md matches the schemas', async () => {
   await expect(fieldTables()).toMatchFileSnapshot('../docs/reference/fields.md');
 });
@@ -219,4 +226,22 @@ test('docs/reference/json.md matches the schemas of documents', async () => {
 
 test('docs/reference/action.md matches action.yml', async () => {
   await expect(actionPage()).toMatchFileSnapshot('../docs/reference/action.md');
+});
+
+test('docs/reference/risks.md matches the table of risks', async () => {
+  await expect(riskPage()).toMatchFileSnapshot('../docs/reference/risks.md');
+});
+
+// `test/e2e/pages.test.ts` runs the commands of `console` blocks.
+test('every block of commands is run by a test, or has a reason why not', () => {
+  const documents = pages.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
+  expect(documents.flatMap(({ path, text }) => uncheckedCommands(text).map((block) => `${path}: ${block}`))).toEqual([]);
+  expect(documents.flatMap(({ text }) => reasonsNotToRun(text)).length).toBeLessThan(20);
+});
+
+test('the documentation has at most 20,000 words', () => {
+  const generated = /^docs\/(?:decisions|reference\/(?:action|cli|diagnostics|fields|json|risks))\.md$/;
+  const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
+  const words = read.reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== '').length, 0);
+  expect(words).toBeLessThanOrEqual(20_000);
 });

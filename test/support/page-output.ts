@@ -70,6 +70,7 @@ const changing: readonly (readonly [RegExp, string])[] = [
   [/\bostk_[\w-]+\**/g, 'KEY'],
   [/\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z| \d{2}:\d{2})/g, 'TIME'],
   [/\b\d+(?:\.\d+)? ?(?:ms|s)\b/g, 'DURATION'],
+  [/ {2,}/g, '  '],
 ];
 
 /** Returns a line without what differs from run to run. */

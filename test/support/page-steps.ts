@@ -28,6 +28,17 @@ export function partsOf(page: string): readonly PagePart[] {
   return [...found, { kind: 'text', text: page.slice(end) }];
 }
 
+/** Returns the reasons for which blocks of commands are not run. */
+export function reasonsNotToRun(page: string): readonly string[] {
+  return [...page.matchAll(/<!-- not run: ([^>]+) -->/g)].map((match) => match[1] ?? '');
+}
+
+/** Returns the fenced blocks of shell commands that are neither run nor excused. */
+export function uncheckedCommands(page: string): readonly string[] {
+  const rest = partsOf(page).flatMap((part) => (part.kind === 'text' ? [part.text.replaceAll(new RegExp(notRun.source, 'gm'), '')] : []));
+  return rest.flatMap((text) => [...text.matchAll(/^```(?:sh|bash|shell)?\n(?:[\s\S]*?)^```$/gm)].map(([block]) => block));
+}
+
 function partOf(match: RegExpExecArray): PagePart {
   const [text] = match;
   const { info = '', body = '', hidden } = match.groups ?? {};

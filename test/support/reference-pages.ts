@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { objectAt, textAt } from './field-tables.ts';
 
 /** Returns the page of all commands: the help of the program, and of each command by its name. */
@@ -78,6 +79,14 @@ function typeOf(document: string, node: JsonObject): string {
   if (node['type'] === 'object')
     return 'properties' in node ? `object with ${Object.keys(objectAt(node['properties'])).join(', ')}` : 'object';
   return [node['type'] ?? 'any value'].flat().map(String).join(' or ');
+}
+
+/** Returns the page of all risks of changes. */
+export function riskPage(): string {
+  const rows = Object.entries(riskCodes).map(([name, { class: one, means }]) => `| \`risk/${name}\` | ${one} | ${cell(means)} |`);
+  const introduction =
+    'Generated from the source. The class is the usual one; the comparison of [protection](../explanation/protection.md#risks) decides it for each change.';
+  return page('Risks', introduction, ['', '| code | class | meaning |', '|---|---|---|', ...rows]);
 }
 
 /** Returns the page of the inputs and outputs of the action. */

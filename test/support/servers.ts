@@ -115,7 +115,8 @@ async function execute(url: string, statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-async function fixture(name: 'postgres' | 'snapshot' | 'template'): Promise<string> {
+/** Returns a fixture of the run; the first request creates it. */
+export async function fixture(name: 'postgres' | 'snapshot' | 'template'): Promise<string> {
   const response = await fetch(`${inject('fixtures')}/${name}`);
   const text = await response.text();
   if (!response.ok) throw new Error(text);

@@ -63,7 +63,7 @@ export function generalRisk(name: GeneralRiskName): RiskCode {
   return { name, class: usual, means, ...(headline === undefined ? {} : { headline: verbPhrase(headline[0], headline[1], headline[2]) }) };
 }
 
-/** All risk codes by name: those of the table of controls, and the general ones; docs/explanation/protection.md repeats them and a test compares both. */
+/** All risk codes by name: those of the table of controls, and the general ones; docs/reference/risks.md is generated from them. */
 export const riskCodes: Readonly<Record<string, RiskCode>> = Object.fromEntries(
   [
     ...controlTable.flatMap(({ ofRules, risks }) => [
