@@ -1,6 +1,7 @@
 import { elementToken } from './edit.ts';
 import type { FieldRule } from '../kind.ts';
 import { equal, isObject, type Json, type JsonObject } from '../json.ts';
+import { pointer, type Pointer } from '../pointer.ts';
 import { normalizeValue } from './normalize.ts';
 
 /**
@@ -33,10 +34,27 @@ export function unmerge(fields: readonly FieldRule[], desired: JsonObject, live:
   return result;
 }
 
+/** Lists the keyed entries of which `unmerge` removes one: a write of both was not followed by the second one. */
+export function mergedEntries(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): readonly Pointer[] {
+  return fields.flatMap((field): readonly Pointer[] => {
+    const [wished, found] = [desired[field.name], live[field.name]];
+    if (field.shape === 'object' && isObject(wished) && isObject(found))
+      return mergedEntries(field.fields, wished, found).map((path) => `/${field.name}${path}`);
+    if (field.shape !== 'keyed' || !Array.isArray(wished) || !Array.isArray(found)) return [];
+    const kept = new Set(withoutTwins(field.key, wished, found));
+    return found.flatMap((entry) => (kept.has(entry) ? [] : [pointer(field.name, String(keyOf(field.key, entry)))]));
+  });
+}
+
 function withoutTwins(key: string, desired: readonly Json[], live: readonly Json[]): readonly Json[] {
-  const nameOf = (entry: Json): Json => (isObject(entry) ? (entry[key] ?? '') : '');
-  const count = (name: Json): number => live.filter((entry) => nameOf(entry) === name).length;
-  return live.filter((entry) => nameOf(entry) === '' || count(nameOf(entry)) === 1 || !desired.some((wished) => equal(wished, entry)));
+  const count = (name: Json): number => live.filter((entry) => keyOf(key, entry) === name).length;
+  return live.filter(
+    (entry) => keyOf(key, entry) === '' || count(keyOf(key, entry)) === 1 || !desired.some((wished) => equal(wished, entry)),
+  );
+}
+
+function keyOf(key: string, entry: Json): Json {
+  return isObject(entry) ? (entry[key] ?? '') : '';
 }
 
 function unionValue(field: FieldRule, desired: Json, live: Json): Json {

@@ -36,6 +36,8 @@ export function compareDuration(before: Posture, after: Posture): ControlCompari
 /** Compares controls that the gateway enforces only where it reads what passes through. */
 export function compareEnforced(aspect: ControlType, rule: CoverageRule): Comparison {
   return (before, after) => {
+    // Masking has no effect where everything passes through a proxy that forwards what it cannot read.
+    if (aspect === 'masking' && before.enforcement.isOnlyPort === true && after.enforcement.isOnlyPort === true) return noDifference;
     const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
     const found = compareSets(had, has, rule);
     const decided = found.incomparable.length === 0 ? found : withEvidence(found, { aspect, before, after });

@@ -30,12 +30,16 @@ function compareCached({ type, ofRules, compare }: ControlRow, { before, after, 
   if (ofRules === undefined) return compare(before, after);
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const [first, last] = [before.enforcement, after.enforcement];
-  const key = [type, first.kind, first.by, last.kind, last.by].join('\u0000');
+  const key = [type, ...enforcementKey(first), ...enforcementKey(last)].join('\u0000');
   const byBefore = known.get(key) ?? new Map<readonly Control[], Map<readonly Control[], ControlComparison>>();
   const byAfter = byBefore.get(had) ?? new Map<readonly Control[], ControlComparison>();
   const found = byAfter.get(has) ?? compare(before, after);
   known.set(key, byBefore.set(had, byAfter.set(has, found)));
   return found;
+}
+
+function enforcementKey({ by, kind, isOnlyPort }: Posture['enforcement']): readonly string[] {
+  return [by, kind, isOnlyPort === true ? 'port' : ''];
 }
 
 /** Returns the verdict of a difference: certain losses outweigh what cannot be compared, which outweighs gains. */

@@ -4,7 +4,12 @@ import type { JsonObject } from '../../model/json.ts';
  * Whether the gateway can read what passes through a connection: `reads`, it enforces rules; `forwards`, its proxy passes on what it
  * cannot read; `closed`, nothing passes through a proxy; `unknown`, no documentation says so. `by` is the subtype, or the type.
  */
-export type Enforcement = { readonly by: string; readonly kind: 'reads' | 'forwards' | 'closed' | 'unknown' };
+export type Enforcement = {
+  readonly by: string;
+  readonly kind: 'reads' | 'forwards' | 'closed' | 'unknown';
+  /** The proxy that forwards is the only open access mode. */
+  readonly isOnlyPort?: true;
+};
 
 /**
  * Returns whether rules are enforced alike on both sides. A proxy that opens or closes changes the access and nothing that was
@@ -57,10 +62,17 @@ const readable: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns how a connection enforces rules, by its type and subtype; only port forwarding passes through a proxy. */
-export function enforcementOf({ type, subtype, access_mode_connect: connect }: JsonObject): Enforcement {
+export function enforcementOf({
+  type,
+  subtype,
+  access_mode_connect: connect,
+  access_mode_exec: exec,
+  access_mode_runbooks: runbooks,
+}: JsonObject): Enforcement {
   const by = typeof subtype === 'string' && subtype !== '' ? subtype : typeof type === 'string' ? type : '';
   const isForwarding = type === 'httpproxy' || forwarding.has(by);
   if (!isForwarding && !readable.has(by) && by !== '') return { by, kind: 'unknown' };
   if (connect !== 'enabled') return { by, kind: 'closed' };
-  return { by, kind: isForwarding ? 'forwards' : 'reads' };
+  if (!isForwarding) return { by, kind: 'reads' };
+  return { by, kind: 'forwards', ...(exec === 'enabled' || runbooks === 'enabled' ? {} : { isOnlyPort: true }) };
 }

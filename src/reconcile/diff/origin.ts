@@ -7,7 +7,7 @@ import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
-import { unmerge } from '../../model/spec/merge-strictest.ts';
+import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { hasOtherContent } from './compare-secrets.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
@@ -54,8 +54,13 @@ function originsSince(fields: readonly FieldChange[], base: DesiredResource, sid
   const spec = resolveDefaults(kind, resolved, live);
   const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
   const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
+  // Between the two writes of an entry the gateway has both forms, and both differences are of that apply.
+  const merged = mergedEntries(kind.fields, desired.spec, live?.spec ?? {});
   return fields.map((field): FieldChange => {
-    const plainOrigin = (): Origin => (live === undefined ? lostOrigin(field, spec) : fieldOrigin(field, drifted));
+    const plainOrigin = (): Origin => {
+      if (live === undefined) return lostOrigin(field, spec);
+      return merged.some((entry) => isPointerWithin(field.path, entry)) ? 'intent' : fieldOrigin(field, drifted);
+    };
     return isSecret(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
   });
 }

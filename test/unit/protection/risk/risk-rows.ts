@@ -52,6 +52,7 @@ function ignoring(...paths: readonly string[]): Side {
 
 export const attached: Side = blocking(words('DROP'));
 const masked = hiding(registered('PERSON'));
+const port = { type: 'application', subtype: 'tcp', access_mode_connect: 'enabled', access_mode_exec: 'enabled' };
 
 /** Every reason, in both directions. */
 export const rows: readonly Row[] = [
@@ -382,6 +383,23 @@ export const rows: readonly Row[] = [
     [reaching('a', 'one'), reaching('b', 'one')],
     ['neutral created'],
     [],
+  ],
+  [
+    'masking where everything passes through a proxy that masks nothing',
+    [connection('orders', { ...port, access_mode_exec: 'disabled' }), masking('m', registered('PERSON'))],
+    [
+      connection('orders', { ...port, access_mode_exec: 'disabled' }),
+      masking('m', { ...registered('PERSON'), connection_ids: ['orders'] }),
+    ],
+    ['neutral masking-attached'],
+    ['neutral masking-detached'],
+  ],
+  [
+    'masking where commands run beside the proxy',
+    [connection('orders', port), masking('m', registered('PERSON'))],
+    [connection('orders', port), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
+    ['strengthens masking-attached'],
+    ['weakens masking-detached'],
   ],
   [
     'a guardrail where the proxy cannot enforce it',

@@ -215,6 +215,14 @@ describe('a rule that was attached outside Ostiary', () => {
       ['DataMaskingRule/mask reverted'],
     ],
     [
+      'is detached if everything passes through a proxy that masks nothing',
+      [connection({ ...tcp, access_mode_exec: 'disabled' })],
+      (ends) => mask(ends, person),
+      {},
+      ['DataMaskingRule/mask reverted'],
+    ],
+    ['is held beside such a proxy if commands run', [connection(tcp)], (ends) => mask(ends, person), {}, ['DataMaskingRule/mask held']],
+    [
       'is held on a port that is closed to connect',
       [connection({ ...tcp, access_mode_connect: 'disabled' })],
       (ends) => mask(ends, person),
