@@ -42,7 +42,7 @@ export function mergedEntries(fields: readonly FieldRule[], desired: JsonObject,
       return mergedEntries(field.fields, wished, found).map((path) => `/${field.name}${path}`);
     if (field.shape !== 'keyed' || !Array.isArray(wished) || !Array.isArray(found)) return [];
     const kept = new Set(withoutTwins(field.key, wished, found));
-    return found.flatMap((entry) => (kept.has(entry) ? [] : [pointer(field.name, String(keyOf(field.key, entry)))]));
+    return found.flatMap((entry) => (kept.has(entry) ? [] : [pointer(field.name, keyOf(field.key, entry))]));
   });
 }
 
@@ -53,8 +53,9 @@ function withoutTwins(key: string, desired: readonly Json[], live: readonly Json
   );
 }
 
-function keyOf(key: string, entry: Json): Json {
-  return isObject(entry) ? (entry[key] ?? '') : '';
+function keyOf(key: string, entry: Json): string {
+  const name = isObject(entry) ? entry[key] : '';
+  return typeof name === 'string' ? name : '';
 }
 
 function unionValue(field: FieldRule, desired: Json, live: Json): Json {

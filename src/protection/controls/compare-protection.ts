@@ -13,6 +13,7 @@ export type ComparisonCache = Map<string, Map<readonly Control[], Map<readonly C
 export function compareProtection(before: Posture, after: Posture, known: ComparisonCache = new Map()): readonly ControlDifference[] {
   if (before === after) return [];
   return controlTable.flatMap((row) => {
+    if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
     const found = compareCached(row, { before, after, known });
     const { lost, gained, incomparable, coexisting } = found;
     if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];

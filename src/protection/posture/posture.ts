@@ -90,9 +90,10 @@ function postureOf(
   rules: StateOfRules,
   { incomplete, longestAccess }: Omit<PostureContext, 'samples'>,
 ): Posture {
-  const own = Object.fromEntries(connectionRows.map(({ type, ofConnection }) => [type, ofConnection(spec, rules.accessRules)]));
+  const controls: Partial<Record<ControlType, readonly Control[]>> = { ...rules.controls };
+  for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, rules.accessRules);
   return {
-    controls: { ...rules.controls, ...own },
+    controls,
     approvals: approvalsOf(spec),
     ...(longestAccess === undefined ? {} : { longestAccess }),
     enforcement: enforcementOf(spec),

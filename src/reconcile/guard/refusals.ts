@@ -1,5 +1,5 @@
 import type { Limits } from '../../model/gateway.ts';
-import { type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
+import { isWritten, type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import { findLosing, snapshotPlan, type PlannedWrites } from '../../protection/posture/diff-postures.ts';
@@ -125,8 +125,17 @@ export function findLosses(
   const guarded = guardedKinds(registry);
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
-  const losing = plan.changes.length === 0 ? [] : findLosing(plan, snapshotPlan(plan, live, registry, { desired }));
+  const losing = canLose(plan, desired) ? findLosing(plan, snapshotPlan(plan, live, registry, { desired })) : [];
   return { connections, losing: new Set(losing) };
+}
+
+/** Returns whether a plan changes something that is live: new objects and attachments only add, unless a connection replaces another one. */
+function canLose({ changes, edges }: PlannedWrites, { resources }: DesiredState): boolean {
+  return (
+    changes.some((change) => isWritten(change) && change.action !== 'create') ||
+    edges.some(({ action }) => action === 'detach') ||
+    resources.some(({ replaces }) => replaces !== undefined)
+  );
 }
 
 /** The kinds that rules protect. */

@@ -52,7 +52,6 @@ function ignoring(...paths: readonly string[]): Side {
 
 export const attached: Side = blocking(words('DROP'));
 const masked = hiding(registered('PERSON'));
-const port = { type: 'application', subtype: 'tcp', access_mode_connect: 'enabled', access_mode_exec: 'enabled' };
 
 /** Every reason, in both directions. */
 export const rows: readonly Row[] = [
@@ -383,37 +382,6 @@ export const rows: readonly Row[] = [
     [reaching('a', 'one'), reaching('b', 'one')],
     ['neutral created'],
     [],
-  ],
-  [
-    'masking where everything passes through a proxy that masks nothing',
-    [connection('orders', { ...port, access_mode_exec: 'disabled' }), masking('m', registered('PERSON'))],
-    [
-      connection('orders', { ...port, access_mode_exec: 'disabled' }),
-      masking('m', { ...registered('PERSON'), connection_ids: ['orders'] }),
-    ],
-    ['neutral masking-attached'],
-    ['neutral masking-detached'],
-  ],
-  [
-    'masking where commands run beside the proxy',
-    [connection('orders', port), masking('m', registered('PERSON'))],
-    [connection('orders', port), masking('m', { ...registered('PERSON'), connection_ids: ['orders'] })],
-    ['strengthens masking-attached'],
-    ['weakens masking-detached'],
-  ],
-  [
-    'a guardrail where the proxy cannot enforce it',
-    [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')])],
-    [connection('orders', { type: 'application', subtype: 'tcp' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
-    ['availability unenforceable', 'strengthens guardrail-attached'],
-    ['weakens guardrail-detached'],
-  ],
-  [
-    'a guardrail where the type forwards, whatever the subtype',
-    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')])],
-    [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
-    ['availability unenforceable', 'strengthens guardrail-attached'],
-    ['weakens guardrail-detached'],
   ],
   [
     'a guardrail where commands have no proxy',

@@ -5,7 +5,10 @@ import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-co
 import { stateOf, wantedOf } from '../../../support/resources.ts';
 import { planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
-import { attached, blocking, closed, oneWay, own, rows, selecting } from './risk-rows.ts';
+import { proxyRows } from './proxy-rows.ts';
+import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
+
+const rows = [...ownRows, ...proxyRows];
 
 describe('the risks of a change', () => {
   test.each(rows)('%s', (_, first, second, there) => {
