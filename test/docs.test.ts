@@ -79,7 +79,7 @@ test('every command and flag that the pages name exists', async () => {
         const command = first.startsWith('-') ? '' : first;
         calls += 1;
         const known = flags.get(command);
-        if (known === undefined) wrong.push(`${path}: there is no command "${command}"`);
+        if (known === undefined) wrong.push(`${path}: unknown command "${command}"`);
         for (const word of command === '' ? [first, ...rest] : rest) {
           const flag = word.split('=')[0] ?? '';
           if (known !== undefined && /^--?[a-z]/.test(flag) && !known.has(flag)) wrong.push(`${path}: ostiary ${command} has no ${flag}`);

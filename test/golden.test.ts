@@ -120,7 +120,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     ...(only.length === 0 ? {} : { selection: { only } }),
   });
   const { value: state } = await gateway.readAll([...registry.keys()]);
-  if (state === undefined) throw new Error('the list is not whole');
+  if (state === undefined) throw new Error('incomplete listing');
   const target = { name: 'prod', url: 'https://gateway.example.com', dialect: 'interface' };
   const base = applied === undefined ? undefined : { commit: 'a'.repeat(40), desired: applied, removedIn };
   const plan = loaded.value && (await planOver(gateway, loaded.value, { live: state, base, target, options, own: began }));

@@ -118,11 +118,11 @@ function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[]
   ];
   return parts.flatMap(({ id, key, at, fields }): readonly Diagnostic[] => {
     const paths = fields.filter(({ origin }) => origin === 'both').map(({ path }) => path);
-    const ends = conflicts.filter(({ rule }) => rule === key).map(({ connection }) => `the edge to ${connection}`);
+    const ends = conflicts.filter(({ rule }) => rule === key).map(({ connection }) => `the attachment to ${connection}`);
     const what = [...paths, ...ends];
     if (what.length === 0) return [];
-    const message = `${id}: the manifests and the gateway both changed ${what.join(', ')}, so nothing is accepted there`;
-    const hint = 'apply makes it as the manifest says; or change the manifest by hand';
+    const message = `${id}: conflict: the manifests and the gateway both changed ${what.join(', ')}; this drift is not accepted`;
+    const hint = 'run apply to use the manifest, or edit the manifest';
     return [{ code: 'adopt/both-moved', severity: 'warning', message, hint, resource: id, ...(at === undefined ? {} : { at }) }];
   });
 }
@@ -159,8 +159,8 @@ function requireAccepted(
   const isLeft =
     left === undefined || left.changes.some(({ fields }) => fields.length > 0) || left.edges.some(({ action }) => action !== 'foreign');
   if (!isLeft) return;
-  throw new AppError('adopt/unsure', 6, 'nothing was edited: a plan of the edited manifests would still find a difference', {
-    hint: 'change the manifests by hand, and report this with the manifests if you may',
+  throw new AppError('adopt/unsure', 6, 'nothing was edited: a plan of the edited manifests would still have changes', {
+    hint: 'edit the manifests, and report this bug with the manifests if possible',
   });
 }
 
@@ -175,8 +175,8 @@ export function findAffectedTargets(
   return config.targets.flatMap((other): readonly Diagnostic[] => {
     const objects = other.name === target.name ? [] : changedObjects(other, { config, files, context });
     if (objects.length === 0) return [];
-    const message = `the target ${other.name} reads the same files: its manifests change, too, for ${shortList(objects, shownObjects).join(', ')}`;
-    const hint = `plan with --target ${other.name}; what is not meant for it goes to an overlay of one of them`;
+    const message = `the target ${other.name} reads the same files, so its manifests also change: ${shortList(objects, shownObjects).join(', ')}`;
+    const hint = `plan with --target ${other.name}; move values for only one target to an overlay`;
     return [{ code: 'adopt/shared', severity: 'notice', message, hint }];
   });
 }

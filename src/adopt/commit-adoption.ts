@@ -31,14 +31,9 @@ export async function commitAdoption(adoption: Adoption, committing: CommitInput
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
   if (repository === undefined || parent === undefined || name === undefined)
-    throw new AppError(
-      'git/no-repository',
-      3,
-      `${config.root} lies in no git repository with a commit, so there is nothing to branch from`,
-      {
-        hint: 'pass --no-commit to edit the files here',
-      },
-    );
+    throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository with a commit`, {
+      hint: 'pass --no-commit to edit the files here',
+    });
   const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
   const message = messageOf(adoption, target.name);
   const { commit, unchanged } = await updateBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
@@ -79,8 +74,8 @@ async function newFiles(repository: Repository, parent: string, { created }: Com
   const paths = created.map(({ path }) => posix.join(repository.prefix, path));
   const [taken] = await findBlockingPaths(repository, parent, paths);
   if (taken !== undefined)
-    throw new AppError('git/uncommitted', 3, `HEAD has "${taken}" where a new manifest, or its folder, is to be`, {
-      hint: 'commit that it is gone; or pass --no-commit to write the manifest here',
+    throw new AppError('git/uncommitted', 3, `HEAD contains "${taken}" at the path of a new manifest or its folder`, {
+      hint: 'commit its deletion, or pass --no-commit to write the manifest here',
     });
   const id = '0'.repeat(parent.length);
   return created.map(({ text }, index) => ({ path: paths[index] ?? '', mode: '100644', id, next: Buffer.from(text) }));
@@ -93,22 +88,17 @@ function unix(text: string): string {
 }
 
 function uncommitted(path: string): AppError {
-  return new AppError(
-    'git/uncommitted',
-    3,
-    `"${path}" is not as in HEAD, so an edit of it would commit more than what was changed by hand`,
-    {
-      hint: 'commit it or take it back; or pass --no-commit to edit the files here',
-    },
-  );
+  return new AppError('git/uncommitted', 3, `"${path}" has uncommitted changes, which the adoption would commit`, {
+    hint: 'commit or revert them, or pass --no-commit to edit the files here',
+  });
 }
 
 function notPushed(branch: string, { message }: AppError): Diagnostic {
   return {
     code: 'git/branch-not-pushed',
     severity: 'warning',
-    message: `origin did not take the branch ${branch}: ${message}`,
-    hint: 'the token needs to write (contents: write on GitHub); --no-origin keeps to this clone',
+    message: `origin rejected the branch ${branch}: ${message}`,
+    hint: 'the token needs write access (contents: write on GitHub); --no-origin skips the push',
   };
 }
 
@@ -116,11 +106,9 @@ function notPushed(branch: string, { message }: AppError): Diagnostic {
 function messageOf({ accepted, created = [] }: Adoption, target: string): string {
   const ids = new Set(accepted?.plan.changes.map(({ id }) => plain(id)));
   const edges = accepted?.plan.edges.map(({ rule, connection }) => `${plain(rule)} on ${plain(connection)}`) ?? [];
-  const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)}, which had no manifest`)]
-    .slice(0, 50)
-    .map((line) => `- ${line}`);
+  const list = [...ids, ...edges, ...created.map(({ id }) => `${plain(id)} (new manifest)`)].slice(0, 50).map((line) => `- ${line}`);
   const changes = list.length === 0 ? [] : [...list, ''];
-  return [`Accept what was changed by hand on ${target}`, '', ...changes, `${adoptTrailer}: ${target}`, ''].join('\n');
+  return [`Accept drift on ${target}`, '', ...changes, `${adoptTrailer}: ${target}`, ''].join('\n');
 }
 
 function plain(id: ResourceId): string {

@@ -35,7 +35,7 @@ type NewManifestInput = {
 export function makeNewManifests(names: readonly string[], { selection, planned, sources, context }: NewManifestInput): NewManifests {
   const { config, target, live, identity } = planned;
   if (config.file === undefined)
-    throw new UsageError('--new needs a config file: it says where manifests lie', 'run ostiary init, or ostiary pull');
+    throw new UsageError('--new requires a config file, which names the folders of manifests', 'run ostiary init, or ostiary pull');
   const project = resolvePullProject({ ...selection, only: [], paths: [] }, context);
   const { value: loaded } = loadSources(sources, wholeTarget(config, target, context));
   const declared = loaded ?? project.declared;
@@ -74,8 +74,8 @@ function withKnownSchema({ path, text }: SourceFile, schema: string): SourceFile
 }
 
 function warnImpossible(id: ResourceId, reason: string): Diagnostic {
-  const message = `there is no manifest of ${id}: ${reason}`;
-  return { code: 'adopt/impossible', severity: 'warning', message, hint: 'leave it out of --new', resource: id };
+  const message = `no manifest can be written for ${id}: ${reason}`;
+  return { code: 'adopt/impossible', severity: 'warning', message, hint: 'remove it from --new', resource: id };
 }
 
 /** Reports selectors that match a new manifest: the next apply attaches their rules. */
@@ -84,8 +84,8 @@ function warnSelectors({ written, differing }: Pick<PullResult, 'written' | 'dif
   return differing.flatMap(({ id, fields, at }) => {
     const connections = fields.flatMap((path) => tokensOf(path).filter((token, index) => index === 1 && names.has(token)));
     if (connections.length === 0) return [];
-    const message = `the next apply also attaches ${id} to ${connections.join(', ')}: its selector takes in the new manifests`;
-    const hint = 'if that is not meant, write an exception into the selector';
+    const message = `the next apply also attaches ${id} to ${connections.join(', ')}: its selector matches the new manifests`;
+    const hint = 'to prevent that, add an exception to the selector';
     return [{ code: 'adopt/selected', severity: 'notice', message, hint, resource: id, ...(at === undefined ? {} : { at }) }];
   });
 }

@@ -65,13 +65,13 @@ async function runStage(steps: readonly Step[], state: ApplyState): Promise<void
 
 /** Returns the result of a step that must not start; undefined if it may. */
 function skipReason({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
-  if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'interrupted before it began' };
+  if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
-    const message = `it needs ${failed.id}: ${results.get(stepKeyText(failed))?.result.message}`;
+    const message = `it depends on ${failed.id}: ${results.get(stepKeyText(failed))?.result.message}`;
     return { status: 'skipped', code: 'apply/need-failed', message };
   }
-  return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not begun: ${stopped.message}` };
+  return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not started: ${stopped.message}` };
 }
 
 async function executeSafely(step: Step, state: ApplyState): Promise<StepResult> {
@@ -107,7 +107,7 @@ async function readWritten(state: ApplyState): Promise<LiveState | string> {
   const { input, written } = state;
   try {
     const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
-    return value ?? 'the list could not be proven whole';
+    return value ?? 'the listing is incomplete';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     state.stopped = error;
@@ -118,16 +118,16 @@ async function readWritten(state: ApplyState): Promise<LiveState | string> {
 type FailedStep = StepResult & { readonly message: string };
 
 function createVerifier(read: LiveState | string): (written: WrittenStep) => FailedStep | undefined {
-  if (typeof read === 'string') return () => failedStep('apply/unverified', `written, but it could not be read back: ${read}`);
+  if (typeof read === 'string') return () => failedStep('apply/unverified', `written, but reading it back failed: ${read}`);
   const found = liveById(read.resources);
   return (written) => {
     const wrong = findUnkept(written, found.get(written.id));
     return wrong.length === 0
       ? undefined
-      : failedStep('apply/not-kept', `the gateway took the write, yet does not show it: ${wrong.join(', ')}`);
+      : failedStep('apply/not-kept', `the gateway accepted the write but does not return it: ${wrong.join(', ')}`);
   };
 }
 
 function failedStep(code: NonNullable<StepResult['code']>, message: string): FailedStep {
-  return { status: 'failed', code, message, hint: 'run plan again to see what is live' };
+  return { status: 'failed', code, message, hint: 'run plan to see the live state' };
 }

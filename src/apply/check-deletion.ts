@@ -18,7 +18,7 @@ export async function findDeletionObstacles(step: Step, fresh: LiveResource, sta
   const ends = [...Object.values(fresh.edges).flat(), ...others];
   const planned = new Set(plannedEnds(state.input.plan.edges, liveKeyOf(step.change)));
   const added = [...new Set(ends)].filter((id) => !planned.has(id)).toSorted(compareText);
-  return [...fields, ...added.map((id) => `it has an attachment to ${id}, which the plan does not name`)];
+  return [...fields, ...added.map((id) => `it has an attachment to ${id} that is not in the plan`)];
 }
 
 /**
@@ -48,11 +48,11 @@ function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, se
     return before?.state === 'value' && now?.state === 'value' && !before.equals(now);
   };
   const paths = [...new Set([...planned, ...Object.keys(fresh.secrets)])].filter(differs).toSorted(compareText);
-  if (paths.length > 0) return paths.map((path) => `${path}: another value than when it was planned`);
+  if (paths.length > 0) return paths.map((path) => `${path} changed since the plan`);
   const versions = [(secretVersions.get(key) ?? { version: read?.secretsVersion }).version, fresh.secretsVersion];
   const isRewritten = versions.every((version) => version !== undefined) && versions[0] !== versions[1];
   return isRewritten
-    ? kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [`/${name}: written since it was planned`]))
+    ? kind.fields.flatMap(({ name, secret }) => (secret === undefined ? [] : [`/${name} was written since the plan`]))
     : [];
 }
 

@@ -27,8 +27,7 @@ async function attemptStep(step: Step, state: ApplyState): Promise<StepResult> {
   const fresh = known === undefined ? undefined : await state.input.gateway.readOne(known);
   if (step.change.action === 'delete') return fresh === undefined ? { status: 'already' } : closeOrRemove(step, fresh, state);
   const creates = step.change.action === 'create' && step.part !== 'open';
-  if (fresh === undefined)
-    return creates ? create(step, state) : failStep('apply/gone', 'it is no longer on the gateway, so there is nothing to change');
+  if (fresh === undefined) return creates ? create(step, state) : failStep('apply/gone', 'it no longer exists on the gateway');
   return creates ? acceptExisting(step, fresh, state) : update(step, fresh, state);
 }
 
@@ -78,7 +77,7 @@ function acceptExisting(step: Step, found: LiveResource, state: ApplyState): Ste
   const { input, known } = state;
   if (found.managedBy !== undefined) return failManaged(found.managedBy);
   if (!matchesCreation(step, found, input.secretOf))
-    return failStep('apply/moved', 'it exists by now, and is not what the plan would create');
+    return failStep('apply/moved', 'it was created outside Ostiary since the plan and differs from it');
   known.set(found.id, found);
   noteSecrets(step, found, state);
   return { status: 'already' };
@@ -98,7 +97,7 @@ async function update(step: Step, fresh: LiveResource, state: ApplyState): Promi
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
   const changed = step.part === 'name' && seen === undefined ? [] : changesSincePlan(step.change, step.kind, fresh, seen);
-  if (changed.length > 0) return failStep('apply/moved', `somebody changed it since it was planned: ${changedFieldsText(changed)}`);
+  if (changed.length > 0) return failStep('apply/moved', `it changed since the plan: ${changedFieldsText(changed)}`);
   const request = requestOf(step, input.secretOf, fresh);
   if (isInSync(request, step.kind, fresh)) {
     if (step.part !== 'close') noteSecrets(step, fresh, state);
@@ -118,7 +117,7 @@ function noteSecrets({ change }: Step, { uid, secretsVersion: version }: LiveRes
 }
 
 function failManaged(by: string): StepResult {
-  return failStep('plan/managed', `it is managed by ${by} since the plan was made`);
+  return failStep('plan/managed', `it became managed by ${by} since the plan`);
 }
 
 function failStep(code: NonNullable<StepResult['code']>, message: string): StepResult {

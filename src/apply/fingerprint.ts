@@ -31,7 +31,7 @@ export type ChangedField = {
 
 /** Returns the text of a changed field, with all known values. */
 export function changedFieldText({ path, from, now, desired }: ChangedField): string {
-  const known = from === undefined && desired === undefined ? 'planned from something else' : `planned from ${valueText(from)}`;
+  const known = from === undefined && desired === undefined ? 'planned from another value' : `planned from ${valueText(from)}`;
   const wanted = desired === undefined && from === undefined ? '' : `, desired ${valueText(desired)}`;
   return `${path}: ${known}, now ${valueText(now)}${wanted}`;
 }

@@ -15,11 +15,11 @@ const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, 
 export function outcomeOf({ id, action, managedBy, error, fields }: Change, steps: readonly ExecutedStep[]): Outcome {
   if (error !== undefined) return { id, action, status: 'blocked', ...error };
   if (action === 'blocked') {
-    return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'somebody else'}` };
+    return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'another manager'}` };
   }
   if (action === 'held') {
     const did = fields.some(({ incomparable }) => incomparable === true) ? 'changed' : 'tightened';
-    return { id, action, status: 'held', code: 'plan/held', message: `${did} on the gateway by hand, and left so` };
+    return { id, action, status: 'held', code: 'plan/held', message: `drift held: ${did} outside Ostiary` };
   }
   const results = steps.map((step) => step.result);
   const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
@@ -31,17 +31,17 @@ export function outcomeOf({ id, action, managedBy, error, fields }: Change, step
 /** Returns what an unfinished change has done, and why the rest is missing. */
 function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
   if (first.part === 'close') {
-    const missing = status === 'interrupted' ? 'interrupted before it was deleted' : message;
+    const missing = status === 'interrupted' ? 'not deleted: interrupted' : message;
     return `closed, not deleted: ${missing}`;
   }
   if (first.part !== 'closed') {
-    if (status === 'interrupted') return 'first of two writes done, the last one not begun: interrupted before it';
-    return `first of two writes done, the last one ${status === 'failed' ? 'failed' : 'not begun'}: ${message}`;
+    if (status === 'interrupted') return 'first of two writes done, second not started: interrupted';
+    return `first of two writes done, second ${status === 'failed' ? 'failed' : 'not started'}: ${message}`;
   }
   // An object that existed before may have been opened since.
-  const closed = first.result.status === 'done' ? 'created, still closed' : 'there already, perhaps still closed';
-  if (status === 'interrupted') return `${closed}: interrupted before it was opened`;
-  return status === 'failed' ? `created closed, opening it failed: ${message}` : `${closed}: ${message}`;
+  const closed = first.result.status === 'done' ? 'created, still closed' : 'already exists, may still be closed';
+  if (status === 'interrupted') return `${closed}: interrupted before opening`;
+  return status === 'failed' ? `created closed, opening failed: ${message}` : `${closed}: ${message}`;
 }
 
 /** Counts the outcomes by status. */

@@ -127,7 +127,7 @@ export type WrittenStep = { readonly step: Step; readonly id: ResourceId; readon
 
 /** Returns the fields and edges that the gateway does not show as written; edges that others attached meanwhile do not count. */
 export function findUnkept({ step, request }: WrittenStep, found: LiveResource | undefined): readonly string[] {
-  if (request === undefined) return found === undefined ? [] : ['it is still there'];
+  if (request === undefined) return found === undefined ? [] : ['it still exists'];
   if (found === undefined) return ['the whole object'];
   const { change, kind } = step;
   const touched = new Set(change.fields.filter((field) => field.held !== true).map((field) => tokensOf(field.path)[0]));
@@ -142,6 +142,6 @@ function unkeptEdges({ change, kind, edges, part }: Step, found: LiveResource): 
   return edges.flatMap((edge) => {
     const other = otherEnd(edge, key);
     const wrong = edge.action === 'attach' ? !shown.has(other) : part !== 'gain' && shown.has(other);
-    return wrong ? [`the edge to ${other}`] : [];
+    return wrong ? [`the attachment to ${other}`] : [];
   });
 }

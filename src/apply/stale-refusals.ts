@@ -40,7 +40,7 @@ function managedEnds({ edges }: Plan, { byId }: StaleIndex): readonly Refusal[] 
 }
 
 function managedSinceText(manager: string): string {
-  return `it is managed by ${manager} since the plan was made`;
+  return `it became managed by ${manager} since the plan`;
 }
 
 type StaleIndex = {
@@ -64,26 +64,26 @@ function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secr
   if (change.action === 'create') {
     const step = index.creationSteps.get(change.id);
     if (found === undefined || step === undefined) return undefined;
-    if (found.managedBy !== undefined) return `it exists by now, and is managed by ${found.managedBy}`;
-    return matchesCreation(step, found, secretOf) ? undefined : 'it exists by now, and is not what the plan would create';
+    if (found.managedBy !== undefined) return `it was created since the plan and is managed by ${found.managedBy}`;
+    return matchesCreation(step, found, secretOf) ? undefined : 'it was created outside Ostiary since the plan and differs from it';
   }
   // A gateway may derive the id of an object without a name from its address, which the plan itself changes.
   const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);
   if (same === undefined) {
-    if (found !== undefined) return 'it was deleted and made anew since it was planned';
-    return change.action === 'delete' ? undefined : 'it is no longer on the gateway';
+    if (found !== undefined) return 'it was deleted and created again since the plan';
+    return change.action === 'delete' ? undefined : 'it no longer exists on the gateway';
   }
-  if (same.id !== liveKeyOf(change)) return `it is called ${same.id} by now`;
+  if (same.id !== liveKeyOf(change)) return `it was renamed to ${same.id}`;
   if (same.managedBy !== undefined) return managedSinceText(same.managedBy);
   const changes = changesSincePlan(change, kind, same, seen?.get(liveKeyOf(change)));
-  return changes.length === 0 ? undefined : `somebody changed it since it was planned: ${changes.map(changedFieldText).join('; ')}`;
+  return changes.length === 0 ? undefined : `it changed since the plan: ${changes.map(changedFieldText).join('; ')}`;
 }
 
 function refusalOf({ id, at }: Pick<Change, 'id' | 'at'>, why: string): Refusal {
   return {
     code: 'plan/moved',
     message: why,
-    hint: 'plan again, and look at what changed',
+    hint: 'plan again and review what changed',
     allowable: false,
     resource: id,
     ...(at === undefined ? {} : { at }),

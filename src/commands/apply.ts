@@ -45,10 +45,12 @@ import {
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {
   writeOptions(planOptions(selectionOption(targetOptions(command.argument(...pathsArgument), true)), 'apply'))
-    .addOption(new Option('--on-managed <what>', 'when a change is blocked by managed_by').choices(['refuse', 'skip']).default('refuse'))
+    .addOption(
+      new Option('--on-managed <what>', 'what to do when managed_by blocks a change').choices(['refuse', 'skip']).default('refuse'),
+    )
     .addOption(keepGoingOption())
-    .option('--plan <file>', 'carry out the plan that plan --out saved, and nothing else')
-    .option('--digest <digest>', 'carry out the plan with this digest alone; none: only one that writes nothing', parseDigest)
+    .option('--plan <file>', 'apply exactly the plan saved by plan --out')
+    .option('--digest <digest>', 'apply only if the plan has this digest; none: only if the plan has no changes', parseDigest)
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'targets', run: runApply })));
 };
 
@@ -57,7 +59,7 @@ export const defineApply: DefineCommand = (command, run) => {
  * interrupt; refusals throw (exit 6). Records no commit as applied if `filter` or a selection leaves out a part of the plan.
  */
 export async function runApply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
-  if (!flags.yes && !context.interactive) throw new UsageError('apply asks before it writes, and here nobody can answer', 'pass --yes');
+  if (!flags.yes && !context.interactive) throw new UsageError('apply needs confirmation, but stdin is not a terminal', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   const deadline = Date.now() + (flags.lockTimeout ?? 0);
@@ -238,14 +240,14 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
   if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
-    throw new AppError('apply/declined', 6, 'not applied: nobody said yes');
+    throw new AppError('apply/declined', 6, 'cancelled: nothing was applied');
 }
 
 /** Refuses changes and edges of objects that something else manages; `--on-managed skip` leaves them out. */
 function managedRefusals(plan: Plan): readonly Refusal[] {
   const blocked = plan.changes
     .filter(({ action, error }) => action === 'blocked' && error === undefined)
-    .map((change) => ({ id: change.id, by: change.managedBy ?? 'somebody else' }));
+    .map((change) => ({ id: change.id, by: change.managedBy ?? 'another manager' }));
   const ids = new Set(blocked.map((one) => one.id));
   const edges = plan.edges
     .filter((edge) => edge.action === 'blocked' && !ids.has(edge.connection) && !ids.has(edge.rule))
@@ -253,7 +255,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
   return [...blocked, ...edges].map(({ id, by }) => ({
     code: 'plan/managed',
     message: `${id} is managed by ${by} and would have to change`,
-    hint: `change it where it is managed, take it out of the manifests, or pass --on-managed skip`,
+    hint: `change it where it is managed, remove it from the manifests, or pass --on-managed skip`,
     allowable: false,
     resource: id,
   }));
@@ -264,8 +266,8 @@ function requireWriteAccess({ identity }: PlanResult): void {
   throw new AppError(
     'api/read-only-role',
     4,
-    `the token has the role ${identity.role} on ${identity.url}, which may not write; nothing was changed`,
-    { hint: 'use the token of an admin' },
+    `the token has the role ${identity.role} on ${identity.url}, which cannot write; nothing was changed`,
+    { hint: 'use a token with the role admin' },
   );
 }
 

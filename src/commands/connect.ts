@@ -30,7 +30,7 @@ export async function connect(
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
   const gateway = await openGateway({ ...sessionOptions(target, connecting), registry });
   try {
-    return { gateway, identity: await waiting(`asking ${target.url}`, connecting, () => gateway.identify()) };
+    return { gateway, identity: await waiting(`connecting to ${target.url}`, connecting, () => gateway.identify()) };
   } catch (error) {
     await gateway.close();
     throw error;
@@ -46,15 +46,15 @@ export function mayWrite({ role }: GatewayIdentity): boolean {
 export async function connectService(connecting: ConnectOptions): Promise<Service> {
   const { flags, context } = connecting;
   const session = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
-  return waiting(`asking ${session.url}`, connecting, () => openService(session));
+  return waiting(`connecting to ${session.url}`, connecting, () => openService(session));
 }
 
 function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOptions): SessionOptions {
   if (target.url === '')
-    throw new UsageError('which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL');
+    throw new UsageError('no gateway is configured', 'run ostiary init to create ostiary.yaml, pass --url, or set OSTIARY_URL');
   requireAddress(target.url);
   const token = context.env[target.token.env] ?? '';
-  if (token === '') throw new UsageError(`there is no token for ${target.url}`, `set ${target.token.env} in the environment`);
+  if (token === '') throw new UsageError(`missing token for ${target.url}`, `set ${target.token.env} in the environment`);
   context.onEvent?.({ secret: token });
   const { url, auth, dialect } = target;
   const network = readNetwork(context.env);
@@ -83,10 +83,10 @@ function requireAddress(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
   if (plain) return;
-  const shown = /[@?#]/.test(text) ? 'the url of the gateway' : `"${text}"`;
+  const shown = /[@?#]/.test(text) ? '' : ` "${text}"`;
   throw new UsageError(
-    `${shown} is no http(s) address without credentials, query and fragment`,
-    'it looks like https://gateway.example.com/api; the token belongs into an environment variable',
+    `invalid gateway URL${shown}: expected http(s)://HOST/PATH without credentials, query and fragment`,
+    'example: https://gateway.example.com/api; pass the token in an environment variable',
   );
 }
 
@@ -101,7 +101,7 @@ export async function readLive(
 
 /** Shows how many objects were read one at a time. */
 export function trackSecretReads({ flags, context }: { readonly flags: OutputFlags; readonly context: CliContext }): TrackSteps {
-  return (total, work) => counted('reading the secrets one by one', total, { flags, context, work });
+  return (total, work) => counted('reading secrets', total, { flags, context, work });
 }
 
 /** Returns the value of a read. Throws AppError if there is none. */
@@ -111,7 +111,7 @@ export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
   throw new AppError(
     first?.code ?? 'api/list-not-whole',
     4,
-    `${first?.message ?? 'the gateway sent a list that could not be proven whole'}; nothing was changed`,
+    `${first?.message ?? 'incomplete listing from the gateway'}; nothing was changed`,
     first?.hint === undefined ? {} : { hint: first.hint },
   );
 }

@@ -54,11 +54,11 @@ const defaultDays = 30;
 export const defineDrift: DefineCommand = (command, run) => {
   reportOptions(baseOptions(cacheOption(selectionOption(targetOptions(command.argument(...pathsArgument), true)))))
     .optionsGroup(groups.own)
-    .option('--since <time>', 'how far back to ask who it was: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
-    .option('--revert', 'undo it, also what was tightened by hand; shows the plan and asks', false)
-    .option('--adopt', 'accept it: edit the manifests in place, as a commit on the branch ostiary/adopt/TARGET', false)
-    .option('--new <kind/name>', 'with --adopt: also write a manifest of this object, which has none (repeatable)', collect, [])
-    .option('--no-commit', 'with --adopt: edit the files here instead')
+    .option('--since <time>', 'how far back to search the audit log: 2026-11-01, 12h, 7d (default: the last apply, or 30d)')
+    .option('--revert', 'revert all drift, held drift included; shows the plan and asks for confirmation', false)
+    .option('--adopt', 'accept drift: edit the manifests and commit them on the branch ostiary/adopt/TARGET', false)
+    .option('--new <kind/name>', 'with --adopt: also write a manifest for this unmanaged object (repeatable)', collect, [])
+    .option('--no-commit', 'with --adopt: edit the files in place without a commit')
     .option(
       '--label <text>',
       'with --adopt: a part of the name of the branch, for two configs whose targets have the same name',
@@ -75,11 +75,11 @@ export const defineDrift: DefineCommand = (command, run) => {
  * 2 for remaining drift or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
  */
 export async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
-  if (flags.adopt && flags.revert) throw new UsageError('--adopt accepts a drift and --revert undoes it', 'leave one of them out');
+  if (flags.adopt && flags.revert) throw new UsageError('--adopt and --revert cannot be combined', 'pass one of them');
   if (flags.revert && flags.secrets === 'unresolved')
-    throw new UsageError('--revert writes, so it needs the values of secrets', 'leave out --secrets unresolved');
-  if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit goes with --adopt', 'add --adopt, or leave it out');
-  if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new goes with --adopt', 'add --adopt, or leave it out');
+    throw new UsageError('--revert needs the values of secrets', 'remove --secrets unresolved');
+  if (!flags.commit && !flags.adopt) throw new UsageError('--no-commit requires --adopt', 'add --adopt, or remove --no-commit');
+  if (flags.new.length > 0 && !flags.adopt) throw new UsageError('--new requires --adopt', 'add --adopt, or remove --new');
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
@@ -196,6 +196,9 @@ function parseSince(text: string, now: Date): Date {
   if (count !== undefined) return new Date(now.getTime() - Number(count) * (units[unit] ?? 0));
   const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time) || time > now.getTime())
-    throw new UsageError(`--since cannot be "${text}"`, 'a time that has passed, such as 2026-11-01, 2026-11-01T08:00:00Z, 12h, 7d or 2w');
+    throw new UsageError(
+      `invalid value "${text}" for --since`,
+      'expected a time in the past, such as 2026-11-01, 2026-11-01T08:00:00Z, 12h, 7d or 2w',
+    );
   return new Date(time);
 }

@@ -25,7 +25,7 @@ export type ExplainFlags = TargetFlags &
 
 /** Defines `ostiary explain`. */
 export const defineExplain: DefineCommand = (command, run) => {
-  command.argument('<resource>', 'KIND/NAME').argument('[field]', 'one field, such as reviewers');
+  command.argument('<resource>', 'KIND/NAME').argument('[field]', 'a field, such as reviewers');
   baseOptions(cacheOption(targetOptions(command)))
     .addOption(formatOption(formatsFor('explain', 'print')))
     .addOption(todayOption())
@@ -41,8 +41,8 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
   if (kind === undefined || nameOf(id) === '') {
     const near = suggest(kindName, registry.keys());
     throw new UsageError(
-      `"${flags.resource}" is no KIND/NAME`,
-      near === undefined ? `the kinds are ${[...registry.keys()].join(', ')}` : `did you mean "${near}/${nameOf(id)}"?`,
+      `invalid resource "${flags.resource}": expected KIND/NAME`,
+      near === undefined ? `kinds: ${[...registry.keys()].join(', ')}` : `did you mean "${near}/${nameOf(id)}"?`,
     );
   }
   if (flags.field !== undefined && !kind.fields.some((field) => field.name === flags.field)) {
@@ -51,8 +51,8 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
       kind.fields.map((field) => field.name),
     );
     throw new UsageError(
-      `${kindName} has no field "${flags.field}"`,
-      near === undefined ? `it has ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
+      `unknown field "${flags.field}" of ${kindName}`,
+      near === undefined ? `fields: ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
   const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
@@ -65,12 +65,12 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
       [...desired.resources.map((one) => one.id), ...live.resources.map((one) => one.id)].filter((one) => kindOf(one) === kindName),
     );
     throw new UsageError(
-      `there is no ${id}, neither in the manifests nor on the gateway`,
+      `${id} exists neither in the manifests nor on the gateway`,
       near === undefined ? undefined : `did you mean "${near}"?`,
     );
   }
   const policies = flags.field === undefined ? await policyResultsOf(id, plan, { ...planned, flags, context }) : [];
-  const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; of ${flags.field} there is nothing, wanted or live`;
+  const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; ${flags.field} has no desired and no live value`;
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
   const rules = flags.field === undefined ? connectionRules(id, views) : [];

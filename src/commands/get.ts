@@ -66,10 +66,7 @@ export async function runGet(flags: GetFlags, context: CliContext): Promise<numb
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
   const near = suggest(what, names);
-  throw new UsageError(
-    `there is nothing to get called "${what}"`,
-    near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`,
-  );
+  throw new UsageError(`unknown resource type "${what}"`, near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`);
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {

@@ -9,7 +9,7 @@ import { absolutePath, schemaFiles } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { DefineCommand } from './options.ts';
 
-const config = `# The gateways that the manifests below are for. Tokens come from the environment, never from here.
+const config = `# The gateways of these manifests. Tokens are read from the environment.
 apiVersion: ostiary/v1
 kind: Config
 manifests: [access/]
@@ -47,7 +47,7 @@ kind: GuardrailRule
 metadata:
   name: no-drop
 spec:
-  description: Nobody drops a table by hand.
+  description: Blocks statements that drop or truncate a table.
   input:
     rules:
       - name: ddl
@@ -78,13 +78,13 @@ export async function runInit(flags: OutputFlags & { readonly folder: string }, 
   const written = files.filter(([path, text]) => createFile(absolutePath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(
-      `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init writes`,
+      `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init creates`,
       'edit them, then run ostiary plan',
     );
   for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
   if (hasConfig) return 0;
   hint(
-    '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            a gateway of your own, in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
+    '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            start a gateway in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
   );
   return 0;
 }

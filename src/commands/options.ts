@@ -11,17 +11,17 @@ import { colorChoices, secretsChoices, type ReportFlag } from './flags.ts';
 export const groups = {
   own: 'Options:',
   from: 'Manifests and gateway:',
-  base: 'What was applied last:',
+  base: 'Base (last applied commit):',
   report: 'Reports:',
   refusals: 'Refusals:',
-  plan: 'What is planned:',
+  plan: 'Plan:',
   write: 'Writing:',
 } as const;
 
 /** Adds the arguments and options of a command; its action calls `run` with the work, which returns the exit code. */
 export type DefineCommand = (command: Command, run: (work: (context: CliContext) => Promise<number>) => Promise<void>) => void;
 
-export const pathsArgument = ['[paths...]', 'only manifests of these files and folders'] as const;
+export const pathsArgument = ['[paths...]', 'use only the manifests in these files and folders'] as const;
 
 /** Adds a command with the options that every command has. */
 export function addCommand(program: Command, name: string, description: string): Command {
@@ -30,12 +30,14 @@ export function addCommand(program: Command, name: string, description: string):
     .description(description)
     .allowExcessArguments(false)
     .addOption(
-      new Option('--color <when>', 'color the output; NO_COLOR and FORCE_COLOR also decide').choices([...colorChoices]).default('auto'),
+      new Option('--color <when>', 'when to color the output; NO_COLOR and FORCE_COLOR are respected')
+        .choices([...colorChoices])
+        .default('auto'),
     )
-    .option('--no-color', 'the same as --color never')
+    .option('--no-color', 'same as --color never')
     .option('--quiet', 'print only the result', false)
-    .option('--full', 'print long lists whole', false)
-    .option('-v, --verbose', 'print each request to the gateway, with its time', false);
+    .option('--full', 'print long lists completely', false)
+    .option('-v, --verbose', 'log each request to the gateway with its duration', false);
 }
 
 /** Makes it an error to give an option with a single value twice. */
@@ -43,7 +45,7 @@ export function refuseRepeated(on: Command): void {
   for (const option of on.options.filter(({ required, defaultValue }) => required && !Array.isArray(defaultValue))) {
     let given = false;
     on.on(`option:${option.name()}`, () => {
-      if (given) on.error(`error: option "${option.long ?? option.flags}" is given twice`, { code: 'ostiary.repeated' });
+      if (given) on.error(`error: option "${option.long ?? option.flags}" is given more than once`, { code: 'ostiary.repeated' });
       given = true;
     });
   }
@@ -52,55 +54,55 @@ export function refuseRepeated(on: Command): void {
 /** Adds the options that select a target, or with `several` more than one. */
 export function targetOptions(on: Command, several = false): Command {
   on.optionsGroup(groups.from);
-  if (several) on.option('--all-targets', 'every target of the config file, one after another', false);
+  if (several) on.option('--all-targets', 'run for every target of the config, one after another', false);
   return on
-    .option('--config <file>', 'the config file (default: the nearest ostiary.yaml upward, at most to the top of the repository)')
-    .option('--target <name>', several ? 'which target of the config file, or several: a,b' : 'which target of the config file')
-    .option('--url <url>', 'the gateway; overrides the target, as OSTIARY_URL does')
-    .addOption(new Option('--dialect <name>', 'how the gateway speaks; overrides the target').choices(['auto', ...dialectNames]))
-    .addOption(new Option('--auth <how>', 'how the token is sent; overrides the target').choices(['auto', 'bearer', 'api-key']));
+    .option('--config <file>', 'config file (default: ostiary.yaml in this folder or a parent folder within the repository)')
+    .option('--target <name>', several ? 'target of the config, or several: a,b' : 'target of the config')
+    .option('--url <url>', 'URL of the gateway; overrides the target and OSTIARY_URL')
+    .addOption(new Option('--dialect <name>', 'API dialect of the gateway; overrides the target').choices(['auto', ...dialectNames]))
+    .addOption(new Option('--auth <how>', 'how to send the token; overrides the target').choices(['auto', 'bearer', 'api-key']));
 }
 
 /** Adds `--only`. */
 export function selectionOption(on: Command): Command {
   return on
     .optionsGroup(groups.from)
-    .option('--only <kind/name>', "only this resource, or a pattern: '*/orders-*' (repeatable)", collect, [])
-    .option('--tag <key=value>', 'only connections with this tag, and all of them if repeated', collectTag, [])
-    .option('--exclude <kind/name>', 'without this resource, or a pattern (repeatable)', collect, []);
+    .option('--only <kind/name>', "include only this resource, or a pattern: '*/orders-*' (repeatable)", collect, [])
+    .option('--tag <key=value>', 'include only connections with this tag; repeat to require several tags', collectTag, [])
+    .option('--exclude <kind/name>', 'exclude this resource, or a pattern (repeatable)', collect, []);
 }
 
 /** Adds `--config-ref`. */
 export function configRefOption(on: Command): Command {
-  return on.option('--config-ref <ref>', 'take targets, urls, names of tokens and secrets, and limits from the config of this commit');
+  return on.option('--config-ref <ref>', 'use the config of this commit: targets, URLs, token and secret names, limits');
 }
 
 /** Adds `--cache`. */
 export function cacheOption(on: Command): Command {
   return on
     .optionsGroup(groups.from)
-    .option('--cache <folder>', 'where to keep which secrets were verified, never their values (default: .ostiary)');
+    .option('--cache <folder>', 'folder for the cache of verified secrets, without their values (default: .ostiary)');
 }
 
 /** Adds the options that decide what counts as last applied. */
 export function baseOptions(on: Command): Command {
   return on
     .optionsGroup(groups.base)
-    .option('--base <ref>', 'the commit that counts as last applied; none for none (default: the recorded one)')
-    .option('--own <ref>', 'label what changed since this branch was left as your own')
-    .option('--no-origin', 'neither ask origin what was last applied nor tell it');
+    .option('--base <ref>', 'the last applied commit to compare with, or "none" (default: the recorded commit)')
+    .option('--own <ref>', 'mark changes made since this branch as your own')
+    .option('--no-origin', 'do not read or push the record of applies on origin');
 }
 
 /** Adds the options of commands that plan. */
 export function planOptions(on: Command, subject: ReportSubject = 'drift'): Command {
   return reportOptions(baseOptions(cacheOption(on)), subject)
     .optionsGroup(groups.refusals)
-    .addOption(new Option('--max-risk <class>', 'refuse what is riskier; any class unless told').choices([...riskClasses]))
+    .addOption(new Option('--max-risk <class>', 'refuse changes above this risk (default: allow any)').choices([...riskClasses]))
     .optionsGroup(groups.plan)
-    .option('--adopt <kind/name>', 'take over an object that was never applied, though it differs (repeatable)', collect, [])
-    .option('--revert <kind/name>', 'undo what was tightened by hand on this object (repeatable)', collect, [])
-    .option('--prune', 'delete what was applied and is in no manifest any more (default: as the config says)')
-    .option('--no-prune', 'keep it this time, whatever the config says');
+    .option('--adopt <kind/name>', 'import this object although it differs from its manifest (repeatable)', collect, [])
+    .option('--revert <kind/name>', 'revert held drift on this object (repeatable)', collect, [])
+    .option('--prune', 'delete orphans: objects removed from the manifests (default: set in the config)')
+    .option('--no-prune', 'keep orphans for this run');
 }
 
 /** Adds the options for output, report files and overrides. */
@@ -109,27 +111,27 @@ export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Co
   return on
     .addOption(formatOption(formatsFor(subject, 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', `also write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
-    .option('--link-base <url>', 'link files below this URL, in Markdown and HTML: https://HOST/PROJECT/-/blob/COMMIT', parseLinkBase)
-    .option('--max-length <n>', 'the longest Markdown, in characters (default: 65536)', wholeNumber(1000, 10_000_000))
+    .option('--report <format=path>', `write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
+    .option('--link-base <url>', 'base URL for links to files in Markdown and HTML: https://HOST/PROJECT/-/blob/COMMIT', parseLinkBase)
+    .option('--max-length <n>', 'maximum length of Markdown in characters (default: 65536)', wholeNumber(1000, 10_000_000))
     .addOption(todayOption())
     .optionsGroup(groups.refusals)
-    .option('--allow <code=reason>', 'override a refusal, with a reason that is printed (repeatable)', collectAllowance, []);
+    .option('--allow <code=reason>', 'override a refusal and state the reason (repeatable)', collectAllowance, []);
 }
 
 /** Adds the options of commands that write to the gateway. */
 export function writeOptions(on: Command): Command {
   return on
     .optionsGroup(groups.write)
-    .option('-y, --yes', 'do not ask', false)
-    .option('--concurrency <n>', 'writes at the same time', wholeNumber(1, 64), 8)
-    .option('--lock-timeout <duration>', 'how long to wait for another apply to the target: 30s, 10m (default: do not wait)', parseDuration)
-    .option('--journal <file>', 'append what is asked and answered to this file, as JSON Lines');
+    .option('-y, --yes', 'apply without asking for confirmation', false)
+    .option('--concurrency <n>', 'maximum number of concurrent writes', wholeNumber(1, 64), 8)
+    .option('--lock-timeout <duration>', 'how long to wait for another apply of the target: 30s, 10m (default: do not wait)', parseDuration)
+    .option('--journal <file>', 'append requests and responses to this file as JSON Lines');
 }
 
 /** Returns `--format` with these choices; `text` is the default. */
 export function formatOption(choices: readonly string[]): Option {
-  return new Option('--format <format>', 'how the result is printed')
+  return new Option('--format <format>', 'output format')
     .choices([...choices])
     .default('text')
     .helpGroup(groups.report);
@@ -137,9 +139,9 @@ export function formatOption(choices: readonly string[]): Option {
 
 /** Returns `--today`; it rejects what is no day. */
 export function todayOption(): Option {
-  const option = new Option('--today <day>', 'the day by which waivers of policies count (default: today, in UTC)');
+  const option = new Option('--today <day>', 'date used to check policy waivers (default: today in UTC)');
   return option.helpGroup(groups.refusals).argParser((text) => {
-    if (!isDay(text)) throw new InvalidArgumentError('a day, such as 2026-12-31');
+    if (!isDay(text)) throw new InvalidArgumentError('expected a date such as 2026-12-31');
     return text;
   });
 }
@@ -152,7 +154,7 @@ export function keepGoingOption(): Option {
 
 /** Returns `--secrets`. */
 export function secretsOption(): Option {
-  return new Option('--secrets <how>', 'read the sources of secrets, or only compare where they come from')
+  return new Option('--secrets <how>', 'read secret values, or only compare their sources')
     .choices([...secretsChoices])
     .default('resolve')
     .helpGroup(groups.plan);
@@ -165,7 +167,7 @@ export function collect(value: string, earlier: readonly string[]): readonly str
 
 function collectTag(text: string, earlier: readonly string[]): readonly string[] {
   const [key, value] = split(text);
-  if (key === '' || value === '') throw new InvalidArgumentError('write KEY=VALUE, such as env=prod');
+  if (key === '' || value === '') throw new InvalidArgumentError('expected KEY=VALUE, such as env=prod');
   return [...earlier, text];
 }
 
@@ -176,14 +178,14 @@ export function collectReport<F extends string>(
   return (text, earlier) => {
     const [name, path] = split(text);
     const format = choices.find((one) => one === name);
-    if (format === undefined || path === '') throw new InvalidArgumentError(`write FORMAT=PATH with one of ${choices.join(', ')}`);
+    if (format === undefined || path === '') throw new InvalidArgumentError(`expected FORMAT=PATH with one of: ${choices.join(', ')}`);
     return [...earlier, { format, path }];
   };
 }
 
 function collectAllowance(text: string, earlier: readonly Allowance[]): readonly Allowance[] {
   const [code, reason] = split(text);
-  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('write AREA/CODE=REASON, and give a reason');
+  if (!/^[a-z]+\/[a-z-]+$/.test(code) || reason.trim() === '') throw new InvalidArgumentError('expected AREA/CODE=REASON with a reason');
   return [...earlier, { code, reason }];
 }
 
@@ -210,7 +212,9 @@ export function parseLinkBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url !== undefined && [url.search, url.hash, url.username, url.password].every((part) => part === '');
   if (!isPlain || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw new InvalidArgumentError('an http or https URL without a query, such as https://gitlab.example.com/team/access/-/blob/COMMIT');
+    throw new InvalidArgumentError(
+      'expected an http or https URL without a query, such as https://gitlab.example.com/team/access/-/blob/COMMIT',
+    );
   return url.href.replace(/\/+$/, '').replaceAll(/[()|]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -218,7 +222,7 @@ export function parseLinkBase(text: string): string {
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
+    if (!/^\d+$/.test(text) || value < from || value > to) throw new InvalidArgumentError(`expected an integer from ${from} to ${to}`);
     return value;
   };
 }
@@ -228,13 +232,13 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 /** Parses a duration to milliseconds. */
 function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('a number with s, m or h, such as 30s or 10m');
+  if (count === undefined) throw new InvalidArgumentError('expected a number with s, m or h, such as 30s or 10m');
   return Number(count) * (unitMs[unit] ?? 0);
 }
 
 /** Returns a digest in lower case, or `none`. Throws InvalidArgumentError for anything else. */
 export function parseDigest(text: string): string {
   if (text === noDigest) return text;
-  if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('the whole digest of a plan, 64 hexadecimal digits, or none');
+  if (!/^[0-9a-f]{64}$/i.test(text)) throw new InvalidArgumentError('expected the digest of a plan (64 hexadecimal digits) or none');
   return text.toLowerCase();
 }

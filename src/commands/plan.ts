@@ -28,8 +28,8 @@ export type PlanCommandFlags = PlanFlags & {
 export const definePlan: DefineCommand = (command, run) => {
   planOptions(configRefOption(selectionOption(targetOptions(command.argument(...pathsArgument), true))), 'plan')
     .optionsGroup(groups.own)
-    .option('--detailed-exitcode', 'exit 2 when there are changes', false)
-    .option('--out <file>', 'also save the plan, for apply --plan')
+    .option('--detailed-exitcode', 'exit with 2 if there are changes', false)
+    .option('--out <file>', 'save the plan for apply --plan')
     .addOption(secretsOption())
     .addOption(keepGoingOption())
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'plans', run: runPlan })));
@@ -47,7 +47,7 @@ export async function runPlan(flags: PlanCommandFlags, context: CliContext): Pro
   if (flags.out !== undefined) {
     const { savePlan } = await import('./planning/save-plan.ts');
     await savePlan(flags.out, made, flags, context);
-    printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} carries out exactly this plan.\n`);
+    printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);
   }
   if (unplannedChanges(result).length > 0) return 3;
   if (result.refusals.length > 0) return 6;

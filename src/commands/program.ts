@@ -18,17 +18,17 @@ type ListedCommand = {
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
 const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
-  'Begin:': [
+  'Get started:': [
     {
       name: 'init',
       usage: '[folder]',
-      summary: 'write a first ostiary.yaml, an example manifest and the schemas',
+      summary: 'create ostiary.yaml, example manifests and the schemas',
       load: async () => (await import('./init.ts')).defineInit,
     },
     {
       name: 'pull',
       usage: '[directory]',
-      summary: 'write what the gateway has as manifests',
+      summary: 'import the objects of a gateway as manifests',
       load: async () => (await import('./pull.ts')).definePull,
     },
   ],
@@ -36,55 +36,55 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
     {
       name: 'validate',
       usage: '[paths...]',
-      summary: 'check the manifests and their samples, without asking any gateway',
+      summary: 'check manifests and rule samples offline',
       load: async () => (await import('./validate.ts')).defineValidate,
     },
     {
       name: 'test',
       usage: '[paths...]',
-      summary: 'try the rules on their samples, without asking any gateway',
+      summary: 'run rule samples offline',
       load: async () => (await import('./test.ts')).defineTest,
     },
     {
       name: 'plan',
       usage: '[paths...]',
       alias: 'diff',
-      summary: 'show what apply would do; changes nothing',
+      summary: 'show the changes that apply would make',
       load: async () => (await import('./plan.ts')).definePlan,
     },
     {
       name: 'apply',
       usage: '[paths...]',
-      summary: 'make the gateway as the manifests want it',
+      summary: 'apply the manifests to the gateway',
       load: async () => (await import('./apply.ts')).defineApply,
     },
   ],
-  'Watch:': [
+  'Inspect:': [
     {
       name: 'drift',
       usage: '[paths...]',
-      summary: 'show what somebody changed on the gateway since the last apply, and who; revert or adopt it',
+      summary: 'list changes made outside Ostiary since the last apply; revert or adopt them',
       load: async () => (await import('./drift.ts')).defineDrift,
     },
     {
       name: 'explain',
       usage: '<resource> [field]',
-      summary: 'say why an object is, or is not, a change',
+      summary: 'explain why an object or a field changes or does not change',
       load: async () => (await import('./explain.ts')).defineExplain,
     },
     {
       name: 'list',
       usage: '[paths...]',
-      summary: 'list the managed objects, with manifest and state',
+      summary: 'list managed objects with their manifest and state',
       load: async () => (await import('./list.ts')).defineList,
     },
   ],
-  'Look up and decide, without manifests:': [
-    { name: 'get', usage: '<what>', summary: 'list what the gateway has', load: async () => (await import('./get.ts')).defineGet },
+  'Operate:': [
+    { name: 'get', usage: '<what>', summary: 'list objects of the gateway', load: async () => (await import('./get.ts')).defineGet },
     {
       name: 'search',
       usage: '<term>',
-      summary: 'find connections, resources and runbooks by a part of their name',
+      summary: 'find connections, resources and runbooks by part of their name',
       load: async () => (await import('./search.ts')).defineSearch,
     },
     {
@@ -94,12 +94,12 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       load: async () => (await import('./review.ts')).defineReview,
     },
   ],
-  'More:': [
-    { name: 'serve', usage: '', summary: 'run a gateway of your own', load: async () => (await import('./serve.ts')).defineServe },
+  'Other:': [
+    { name: 'serve', usage: '', summary: 'run an access gateway', load: async () => (await import('./serve.ts')).defineServe },
     {
       name: 'version',
       usage: '',
-      summary: 'print the version; --json adds the build and the platform',
+      summary: 'print the version; --json adds build and platform',
       load: async () => (await import('./version.ts')).defineVersion,
     },
   ],
@@ -110,9 +110,9 @@ Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
 3 input invalid, 4 gateway unreachable or access denied,
 5 apply finished with failures, 6 refused for safety.
 
-Start with nothing: ostiary init, then ostiary plan.
-From a gateway that is there: ostiary pull access-prod --url https://…
-The flags of a command: ostiary plan --help`;
+Start from scratch: ostiary init, then ostiary plan
+Import an existing gateway: ostiary pull access-prod --url https://…
+Help for a command: ostiary plan --help`;
 
 /** Runs one command line and returns its exit code (`ostiary --help` and docs/reference/exit-codes.md list them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
@@ -140,7 +140,7 @@ async function parseAndRun(argv: readonly string[], context: CliContext): Promis
 /** Builds the parser; only commands that the command line names are loaded with their options. */
 async function createProgram(argv: readonly string[], context: CliContext, finish: (exitCode: number) => void): Promise<Command> {
   const program = new Command('ostiary')
-    .description('GitOps for access gateways: keep a gateway equal to a directory of YAML manifests.')
+    .description('GitOps for access gateways: keep an access gateway in sync with a directory of YAML manifests.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .addHelpText('after', footer)
@@ -187,13 +187,16 @@ const allowedChoices = /^Allowed choices are (.*)\.$/;
 /** Converts an error of the parser to a UsageError: one line with the error, one with a hint. */
 function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
   const named = program.commands.find((one) => [one.name(), one.alias()].includes(argv[0] ?? ''));
-  const help = named === undefined ? 'ostiary --help lists the commands' : `ostiary ${named.name()} --help lists the flags`;
-  if (code === 'commander.help') return new UsageError(`there is no command "${argv[1] ?? ''}"`, help);
+  const help =
+    named === undefined ? 'run ostiary --help for the list of commands' : `run ostiary ${named.name()} --help for the list of flags`;
+  if (code === 'commander.help') return new UsageError(`unknown command "${argv[1] ?? ''}"`, help);
   const text = message.replace(/^error: /, '');
   const [, option, value = '', hint = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
-  if (option !== undefined) return new UsageError(`${option} cannot be "${value}"`, hint.replace(allowedChoices, 'one of $1'));
+  if (option !== undefined)
+    return new UsageError(`invalid value "${value}" for ${option}`, hint.replace(allowedChoices, 'expected one of: $1'));
   const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
-  if (choices !== undefined) return new UsageError(`the ${name} cannot be "${argument}"`, choices.replace(allowedChoices, 'one of $1'));
+  if (choices !== undefined)
+    return new UsageError(`invalid value "${argument}" for ${name}`, choices.replace(allowedChoices, 'expected one of: $1'));
   const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
   return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
 }

@@ -30,23 +30,22 @@ export type PullFlags = TargetFlags & {
 
 /** Defines `ostiary pull`. */
 export const definePull: DefineCommand = (command, run) => {
-  command.argument('[directory]', 'the project, or a folder of its manifests (default: here)');
+  command.argument('[directory]', 'the project, or a folder of its manifests (default: the current directory)');
   selectionOption(targetOptions(command))
     .optionsGroup(groups.own)
     .addOption(
-      new Option('--secrets <how>', 'keep: their keys alone; stubs: variables to fill in; omit: not at all')
+      new Option('--secrets <how>', 'keep: write only their keys; stubs: write variables to fill in; omit: leave them out')
         .choices(['keep', 'stubs', 'omit'])
         .default('keep'),
     )
-    .option('--from-state <file>', 'only what this state of Terraform or OpenTofu owns, and blocks that make it forget')
+    .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state, and write removed blocks')
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
       'after',
       `
-Where there is no ostiary.yaml yet, one is written: ostiary plan then finds no
-changes.
-Manifests that are there are edited in place, comments and order kept.
-Values of secrets are never written.
+If there is no ostiary.yaml, pull creates it; the next plan then has no changes.
+Existing manifests are edited in place; comments and order are kept.
+Secret values are never written.
 
   OSTIARY_TOKEN=… ostiary pull access-prod --url https://gateway.example.com/api
   ostiary pull --target staging --only Connection/orders-db`,
@@ -57,7 +56,7 @@ Values of secrets are never written.
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
 export async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && isPartialSelection(flags))
-    throw new UsageError('--from-state selects what is pulled, and so do --only, --tag and --exclude', 'leave out one of them');
+    throw new UsageError('--from-state cannot be combined with --only, --tag and --exclude', 'pass one of them');
   const project = resolvePullProject(flags, context);
   const owned = flags.fromState === undefined ? undefined : readOwnedObjects(flags.fromState, context);
   const taken = takenNames(project.folder);

@@ -23,12 +23,12 @@ const statusOf = { approve: 'APPROVED', reject: 'REJECTED', revoke: 'REVOKED' } 
 /** Defines `ostiary review`. */
 export const defineReview: DefineCommand = (command, run) => {
   command
-    .addArgument(new Argument('<verdict>', 'what becomes of it').choices(['approve', 'reject', 'revoke']))
-    .argument('<id>', 'the review, as ostiary get reviews lists it');
+    .addArgument(new Argument('<verdict>', 'the decision').choices(['approve', 'reject', 'revoke']))
+    .argument('<id>', 'the ID of the review (see ostiary get reviews)');
   targetOptions(command)
     .optionsGroup(groups.own)
-    .option('--force', 'approve for all groups, as a group that may', false)
-    .option('--window <hours>', 'approve for these hours of the day alone, in UTC, such as 09:00-18:00')
+    .option('--force', 'approve on behalf of all groups; requires membership in a force-approve group', false)
+    .option('--window <hours>', 'approve only for these hours of the day in UTC, such as 09:00-18:00')
     .addOption(formatOption(viewFormats))
     .action((verdict, id, flags) => run((context) => runReview({ ...flags, verdict, id, only: [], paths: [] }, context)));
 };
@@ -39,10 +39,10 @@ export async function runReview(flags: ReviewFlags, context: CliContext): Promis
   const { print, hint, results } = printerFor(context, flags);
   const service = await connectService({ flags, context });
   try {
-    const decided = await waiting('asking the gateway', { flags, context }, () => decide(service, flags.id, decision));
+    const decided = await waiting('waiting for the gateway', { flags, context }, () => decide(service, flags.id, decision));
     if (flags.format === 'text') print(reviewText(decided, results));
     else print(flags.format === 'json' ? toJsonText(decided) : toYamlText(decided));
-    if (decided.status === 'PENDING') hint('the approval counts; the review still waits for other groups\n');
+    if (decided.status === 'PENDING') hint('approved; the review still waits for other groups\n');
     return 0;
   } finally {
     await service.close();
@@ -51,16 +51,16 @@ export async function runReview(flags: ReviewFlags, context: CliContext): Promis
 
 function readDecision({ verdict, id, force, window }: ReviewFlags): Decision {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
-    throw new UsageError(`"${id}" is no id of a review`, 'ostiary get reviews lists them');
+    throw new UsageError(`invalid review ID "${id}"`, 'run ostiary get reviews for the list');
   if (verdict !== 'approve' && (force || window !== undefined))
-    throw new UsageError(`--${force ? 'force' : 'window'} goes with approve alone`, `leave it out to ${verdict}`);
+    throw new UsageError(`--${force ? 'force' : 'window'} requires approve`, `remove it to ${verdict}`);
   return { status: statusOf[verdict], force, window: window === undefined ? undefined : readWindow(window) };
 }
 
 function readWindow(text: string): TimeWindow {
   const [, start = '', end = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text) ?? [];
   if (start === '' || start === end)
-    throw new UsageError(`--window cannot be "${text}"`, 'two hours of the day in UTC, such as 09:00-18:00');
+    throw new UsageError(`invalid value "${text}" for --window`, 'expected two hours of the day in UTC, such as 09:00-18:00');
   return { configuration: { start_time: start, end_time: end } };
 }
 
@@ -68,13 +68,13 @@ function readWindow(text: string): TimeWindow {
 async function decide(service: Service, id: string, decision: Decision): Promise<Review> {
   const { role, url } = await service.identify();
   if (role === 'auditor')
-    throw new AppError('api/read-only-role', 4, `${url}: the token's role auditor reads reviews and decides none`, {
-      hint: 'use the token of somebody in a reviewing group',
+    throw new AppError('api/read-only-role', 4, `${url}: the token's role auditor can read reviews but not decide them`, {
+      hint: 'use the token of a member of a reviewer group',
     });
   const before = await service.review(id);
   if (before === undefined)
-    throw new AppError('review/unknown', 3, `GET ${url}/reviews/${id}: there is no such review, or you may not see it`, {
-      hint: 'ostiary get reviews lists those that you may see',
+    throw new AppError('review/unknown', 3, `GET ${url}/reviews/${id}: the review does not exist, or the token cannot see it`, {
+      hint: 'run ostiary get reviews for the reviews that the token can see',
     });
   const refusal = service.objection(before, decision) ?? windowRefusal(before, decision);
   if (refusal !== undefined) throw refused('review/refused', `the review ${id} is ${before.status}: ${refusal}`);
@@ -82,7 +82,7 @@ async function decide(service: Service, id: string, decision: Decision): Promise
   if (after.status === before.status && equal(after.review_groups_data, before.review_groups_data))
     throw refused(
       'review/no-effect',
-      `PUT ${url}/reviews/${id}: the gateway took it and changed nothing: none of your groups reviews this`,
+      `PUT ${url}/reviews/${id}: the gateway accepted the request but changed nothing: none of your groups reviews this session`,
     );
   return after;
 }
@@ -112,9 +112,9 @@ function isDone(before: Review, found: Review, { status }: Decision): boolean {
 function windowRefusal({ time_window: stored }: Review, { window }: Decision): string | undefined {
   if (!stored || window === undefined || equal(stored, window)) return undefined;
   const { start_time: start, end_time: end } = stored.configuration;
-  return `its time window is set already, and stays: ${start}-${end}`;
+  return `its time window is already set to ${start}-${end}`;
 }
 
 function refused(code: `review/${string}`, message: string): RefusedError {
-  return new RefusedError([{ code, message, hint: 'ostiary get reviews shows where it stands', allowable: false }]);
+  return new RefusedError([{ code, message, hint: 'run ostiary get reviews to see its state', allowable: false }]);
 }

@@ -33,9 +33,9 @@ const precedence = [1, 3, 4, 5, 6, 2] as const;
 const meanings: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'internal error',
-  2: 'there are changes',
+  2: 'changes',
   3: 'input invalid',
-  4: 'unreachable or denied',
+  4: 'gateway unreachable or access denied',
   5: 'finished with failures',
   6: 'refused',
 };

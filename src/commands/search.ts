@@ -15,7 +15,7 @@ export type SearchFlags = ViewFlags & { readonly term: string };
 
 /** Defines `ostiary search`. */
 export const defineSearch: DefineCommand = (command, run) => {
-  targetOptions(command.argument('<term>', 'the part'))
+  targetOptions(command.argument('<term>', 'part of a name'))
     .addOption(formatOption(viewFormats))
     .action((term, flags) => run((context) => runSearch({ ...flags, term, only: [], paths: [] }, context)));
 };
@@ -23,7 +23,7 @@ export const defineSearch: DefineCommand = (command, run) => {
 /** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */
 export async function runSearch(flags: SearchFlags, context: CliContext): Promise<number> {
   const { term, format } = flags;
-  if (term.trim() === '') throw new UsageError('the term to search for is empty', 'a part of a name will do: ostiary search orders');
+  if (term.trim() === '') throw new UsageError('the search term is empty', 'pass a part of a name: ostiary search orders');
   const printer = printerFor(context, flags);
   const service = await connectService({ flags, context });
   try {
@@ -32,7 +32,7 @@ export async function runSearch(flags: SearchFlags, context: CliContext): Promis
     if (missing.length > 0) printer.hint(diagnosticsText(missing, printer.errors));
     const { connections, resources, runbooks } = document;
     if (format === 'text' && connections.length + resources.length + runbooks.length === 0) {
-      printer.hint(`nothing is called like "${escapeTerminal(term)}"\n`);
+      printer.hint(`no results for "${escapeTerminal(term)}"\n`);
     } else printView({ document, listing: searchListing(document) }, format, printer);
     return 0;
   } finally {
@@ -41,5 +41,5 @@ export async function runSearch(flags: SearchFlags, context: CliContext): Promis
 }
 
 function partial(text: string): Diagnostic {
-  return { code: 'api/partial', severity: 'warning', message: `a part could not be searched: ${text}` };
+  return { code: 'api/partial', severity: 'warning', message: `incomplete search: ${text}` };
 }

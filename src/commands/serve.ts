@@ -51,44 +51,42 @@ export const defineServe: DefineCommand = (command, run) => {
     .addHelpText(
       'after',
       `
-The environment has:
-  OSTIARY_SERVE_KEY                      an admin's
-  OSTIARY_SERVE_MANAGER_KEY              whose objects are managed,
-  OSTIARY_SERVE_MANAGER                  by this name
-  OSTIARY_SERVE_DATABASE                 what --database names, and
-  OSTIARY_SERVE_DATABASE_FILE            a file with it: other users see the command line
-  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required on PostgreSQL
-  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  keys to read with`,
+Environment variables:
+  OSTIARY_SERVE_KEY                      key of an admin
+  OSTIARY_SERVE_MANAGER_KEY              key of a manager: its objects get managed_by
+  OSTIARY_SERVE_MANAGER                  name of that manager
+  OSTIARY_SERVE_DATABASE                 same as --database, hidden from the process list
+  OSTIARY_SERVE_DATABASE_FILE            file that contains the value of --database
+  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required with PostgreSQL
+  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  earlier keys, for reading only`,
     )
-    .option('--port <n>', 'where to listen; 0 picks a free port', wholeNumber(0, 65_535), 8009)
-    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0 selects a free port', wholeNumber(0, 65_535), 8009)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--database <where>', `a folder for the embedded database, or postgres://… (default: ${defaultDatabase})`)
-    .option('--agent <name>', 'register an agent of this name (repeatable)', collect, [])
-    .option('--init', 'make the first admin’s key, print it, and stop', false)
+    .option('--agent <name>', 'register an agent with this name (repeatable)', collect, [])
+    .option('--init', 'create the first admin key, print it and exit', false)
     .addOption(
-      new Option('--migrate', 'bring the database to this version, prune the audit log (--audit-keep), and stop')
-        .conflicts('init')
-        .default(false),
+      new Option('--migrate', 'migrate the database, prune the audit log (--audit-keep) and exit').conflicts('init').default(false),
     )
-    .option('--grant <role>', 'with --migrate: let this PostgreSQL role serve; it cannot change or remove audit entries')
+    .option('--grant <role>', 'with --migrate: allow this PostgreSQL role to serve; it cannot change or delete audit entries')
     .addOption(
-      new Option('--verify-audit [hash]', 'verify the hash chain of the audit log, and that it has this hash, and stop').conflicts([
+      new Option('--verify-audit [hash]', 'verify the hash chain of the audit log, and that it contains this hash, and exit').conflicts([
         'init',
         'migrate',
       ]),
     )
-    .option('--trust-proxy', 'take callers’ addresses from X-Forwarded-For', false)
-    .addOption(
-      new Option('--log <form>', 'lines for people or one JSON object each (default: text on a terminal, else json)').choices([
-        'text',
-        'json',
-      ]),
+    .option('--trust-proxy', 'read client addresses from X-Forwarded-For', false)
+    .addOption(new Option('--log <form>', 'log format (default: text on a terminal, otherwise json)').choices(['text', 'json']))
+    .option('--drain <seconds>', 'seconds to keep serving after SIGTERM while /readyz answers 503', wholeNumber(0, 3600), 0)
+    .option('--audit-keep <days>', 'days to keep audit entries (default: keep all)', wholeNumber(1, 36_500))
+    .option('--chaos', 'allow requests to inject faults; for tests only', false)
+    .option('--local-repositories', 'also read runbooks from file://…; for tests only', false)
+    .option(
+      '--allow-private-repositories <network>',
+      'allow runbook repositories in this network, such as 10.1.0.0/16 (repeatable)',
+      collect,
+      [],
     )
-    .option('--drain <seconds>', 'serve on for so long after SIGTERM, while /readyz answers 503', wholeNumber(0, 3600), 0)
-    .option('--audit-keep <days>', 'remove older entries of the audit log (default: keep all)', wholeNumber(1, 36_500))
-    .option('--chaos', 'let requests ask to fail; for tests only', false)
-    .option('--local-repositories', 'read runbooks from file://… too; for tests only', false)
-    .option('--allow-private-repositories <network>', 'read runbooks from this network, such as 10.1.0.0/16 (repeatable)', collect, [])
     .action((flags) => run((context) => runServe(flags, context)));
 };
 
@@ -107,7 +105,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   if (flags.database !== undefined && /^postgres(ql)?:\/\/[^/?#]*:[^/?#]*@|[?&]password=/i.test(flags.database)) {
     // Replaces the command line in the list of processes.
     process.title = 'ostiary serve';
-    log({ level: 'warn', message: 'other users can see the password in --database for a moment: set OSTIARY_SERVE_DATABASE instead' });
+    log({ level: 'warn', message: 'other users can see the password in --database briefly: set OSTIARY_SERVE_DATABASE instead' });
   }
   const adminKey = env['OSTIARY_SERVE_KEY'] ?? '';
   const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
@@ -154,15 +152,14 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   });
   // The address ends at a space, in JSON too: scripts search for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
-  if (flags.chaos) say({ level: 'warn', message: 'callers can make requests fail (--chaos): for tests only' });
-  if (flags.localRepositories)
-    say({ level: 'warn', message: 'admins can read repositories of this disk (--local-repositories): for tests only' });
+  if (flags.chaos) say({ level: 'warn', message: 'clients can inject faults (--chaos): for tests only' });
+  if (flags.localRepositories) say({ level: 'warn', message: 'admins can read local repositories (--local-repositories): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {
       stopped.addEventListener('abort', () => resolve(), { once: true });
     });
   }
-  log({ level: 'info', message: 'stopping: finishing what is under way' });
+  log({ level: 'info', message: 'stopping: finishing open requests' });
   await server.close();
   return 0;
 }
@@ -170,12 +167,12 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
 /** Runs a task on the database instead of serving, and returns its output; undefined when the flags name none. */
 async function runTask(flags: ServeFlags, store: StoreOptions): Promise<string | undefined> {
   const { grant: servingRole, auditKeep: auditKeepDays, verifyAudit } = flags;
-  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant needs --migrate');
-  if (servingRole !== undefined && !('url' in store.database)) throw new UsageError('--grant needs a database of PostgreSQL');
+  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant requires --migrate');
+  if (servingRole !== undefined && !('url' in store.database)) throw new UsageError('--grant requires a PostgreSQL database');
   if (flags.init) return `${await createFirstAdminKey(store)}\n`;
   if (flags.migrate) {
     await migrateDatabase({ ...store, auditKeepDays, servingRole });
-    return 'the database has this version\n';
+    return 'the database is up to date\n';
   }
   if (verifyAudit === undefined) return undefined;
   const { entries, last, found } = await verifyAuditLog(store, verifyAudit === true ? undefined : verifyAudit.toLowerCase());
@@ -191,8 +188,8 @@ function networksOf(texts: readonly string[]): AllowedNetworks {
   const parsed = parseNetworks(texts);
   if ('networks' in parsed) return parsed.networks;
   throw new UsageError(
-    `--allow-private-repositories ${JSON.stringify(parsed.problem)} is not a network`,
-    'such as 10.1.0.0/16, or an address',
+    `invalid network ${JSON.stringify(parsed.problem)} for --allow-private-repositories`,
+    'expected a network such as 10.1.0.0/16, or an address',
   );
 }
 
@@ -206,14 +203,14 @@ function databaseOfEnvironment({ env, cwd }: CliContext): string | undefined {
   if (path === undefined) return env['OSTIARY_SERVE_DATABASE'];
   const read = textReader()(inFolder(cwd, path));
   if ('text' in read) return read.text.trim();
-  throw new UsageError(`OSTIARY_SERVE_DATABASE_FILE cannot be read: ${read.problem.reason}`, 'check the path and who may read it');
+  throw new UsageError(`OSTIARY_SERVE_DATABASE_FILE cannot be read: ${read.problem.reason}`, 'check the path and its permissions');
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {
-  if (flag === '') throw new UsageError('--database is empty', 'postgres://…, or a folder');
+  if (flag === '') throw new UsageError('--database is empty', 'expected postgres://… or a folder');
   const scheme = /^[a-z][a-z0-9+.-]+(?=:\/\/)/i.exec(flag)?.[0];
   if (scheme !== undefined && !/^postgres(ql)?$/.test(scheme)) {
-    throw new UsageError(`--database cannot be an address of ${scheme}`, 'postgres://…, or a folder');
+    throw new UsageError(`unsupported scheme ${scheme} in --database`, 'expected postgres://… or a folder');
   }
   return /^postgres(ql)?:\/\//.test(flag) ? { url: flag } : { folder: inFolder(cwd, flag) };
 }

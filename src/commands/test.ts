@@ -21,7 +21,7 @@ export const defineTest: DefineCommand = (command, run) => {
   selectionOption(targetOptions(command.argument(...pathsArgument)))
     .addOption(formatOption(formatsFor('test', 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', 'also write the results to a file (repeatable)', collectReport(formatsFor('test', 'file')), [])
+    .option('--report <format=path>', 'write the results to a file (repeatable)', collectReport(formatsFor('test', 'file')), [])
     .action((paths, flags) => run((context) => runTest({ ...flags, paths }, context)));
 };
 

@@ -35,7 +35,7 @@ export const defineValidate: DefineCommand = (command, run) => {
     .addOption(todayOption())
     .addOption(formatOption(formatsFor('validate', 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', `also write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
+    .option('--report <format=path>', `write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: runValidate })));
 };
 

@@ -59,7 +59,7 @@ export function makeOwnFolder(folder: string): void {
   const reason = makeFolderOf(folder);
   if (reason === undefined) return;
   throw new AppError('cli/cache-folder', 3, `the folder ${JSON.stringify(folder)} cannot be used: ${reason}`, {
-    hint: 'remove it, or check who owns it',
+    hint: 'remove it, or check its owner',
   });
 }
 
@@ -98,7 +98,7 @@ export function readStateFile(path: string, cwd: string): Checked<SourceFile> {
   const text = reason === undefined ? textOf(resolve(cwd, path)) : { reason };
   if (typeof text === 'string') return { value: { path, text }, diagnostics: [] };
   const message = `the state ${JSON.stringify(path)} cannot be read: ${text.reason}`;
-  return { diagnostics: [{ code: 'terraform/unreadable', severity: 'error', message, hint: 'check the path and who may read it' }] };
+  return { diagnostics: [{ code: 'terraform/unreadable', severity: 'error', message, hint: 'check the path and its permissions' }] };
 }
 
 function reasonWhyNot(path: string): string | undefined {

@@ -75,7 +75,7 @@ function readConfigFile(cwd: string, path: string, given: string): Checked<Found
   if ('text' in result) return { value: { file: { path: shown, text: result.text }, folder: dirname(path) }, diagnostics: [] };
   const { code, reason, line } = result.problem;
   const at = { file: shown, line, column: 1 };
-  return failure(`config/${code}`, `the config file ${name} cannot be read: ${reason}`, 'a config is a small UTF-8 file', at);
+  return failure(`config/${code}`, `the config file ${name} cannot be read: ${reason}`, 'a config is a UTF-8 file of at most 1 MiB', at);
 }
 
 function reasonWhyNoFile(path: string): string | undefined {

@@ -23,7 +23,7 @@ export function readSecretFile(root: string, path: string): Checked<Buffer> {
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return refuse(path, 'missing');
-    return failure('secret/unreadable-file', path, `cannot be read: ${reasonOf(error)}`, 'check who may read it');
+    return failure('secret/unreadable-file', path, `cannot be read: ${reasonOf(error)}`, 'check its permissions');
   }
 }
 
@@ -46,11 +46,11 @@ function read(path: string, real: string): Checked<Buffer> {
 }
 
 const words: Readonly<Record<Refusal, { readonly what: string; readonly hint: string }>> = {
-  outside: { what: 'does not lie below the root of the manifests', hint: 'name a file of the repository, relative to its root' },
-  hidden: { what: 'lies in a folder, or is a file, whose name begins with a dot', hint: 'move it where everybody sees it' },
-  ignored: { what: 'is ignored by git', hint: 'a secret that git ignores belongs into an environment variable: { valueFrom: { env: … } }' },
-  missing: { what: 'does not exist', hint: 'the path is relative to the folder of ostiary.yaml' },
-  'too-large': { what: 'is larger than 1 MiB', hint: 'secrets are small: is it the right file?' },
+  outside: { what: 'is not below the root of the manifests', hint: 'use the path of a file in the repository, relative to its root' },
+  hidden: { what: 'is hidden: its name or a folder in its path begins with a dot', hint: 'move it to a visible folder' },
+  ignored: { what: 'is ignored by git', hint: 'put a secret that git ignores into an environment variable: { valueFrom: { env: … } }' },
+  missing: { what: 'does not exist', hint: 'paths are relative to the folder of ostiary.yaml' },
+  'too-large': { what: 'is larger than 1 MiB', hint: 'check that it is the right file' },
 };
 
 function refuse(path: string, refusal: Refusal, what: string = words[refusal].what): Checked<Buffer> {

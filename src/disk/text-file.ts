@@ -9,13 +9,13 @@ const reasons: Readonly<Record<string, string>> = {
   EFBIG: 'it is too large',
   EIO: 'the disk reports an error',
   EISDIR: 'it is a folder',
-  ELOOP: 'it is a link, or its links lead in a circle',
+  ELOOP: 'it is a symbolic link, or its links form a loop',
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'its path is too long',
   ENFILE: 'too many files are open',
   ENOENT: 'it does not exist',
-  ENOSPC: 'no space is left on the disk',
-  ENOTDIR: 'part of its path is not a folder',
+  ENOSPC: 'no space left on the disk',
+  ENOTDIR: 'a part of its path is not a folder',
   ENXIO: 'it is not a regular file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
@@ -30,7 +30,7 @@ export function codeOf(error: unknown): string | undefined {
 /** Describes why the system refused. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  return (code === undefined ? undefined : reasons[code]) ?? code ?? 'the system refuses';
+  return (code === undefined ? undefined : reasons[code]) ?? code ?? 'the operating system refused the operation';
 }
 
 /** The maximum size of manifests, configs and secrets, in bytes. */
@@ -98,5 +98,5 @@ function notUtf8(bytes: Buffer, text: string): ReadProblem {
   while (!isUtf8(bytes.subarray(0, offset))) offset -= 1;
   let line = 1;
   for (let index = bytes.indexOf(0x0a); index !== -1 && index < offset; index = bytes.indexOf(0x0a, index + 1)) line += 1;
-  return { code: 'not-utf8', reason: `byte ${offset + 1} is no part of a character`, line };
+  return { code: 'not-utf8', reason: `byte ${offset + 1} is not valid UTF-8`, line };
 }

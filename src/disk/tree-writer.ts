@@ -98,7 +98,7 @@ function realPlace(root: string, path: string): string {
   const top = realpathSync.native(root);
   const real = realpathSync.native(path);
   if (real === top || real.startsWith(top.endsWith(sep) ? top : `${top}${sep}`)) return real;
-  throw outside(path, 'is a link that leads out of the project');
+  throw outside(path, 'is a symbolic link out of the project');
 }
 
 function createWhole(path: string, text: string): boolean {
@@ -165,7 +165,7 @@ function replaceWhole(path: string, text: string, before: string | undefined): v
   const stats = statSync(path, { throwIfNoEntry: false });
   const found = before === undefined ? undefined : readFileSync(path, 'utf8');
   const mark = found?.startsWith('\ufeff') === true ? '\ufeff' : '';
-  if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'was changed while the gateway was read', 'pull again');
+  if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'changed while Ostiary read the gateway', 'pull again');
   try {
     writeFileSync(draft, `${mark}${text}`, { flag: 'wx', ...(stats === undefined ? {} : { mode: stats.mode }) });
     renameSync(draft, path);
@@ -199,7 +199,7 @@ function attempt<T>(path: string, work: () => T): T {
 export function unwritable(path: string, error: unknown): AppError {
   return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
     cause: error,
-    hint: 'check the folder and the disk, then pull again: what is written already stays as it is',
+    hint: 'check the folder and the disk, then pull again; files that were written are kept',
   });
 }
 

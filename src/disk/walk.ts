@@ -86,7 +86,7 @@ function start(walk: Walk, path: string, root: string): void {
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) walkFolder(walk, { path, real });
   else if (stats?.isFile() === true && isManifestName(path)) addFile(walk, { path, real });
-  else report(walk, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file', 'name folders and YAML files only');
+  else report(walk, path, 'manifest/unreadable', 'is not a folder and not a .yaml or .yml file', 'pass only folders and YAML files');
 }
 
 function walkFolder(walk: Walk, top: Found): void {
@@ -104,7 +104,7 @@ function walkFolder(walk: Walk, top: Found): void {
         walk.links.push(found);
       } else if (isManifestName(entry.name)) {
         if (entry.isFile()) addFile(walk, found);
-        else report(walk, found.path, 'manifest/unreadable', 'is not a regular file', 'remove it, or give it another ending');
+        else report(walk, found.path, 'manifest/unreadable', 'is not a regular file', 'remove it, or change its extension');
       }
     }
   }
@@ -120,7 +120,7 @@ function entriesOf(walk: Walk, folder: Found): readonly Dirent[] {
   try {
     return readdirSync(folder.real, { withFileTypes: true });
   } catch (error) {
-    report(walk, folder.path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read the folder');
+    report(walk, folder.path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check the permissions of the folder');
     return [];
   }
 }
@@ -145,9 +145,9 @@ function followLink(walk: Walk, link: Found): void {
   if (isEscape(walk, link.path, real)) return;
   if (!isFolder) {
     if (stats?.isFile() === true) addFile(walk, { path: link.path, real });
-    else report(walk, link.path, 'manifest/unreadable', 'links to what is not a regular file', 'remove the link');
+    else report(walk, link.path, 'manifest/unreadable', 'links to something other than a regular file', 'remove the link');
   } else if (isWithin(dirname(link.real), real)) {
-    report(walk, link.path, 'manifest/symlink-loop', 'links to a folder that it lies in', 'remove the link');
+    report(walk, link.path, 'manifest/symlink-loop', 'links to a parent folder', 'remove the link');
   } else if (hasGoodName(walk, link)) {
     walkFolder(walk, { path: link.path, real });
   }
@@ -180,7 +180,7 @@ function unread(file: string, { code, reason, line }: ReadProblem): Diagnostic {
   const hints = {
     'too-large': 'split it into several files',
     'not-utf8': 'save the file as UTF-8',
-    unreadable: 'check that the file is there and who may read it',
+    unreadable: 'check the path and permissions of the file',
   };
   const messages = {
     'too-large': 'the file is larger than 1 MiB',
@@ -196,11 +196,11 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
     return realpathSync.native(path);
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is a link that leads in a circle', 'remove the link');
+    if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');
     else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
-    else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check who may read it');
+    else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check its permissions');
     else if (missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
-    else report(walk, path, missing, 'is a link that leads nowhere', 'remove the link');
+    else report(walk, path, missing, 'is a broken symbolic link', 'remove the link');
     return undefined;
   }
 }
@@ -208,7 +208,7 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
 /** Suggests --only for a path that looks like KIND/NAME. */
 function missingHint(path: string): string {
   const [, resource] = /(?:^|[\\/])([A-Z][A-Za-z]+[\\/][^\\/.]+)$/.exec(path) ?? [];
-  return resource === undefined ? 'check the path' : `check the path; a resource is chosen by --only ${resource.replace('\\', '/')}`;
+  return resource === undefined ? 'check the path' : `check the path; to select a resource, pass --only ${resource.replace('\\', '/')}`;
 }
 
 function realOrNone(path: string): string | undefined {
@@ -226,7 +226,7 @@ export function realOf(path: string): string {
 
 function isEscape(walk: Walk, path: string, real: string): boolean {
   for (const root of walk.roots) if (isWithin(real, root)) return false;
-  report(walk, path, 'manifest/symlink-escape', 'is a link that leads out of the repository', 'copy the files in, or remove the link');
+  report(walk, path, 'manifest/symlink-escape', 'is a symbolic link out of the repository', 'copy the files in, or remove the link');
   return true;
 }
 

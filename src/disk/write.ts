@@ -49,7 +49,7 @@ export function writeReport(path: string, text: string, { what, mode }: Sort = {
     if (error instanceof AppError) throw error;
     throw new AppError('report/cannot-write', 3, `the ${what} ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check that its folder exists and may be written to',
+      hint: 'check that its folder exists and is writable',
     });
   }
 }
@@ -59,8 +59,8 @@ function realPathInside(path: string): string {
   const real = realpathSync.native(path);
   const folder = realpathSync.native(dirname(path));
   if (!lstatSync(path).isSymbolicLink() || real.startsWith(join(folder, sep)) || /^\/(dev|proc)\//.test(path)) return real;
-  throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a link that leads out of its folder`, {
-    hint: 'remove the link, or name the file that it leads to',
+  throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a symbolic link out of its folder`, {
+    hint: 'remove the link, or pass the path of its target',
   });
 }
 
@@ -85,7 +85,7 @@ export function createFile(path: string, text: string): boolean {
     if (codeOf(error) === 'EEXIST') return false;
     throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'check who may write there, or take another folder',
+      hint: 'check its permissions, or use another folder',
     });
   }
 }
@@ -115,7 +115,7 @@ function attempt<T>(path: string, verb: string, action: () => T): T {
   } catch (error) {
     throw new AppError('github/runner-file', 3, `the runner's file ${JSON.stringify(path)} cannot be ${verb}: ${reasonOf(error)}`, {
       cause: error,
-      hint: 'is the disk of the runner full?',
+      hint: 'check that the disk of the runner is not full',
     });
   }
 }

@@ -142,8 +142,8 @@ function apiRoot(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const fits = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
   if (!fits || url.search !== '' || url.hash !== '') {
-    throw new AppError('api/bad-url', 3, 'the url of the gateway is not an http(s) address without credentials, query and fragment', {
-      hint: 'it looks like https://gateway.example.com/api; the token belongs into an environment variable',
+    throw new AppError('api/bad-url', 3, 'invalid gateway URL: expected http(s)://HOST/PATH without credentials, query and fragment', {
+      hint: 'example: https://gateway.example.com/api; pass the token in an environment variable',
     });
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;

@@ -159,13 +159,13 @@ function findRecordedName(repository: Repository, { target, configs }: LastAppli
 type KnownRecord = Pick<LastApplied, 'name' | 'originId'> & { readonly local: RecordCommit | undefined };
 
 function fallBackToLocal(failure: AppError, { name, local, originId }: KnownRecord): LastApplied {
-  const message = `origin cannot be asked what was last applied: ${failure.message}`;
+  const message = `the last applied commit cannot be read from origin: ${failure.message}`;
   if (local === undefined) {
     throw new AppError('git/origin-unreachable', 4, message, {
-      hint: 'give this clone access to origin; or --no-origin keeps to what this clone knows, --base REF names the commit',
+      hint: 'give this clone access to origin, pass --no-origin to use the record of this clone, or pass --base REF',
       cause: failure,
     });
   }
-  const hint = `${local.id.slice(0, 10)} is the record of this clone; another apply may have run since`;
+  const hint = `${local.id.slice(0, 10)} is the record of this clone; another apply may have run since then`;
   return { name, originId, commit: local, diagnostics: [{ code: 'git/origin-unreachable', severity: 'warning', message, hint }] };
 }

@@ -80,7 +80,7 @@ export async function updateBranch(
   const script = importScript(repository, ref, own);
   await runPlumbing(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
   const commit = await tipOf(repository, ref);
-  if (commit === undefined) throw new AppError('git/failed', 4, `git did not make the branch ${own.branch}`);
+  if (commit === undefined) throw new AppError('git/failed', 4, `git did not create the branch ${own.branch}`);
   return { commit, unchanged: false };
 }
 
@@ -121,7 +121,7 @@ async function requireNotCheckedOut(repository: Repository, branch: string): Pro
   const trees = await runPorcelain(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
   if (!trees.split('\n').includes(`branch ${refOf(branch)}`)) return;
   throw new AppError('git/branch-checked-out', 3, `the branch ${branch} is checked out`, {
-    hint: 'check out the branch that is applied, then run this again',
+    hint: 'check out the branch that you apply, then run this again',
   });
 }
 
@@ -142,7 +142,7 @@ export const adoptTrailer = 'Ostiary-Adopt';
 async function requireAdoptCommit(repository: Repository, tip: string, { branch }: BranchCommit): Promise<void> {
   const message = (await runPlumbing(repository, ['show', '--no-patch', '--format=%B', tip, '--'])).stdout.toString();
   if (message.split('\n').some((line) => line.startsWith(`${adoptTrailer}: `))) return;
-  throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit of somebody else (${tip.slice(0, 10)})`, {
+  throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit by another author (${tip.slice(0, 10)})`, {
     hint: 'merge it, or delete the branch, here and on origin; then run this again',
   });
 }

@@ -108,17 +108,16 @@ function followLink(search: FileSearch, link: ResolvedPath): void {
   if (real === undefined || !exists(search, real)) {
     if (!named) return;
     if (real === undefined)
-      reportError(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository, or in a circle');
-    else reportError(search, link.path, 'manifest/unreadable', 'is a link that leads nowhere');
+      reportError(search, link.path, 'manifest/symlink-escape', 'is a symbolic link out of the repository, or part of a loop');
+    else reportError(search, link.path, 'manifest/unreadable', 'is a broken symbolic link');
     return;
   }
   const isFile = search.byPath.get(real)?.type === 'file';
   if (isFile ? !named : !isManifestFolder(nameOf(link.path))) return;
   if (!search.roots.some((root) => isWithin(real, root)))
-    reportError(search, link.path, 'manifest/symlink-escape', 'is a link that leads out of the repository');
+    reportError(search, link.path, 'manifest/symlink-escape', 'is a symbolic link out of the repository');
   else if (isFile) addFile(search, { path: link.path, real });
-  else if (isWithin(folderOf(link.real), real))
-    reportError(search, link.path, 'manifest/symlink-loop', 'links to a folder that it lies in');
+  else if (isWithin(folderOf(link.real), real)) reportError(search, link.path, 'manifest/symlink-loop', 'links to a parent folder');
   else if (!isPrintableName(nameOf(link.path))) reportName(search, link.path);
   else walkFolder(search, { path: link.path, real });
 }

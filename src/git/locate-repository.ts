@@ -35,14 +35,14 @@ export function locateRepository({ folder, env }: GitContext): RepositoryLocatio
 }
 
 function noWorkingTreeError(folder: string): AppError {
-  const message = `${folder} lies in a repository without files: a bare one, or a folder of git's own`;
-  return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of it' });
+  const message = `${folder} is in a bare repository or inside a .git folder`;
+  return new AppError('git/no-working-tree', 3, message, { hint: 'run in a clone of the repository' });
 }
 
 /** Returns the error for a layout that git does not create: the entry `.git` may point to files of other people. */
 export function untrustedRepositoryError(top: string, problem: string): AppError {
   return new AppError('git/untrusted-repository', 4, `Ostiary does not trust ${join(top, '.git')}: ${problem}`, {
-    hint: 'clone the repository again; or plan without a base: --base none',
+    hint: 'clone the repository again, or plan without a base: --base none',
   });
 }
 
@@ -93,7 +93,7 @@ const maxPathLength = 4096;
 function readGitFile(top: string): string {
   const text = readFileSync(join(top, '.git'), 'utf8');
   const [, path = ''] = /^gitdir: ([^\0\r\n]+)\r?\n*$/.exec(text) ?? [];
-  if (path === '' || path.length > maxPathLength) throw untrustedRepositoryError(top, 'the file does not say gitdir: PATH');
+  if (path === '' || path.length > maxPathLength) throw untrustedRepositoryError(top, 'the file does not contain gitdir: PATH');
   return resolve(top, path);
 }
 
@@ -112,7 +112,7 @@ function commonFolderOf(gitFolder: string): string {
 
 /** Throws AppError when the git folder is among files that are checked out, unless it is inside another git folder (worktree, submodule). */
 function requireOutsideCheckout(top: string, gitFolder: string): void {
-  const problem = `${gitFolder} lies among files that are checked out`;
+  const problem = `${gitFolder} is part of the checked-out files`;
   if (isInside(gitFolder, top)) throw untrustedRepositoryError(top, problem);
   for (const at of ancestors(dirname(gitFolder))) {
     const entry = join(at, '.git');

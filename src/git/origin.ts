@@ -68,7 +68,7 @@ async function requireOriginOutsideCheckout(repository: Repository): Promise<voi
   const paths = stdout.toString().split('\n').flatMap(localPath);
   const resolved = paths.map((path) => resolve(folder, path)).flatMap((path) => [path, realPath(path) ?? path]);
   if (!resolved.some((path) => isInside(path, folder))) return;
-  throw new AppError('git/failed', 4, 'the address of origin is a folder in this repository', { hint: 'change the address of origin' });
+  throw new AppError('git/failed', 4, 'the URL of origin is a folder in this repository', { hint: 'change the URL of origin' });
 }
 
 /** Returns the path if an address is a local one by git's rules: `file://`, or neither a scheme nor a host before a colon. */

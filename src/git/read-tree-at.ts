@@ -59,8 +59,8 @@ function batchReader(maxBytes: number, onBlob: BlobOptions['onBlob']): (part: Bu
 function parseBlobHeader(header: string): Blob {
   const [id = '', type, size] = header.split(' ');
   if (size !== undefined && type === 'blob') return { id, size: Number(size), parts: [], kept: 0, received: 0 };
-  throw new AppError('git/failed', 4, `git has no file with the id ${id}: the clone is not whole`, {
-    hint: 'clone again, without a filter; git fsck tells what is missing',
+  throw new AppError('git/failed', 4, `git has no object ${id}: the clone is incomplete`, {
+    hint: 'clone again without a filter; git fsck lists missing objects',
   });
 }
 

@@ -22,7 +22,7 @@ export type RemoteAddress = {
  * text that could be an option, credentials, and a local path unless `allowLocal` is true.
  */
 export function readAddress(url: string, allowLocal: boolean): { readonly address: RemoteAddress } | { readonly problem: string } {
-  if (/[\p{Cc}\s]/u.test(url)) return { problem: 'the address holds spaces or control characters' };
+  if (/[\p{Cc}\s]/u.test(url)) return { problem: 'the address contains spaces or control characters' };
   if (url.startsWith('-')) return { problem: 'the address begins with "-"' };
   const long = longForm.exec(url);
   if (long === null) return readShorthand(url);
@@ -32,7 +32,7 @@ export function readAddress(url: string, allowLocal: boolean): { readonly addres
     return allowLocal ? { address: { url, scheme, user, origin: '' } } : { problem: 'this server reads no repositories of its own disk' };
   }
   if (!schemes.has(scheme)) return { problem: `the address is ${scheme}://, not https, http, ssh or git` };
-  if (user !== undefined && (scheme !== 'ssh' || user.includes(':'))) return { problem: 'the address holds credentials' };
+  if (user !== undefined && (scheme !== 'ssh' || user.includes(':'))) return { problem: 'the address contains credentials' };
   if (!hostForm.test(host)) return { problem: 'the address names no host' };
   return rejectDash(user, host, path) ?? { address: { url, scheme, user, origin: `${scheme}://${host}` } };
 }

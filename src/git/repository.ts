@@ -48,14 +48,14 @@ export async function headOf(repository: Repository): Promise<string | undefined
 /** Returns the commit that a revision names. Throws AppError when the text is no revision or the commit is missing. */
 export async function resolveCommit(repository: Repository, revision: string): Promise<string> {
   if (!isRevision(revision)) {
-    throw new AppError('git/bad-ref', 3, `${JSON.stringify(revision)} names no commit`, {
-      hint: 'give a branch, a tag or a commit, such as origin/main, v1.2 or 3f2a9c1',
+    throw new AppError('git/bad-ref', 3, `${JSON.stringify(revision)} is not a commit`, {
+      hint: 'use a branch, a tag or a commit, such as origin/main, v1.2 or 3f2a9c1',
     });
   }
   const commit = await findCommit(repository, revision);
   if (commit !== undefined) return commit;
   const hint = repository.shallow ? shallowHint(revision) : `check the name; if origin has it: ${fetchCommandFor(revision, false)}`;
-  throw new AppError('git/no-such-commit', 3, `there is no commit "${revision}" in this repository`, { hint });
+  throw new AppError('git/no-such-commit', 3, `unknown commit "${revision}" in this repository`, { hint });
 }
 
 /** Returns the hint for a commit, or its history, that a shallow clone may lack. */

@@ -61,7 +61,7 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
           },
         );
       size += chunk.length;
-      if (size > maxOutputBytes) stop(`git answers with more than ${maxOutputBytes} bytes`);
+      if (size > maxOutputBytes) stop(`the output of git exceeds ${maxOutputBytes} bytes`);
     });
     git.stderr.on('data', (chunk: Buffer) => {
       stderr = (stderr + chunk.toString()).slice(-maxStderr);
@@ -112,7 +112,7 @@ function summarizeFailure(text: string): string {
   );
   const specific = errors.filter((line) => line !== 'fatal: Could not read from remote repository.');
   const chosen = (specific.length > 0 ? specific : errors).slice(-3).join('; ');
-  return chosen === '' ? 'git failed without a word' : chosen.slice(0, 400);
+  return chosen === '' ? 'git failed without an error message' : chosen.slice(0, 400);
 }
 
 type CommandOptions = {
@@ -214,23 +214,23 @@ export async function runPorcelain<T>(
 /** Returns the error for a failed command; it quotes git unless there is a better text, and never credentials of an address. */
 function failureError(folder: string, args: readonly string[], stderr: string): AppError {
   if (/dubious ownership/.test(stderr)) {
-    return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to somebody else`, {
-      hint: `if you trust it: git config --global --add safe.directory ${dubiousFolder(stderr) ?? folder}; or plan without a base: --base none`,
+    return new AppError('git/dubious-owner', 4, `git does not trust the repository at ${folder}: its folder belongs to another user`, {
+      hint: `if you trust it, run git config --global --add safe.directory ${dubiousFolder(stderr) ?? folder}; or plan without a base: --base none`,
     });
   }
   const [, protocol] = /transport '([^'\n]+)' not allowed/.exec(stderr) ?? [];
   if (protocol !== undefined) {
     const message = `the protocol ${protocol} is not allowed: git reaches other repositories by https, ssh or as local paths`;
-    return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the address of origin' });
+    return new AppError('git/failed', 4, `${message} (GIT_ALLOW_PROTOCOL names others)`, { hint: 'change the URL of origin' });
   }
   const reason = summarizeStderr(stderr);
-  return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'it does not say why' : reason}`, {
-    hint: branchConflictHint(stderr) ?? 'git 2.31 or newer is needed; git fsck tells whether the repository is whole',
+  return new AppError('git/failed', 4, `git ${commandOf(args)} failed: ${reason === '' ? 'git printed no reason' : reason}`, {
+    hint: branchConflictHint(stderr) ?? 'Ostiary requires git 2.31 or newer; run git fsck to check the repository',
   });
 }
 
 function notInstalledError(cause: unknown): AppError {
-  return new AppError('git/not-installed', 4, 'there is a git repository here, but no program git that can be run', {
+  return new AppError('git/not-installed', 4, 'this folder is a git repository, but git is not installed', {
     hint: 'install git, or plan without a base: --base none',
     cause,
   });
@@ -238,14 +238,16 @@ function notInstalledError(cause: unknown): AppError {
 
 function timeoutError(args: readonly string[], timeoutMs: number): AppError {
   return new AppError('git/timeout', 4, `git ${commandOf(args)} took longer than ${timeoutMs / 1000} seconds`, {
-    hint: 'is the place that git reads from reachable?',
+    hint: 'check that the remote repository is reachable',
   });
 }
 
 /** Returns a hint if another branch blocks the name: git allows no branch below a branch. */
 function branchConflictHint(stderr: string): string | undefined {
   const [, branch] = /'refs\/heads\/([^'\n]+)' exists; cannot create/.exec(stderr) ?? [];
-  return branch === undefined ? undefined : `the branch ${branch} is in the way: give it another name, git branch -m ${branch} OTHER`;
+  return branch === undefined
+    ? undefined
+    : `the branch ${branch} conflicts with a new branch: rename it with git branch -m ${branch} OTHER`;
 }
 
 function commandOf(args: readonly string[]): string {

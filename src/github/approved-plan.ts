@@ -27,12 +27,12 @@ export async function findApprovedPlan(
   merged: readonly MergedPullRequest[],
 ): Promise<ApprovedPlan> {
   const [pullRequest, ...others] = merged;
-  if (pullRequest === undefined) return { reason: 'the commit came with no pull request' };
+  if (pullRequest === undefined) return { reason: 'the commit belongs to no pull request' };
   if (others.length > 0)
     return { reason: `the commit belongs to several pull requests (${merged.map(({ number }) => number).join(', ')})` };
   const { number, head } = pullRequest;
   const ours = await onlyOurs(github, key, await github.comments(number));
-  if (ours.length === 0) return { reason: `pull request ${number} has no comment of ours` };
+  if (ours.length === 0) return { reason: `pull request ${number} has no comment by Ostiary` };
   const editor = await findOtherEditor(github, ours);
   if (editor !== undefined) return { reason: `the comment on pull request ${number} was edited by ${editor}` };
   const shown = ours.flatMap(approvalIn);

@@ -36,7 +36,7 @@ const knownCauses: readonly { readonly matches: RegExp; readonly hint: string }[
   { matches: /\blocked\b/i, hint: 'the conversation is locked: unlock it, then run the job again' },
   {
     matches: /not permitted to create or approve pull requests/i,
-    hint: 'allow it in the settings of the repository, and of its organization, under Actions, General; or give the token of an app as github-token',
+    hint: 'allow it in the settings of the repository and of its organization (Actions, General), or pass the token of an app as github-token',
   },
   { matches: /issues (?:has been|are) disabled/i, hint: 'enable issues in the settings of the repository, or write issue: false' },
 ];
@@ -49,13 +49,13 @@ export function githubError(error: unknown, request: string): unknown {
   const message = headers === undefined ? `${request}: no answer: ${answer.message}` : `${request}: ${status} ${answer.message}`;
   const failure = (code: string, hint: string): AppError => new AppError(code, 4, message, { cause: error, hint });
   if (rateLimitWait(answer) !== undefined)
-    return failure('github/rate-limited', 'too much is asked with this token; run the job again later');
+    return failure('github/rate-limited', 'the rate limit of this token is reached; run the job again later');
   const cause = knownCauses.find(({ matches }) => matches.test(answer.message));
   if (cause !== undefined) return failure('github/refused', cause.hint);
   if (status === 401 || status === 403 || status === 404)
-    return failure('github/forbidden', 'give the job the permissions that docs/how-to/github.md lists');
-  if (status >= 500) return failure('github/unreachable', 'the result of the run stands; run the job again for what was to be told');
-  return failure('github/refused', 'read what GitHub says');
+    return failure('github/forbidden', 'grant the job the permissions listed in docs/how-to/github.md');
+  if (status >= 500) return failure('github/unreachable', 'the result of the run is valid; run the job again to post the missing comments');
+  return failure('github/refused', 'see the message of GitHub');
 }
 
 function failedAnswerOf(error: unknown): FailedAnswer | undefined {
@@ -228,7 +228,7 @@ function loginOf(answer: JsonObject, field: string): string | undefined {
 }
 
 function throwMissing(what: string): never {
-  throw new AppError('github/refused', 4, `GitHub does not say ${what}`, { hint: 'give another token as github-token' });
+  throw new AppError('github/refused', 4, `GitHub did not return ${what}`, { hint: 'pass another token as github-token' });
 }
 
 const mostHops = 5;

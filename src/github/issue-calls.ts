@@ -32,8 +32,8 @@ export function loginIn(value: JsonObject, name = 'user'): string {
 
 /** Throws: nothing is concluded from an answer of another shape. */
 export function throwUnexpected(what: string): never {
-  throw new AppError('github/unexpected-answer', 4, `what GitHub answered is not ${what}`, {
-    hint: 'is GITHUB_API_URL right, and is there a proxy before it? The result of the run stands',
+  throw new AppError('github/unexpected-answer', 4, `the response of GitHub is not ${what}`, {
+    hint: 'check GITHUB_API_URL and proxies; the result of the run is valid',
   });
 }
 

@@ -47,7 +47,7 @@ export async function readOverrideComments(
     const [, commit = '', code = '', reason = ''] = allowCommand.exec(text) ?? [];
     const [, agreed] = applyCommand.exec(text) ?? [];
     const objection = reasons.get(comment) ?? objectionTo({ commit, agreed, head });
-    if (objection !== undefined) ignored.push(`"${text}" by ${comment.author} does not count: ${objection}`);
+    if (objection !== undefined) ignored.push(`"${text}" by ${comment.author} is ignored: ${objection}`);
     else if (agreed === undefined) allow.set(code, `${code}=${reason} (${comment.author}, pull request ${number})`);
     else digest = agreed;
   }
@@ -62,7 +62,7 @@ function commandsIn(comment: Comment): readonly Command[] {
 /** Returns why no command of the comment counts; undefined if they count. */
 async function findObjection(github: Pick<GitHub, 'editorOf' | 'mayWrite'>, comment: Comment): Promise<string | undefined> {
   const { author } = comment;
-  if (!(await mayWrite(github, author))) return `GitHub reports no write access of ${author}`;
+  if (!(await mayWrite(github, author))) return `GitHub reports no write access for ${author}`;
   const editor = await findOtherEditor(github, [comment]);
   return editor === undefined ? undefined : `${editor} edited the comment`;
 }

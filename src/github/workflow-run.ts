@@ -102,7 +102,7 @@ function groupTargetOf(group: Json | undefined): ProposedFor | undefined {
 const proposals = /^(?:pull_request|merge_group)/;
 
 function incompleteEvent(event: string): AppError {
-  return new AppError('github/no-workflow', 3, `the payload of this ${event} does not say what is proposed to which commit`, {
+  return new AppError('github/no-workflow', 3, `the payload of this ${event} lacks the commits`, {
     hint: 'GITHUB_EVENT_PATH names the file that GitHub wrote for the event',
   });
 }
@@ -115,7 +115,7 @@ function variable(env: Environment, name: string, form: RegExp): string {
   const value = env[name] ?? '';
   if (form.test(value)) return value;
   throw new AppError('github/no-workflow', 3, `${name} is ${value === '' ? 'not set' : 'not what GitHub sets it to'}`, {
-    hint: 'the action runs in a workflow of GitHub; elsewhere use the command line',
+    hint: 'the action requires a GitHub workflow; elsewhere, use the command line',
   });
 }
 
@@ -126,8 +126,8 @@ function parseEvent(payload: string): JsonObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new AppError('github/no-workflow', 3, 'the payload of the event is no JSON object', {
-    hint: 'the action runs in a workflow of GitHub, which writes the file that GITHUB_EVENT_PATH names',
+  throw new AppError('github/no-workflow', 3, 'the payload of the event is not a JSON object', {
+    hint: 'GitHub writes the payload to the file named by GITHUB_EVENT_PATH',
   });
 }
 

@@ -68,8 +68,8 @@ export const connection: Kind = {
           code: 'manifest/redact-contradiction',
           severity: 'error',
           pointer: '/redact_enabled',
-          message: 'redact_enabled is false, yet redact_types is not empty',
-          hint: 'leave redact_enabled out (it follows redact_types), or empty redact_types',
+          message: 'redact_enabled is false, but redact_types is not empty',
+          hint: 'remove redact_enabled (derived from redact_types), or empty redact_types',
         },
       ];
     }
@@ -79,8 +79,8 @@ export const connection: Kind = {
           code: 'manifest/redact-contradiction',
           severity: 'error',
           pointer: '/redact_enabled',
-          message: 'redact_enabled is true, yet redact_types is empty',
-          hint: 'name the info types to redact in redact_types',
+          message: 'redact_enabled is true, but redact_types is empty',
+          hint: 'list the info types to redact in redact_types',
         },
       ];
     }

@@ -140,7 +140,7 @@ function wireField(node: JsonObject): Json {
     return { ...withoutAnnotations(node), additionalProperties: { type: ['string', 'null'] } };
   }
   if (node['x-ostiary-ref'] !== undefined) {
-    const reference = { type: 'string', pattern: uuid, $comment: 'an id, which is a UUID' };
+    const reference = { type: 'string', pattern: uuid, $comment: 'an ID (UUID)' };
     return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
   }
   return plain(node);

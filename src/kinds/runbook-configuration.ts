@@ -22,8 +22,8 @@ export const runbookConfiguration: Kind = {
         code: 'secret/in-url',
         severity: 'error',
         pointer: '/git_url',
-        message: 'git_url holds credentials',
-        hint: 'take it out of the address and give them as git_user and git_password: { valueFrom: { env: … } }',
+        message: 'git_url contains credentials',
+        hint: 'remove them from the URL and set git_user and git_password: { valueFrom: { env: … } }',
       },
     ];
   },

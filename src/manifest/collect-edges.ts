@@ -64,8 +64,8 @@ function warnOfContradictions(
     return (edges.get(edgeKeyOf(ends))?.declarations ?? []).flatMap(({ by, path }) => {
       const manifest = byId.get(by);
       if (manifest === undefined || by === `${rule.kind}/${rule.text}`) return [];
-      const message = `${manifest.id} lists "${rule.text}", which leaves it out by except`;
-      const hint = 'it is listed, so the rule applies; take it out of one of them';
+      const message = `${manifest.id} lists "${rule.text}", which excludes it with except`;
+      const hint = 'the rule applies because it is listed; remove it from one of them';
       const diagnostic = {
         code: 'manifest/selector-contradiction',
         severity: 'warning',
@@ -137,8 +137,8 @@ export function findDeferredReferences(desired: DesiredState, registry: Registry
     return {
       code: 'manifest/deferred-reference',
       severity: near === undefined ? 'notice' : 'warning',
-      message: `only the gateway can tell whether there is ${/^[AEIOU]/.test(kind) ? 'an' : 'a'} ${kind} "${text}"${times}`,
-      hint: near ?? 'plan looks it up',
+      message: `no manifest declares ${kind} "${text}"${times}; it must exist on the gateway`,
+      hint: near ?? 'run plan to look it up',
       at: at(),
     };
   });
@@ -245,7 +245,7 @@ function unknownNames(
   const names = new Set(candidates.map(({ name }) => name));
   return except.flatMap((name, index) => {
     if (names.has(name)) return [];
-    const hint = suggestWord(suggest(name, names)) ?? 'except takes the names of manifests';
+    const hint = suggestWord(suggest(name, names)) ?? 'except must contain names of manifests';
     const message = `no manifest declares ${kind} "${name}"`;
     return [
       { code: 'manifest/unknown-name', severity: 'error', pointer: pointer('spec', selector.name, 'except', String(index)), message, hint },
@@ -257,7 +257,7 @@ function contradictions(rule: Manifest, selector: SelectorField, except: Readonl
   return readStrings(rule.spec[selector.edge]).flatMap((name, index) => {
     if (!except.has(name)) return [];
     const message = `"${name}" is in ${selector.edge} and in except of ${selector.name}`;
-    const hint = 'it is listed, so the rule applies; take it out of one of them';
+    const hint = 'the rule applies because it is listed; remove it from one of them';
     return [
       { code: 'manifest/selector-contradiction', severity: 'error', pointer: pointer('spec', selector.edge, String(index)), message, hint },
     ];
@@ -273,8 +273,8 @@ function ignoredTags(
     const path = pointer(selector.tags, key);
     const ignoring = candidates.find(({ metadata }) => readStrings(metadata['ignore']).some((ignored) => isPointerWithin(path, ignored)));
     if (ignoring === undefined) return [];
-    const message = `the selector asks for the tag "${key}", which ${ignoring.id} ignores`;
-    const hint = `take ${path} out of its metadata.ignore, or name "${ignoring.name}" in except`;
+    const message = `the selector requires the tag "${key}", which ${ignoring.id} ignores`;
+    const hint = `remove ${path} from its metadata.ignore, or add "${ignoring.name}" to except`;
     return [
       {
         code: 'manifest/selector-ignored-tag',
@@ -289,7 +289,7 @@ function ignoredTags(
 }
 
 function emptySelector(selector: SelectorField, kind: string, excepted: number): DocumentDiagnostic {
-  const message = excepted === 0 ? `no ${kind} manifest has these tags` : `except leaves out every ${kind} manifest that has these tags`;
-  const hint = 'correct the tags, or say allow_empty: true';
+  const message = excepted === 0 ? `no ${kind} manifest has these tags` : `except excludes every ${kind} manifest that has these tags`;
+  const hint = 'correct the tags, or set allow_empty: true';
   return { code: 'manifest/selector-empty', severity: 'error', pointer: pointer('spec', selector.name), part: 'key', message, hint };
 }

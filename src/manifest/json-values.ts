@@ -17,7 +17,7 @@ export function quoteValue(value: Json | undefined): string {
 /** Returns the name of a value's type, without the value. */
 export function describeType(value: Json | undefined): string {
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'string') return 'a string';
   if (typeof value === 'number') return 'a number';
   if (typeof value === 'boolean') return 'a boolean';
   return value === null || value === undefined ? 'null' : 'a map';
@@ -29,7 +29,7 @@ export function suggestWord(word: string | undefined): string | undefined {
 }
 
 /** The hint for a null key of a map. */
-export const nullKeyHint = 'leave the key out; only in an overlay does null take a key away';
+export const nullKeyHint = 'remove the key; null removes a key only in an overlay';
 
 /** Suggests the only word that begins or ends with the text (without a plural s), such as agent_id for agent. */
 export function suggestPartialMatch(text: string, words: readonly string[]): string | undefined {

@@ -212,8 +212,8 @@ function noManifests(target: string): Diagnostic {
   return {
     code: 'manifest/none',
     severity: 'error',
-    message: `there is no manifest for the target "${target}"`,
-    hint: 'name the folders of manifests in ostiary.yaml, or give a path; an empty state is never applied',
+    message: `no manifests found for the target "${target}"`,
+    hint: 'list the folders of manifests in ostiary.yaml, or pass a path; Ostiary never applies an empty state',
   };
 }
 
@@ -271,8 +271,8 @@ export function selectManifests(
 function unmatchedDiagnostic({ option, text }: UnmatchedTerm, manifests: readonly Manifest[]): Diagnostic {
   const isTag = option === '--tag';
   const known = isTag ? tagTextsOf(manifests) : manifests.map(({ id }) => id);
-  const form = isTag ? 'write KEY=VALUE, as in connection_tags of a manifest' : "write KIND/NAME, or a pattern: '*/orders-*'";
-  const message = isTag ? `no manifest of this target has the tag "${text}"` : `no manifest of this target is "${text}"`;
+  const form = isTag ? 'expected KEY=VALUE, as in connection_tags of a manifest' : "expected KIND/NAME or a pattern: '*/orders-*'";
+  const message = isTag ? `no manifest of this target has the tag "${text}"` : `no manifest of this target matches "${text}"`;
   return {
     code: 'manifest/unknown-selection',
     severity: 'error',
@@ -289,8 +289,8 @@ function nothingAt(path: string): Diagnostic {
   return {
     code: 'manifest/nothing-selected',
     severity: 'error',
-    message: `no manifest of this target lies at ${JSON.stringify(path)}`,
-    hint: 'name files or folders of manifests',
+    message: `no manifest of this target at ${JSON.stringify(path)}`,
+    hint: 'pass files or folders of manifests',
   };
 }
 
@@ -298,5 +298,5 @@ const nothingSelected: Diagnostic = {
   code: 'manifest/nothing-selected',
   severity: 'error',
   message: 'no manifest of this target matches --only, --tag, --exclude and the paths together',
-  hint: 'leave out some of them',
+  hint: 'remove some of them',
 };

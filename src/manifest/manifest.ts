@@ -50,7 +50,7 @@ export function checkKnownValues(
   const { known, fields = [], entries } = familiar;
   if (typeof value === 'string') {
     const message = `${quoteValue(value)} is not a known value of ${formatPlace(tokens)}`;
-    const hint = suggestWord(suggest(value, known ?? [])) ?? 'it is sent as it stands; the gateway decides';
+    const hint = suggestWord(suggest(value, known ?? [])) ?? 'Ostiary sends it unchanged; the gateway may reject it';
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', pointer: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));

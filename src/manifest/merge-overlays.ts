@@ -58,8 +58,9 @@ export function mergeOverlays(
 function noManifest(sources: SourceMap, overlay: Manifest, manifests: ReadonlyMap<ResourceId, Manifest>): Diagnostic {
   const kind = kindOf(overlay.id);
   const names = [...manifests.keys()].filter((id) => kindOf(id) === kind).map(nameOf);
-  const hint = suggestWord(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; write that first';
-  const message = `the overlay of ${overlay.id} has no manifest to change`;
+  const hint =
+    suggestWord(suggest(overlay.name, names)) ?? 'an overlay changes a manifest of the same kind and name; create that manifest first';
+  const message = `the overlay of ${overlay.id} has no manifest`;
   return locateDiagnostic(
     sources,
     createManifestLocate(overlay),
@@ -181,8 +182,8 @@ function lossWarning(rule: FieldRule, lost: readonly Json[], place: readonly str
     severity: 'warning',
     pointer: pointer(...place),
     part: 'key',
-    message: `the overlay takes ${names.join(', ')} out of ${rule.name}`,
-    hint: 'an overlay replaces a list whole; repeat the entries that are to stay',
+    message: `the overlay removes ${names.join(', ')} from ${rule.name}`,
+    hint: 'an overlay replaces the whole list; repeat the entries to keep',
   };
 }
 

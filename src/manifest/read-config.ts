@@ -30,7 +30,7 @@ export function readConfig(file: SourceFile, folder: string): Checked<Config> {
   const sources = createSourceMap([{ file, documents }], () => schema);
   const [document, second] = documents;
   if (document === undefined) return { diagnostics: found.length > 0 ? found : [emptyFile(file)] };
-  const problems = second === undefined ? problemsOf(document) : [onlyOne(second)];
+  const problems = second === undefined ? problemsOf(document) : [onlyOne()];
   const diagnostics = sortDiagnostics([
     ...found,
     ...problems.map((problem) => locateDiagnostic(sources, (second ?? document).locate, problem)),
@@ -58,7 +58,7 @@ function problemsOf(document: ManifestDocument): readonly DocumentDiagnostic[] {
     ];
   if (typeof value['kind'] === 'string' && value['kind'] !== 'Config') {
     return [
-      createError('manifest/unknown-kind', '/kind', `${quoteValue(value['kind'])} is no kind of a config file`, 'write kind: Config'),
+      createError('manifest/unknown-kind', '/kind', `invalid kind ${quoteValue(value['kind'])} for a config file`, 'write kind: Config'),
     ];
   }
   if (!validator(value)) return describeSchemaErrors(schema, value, validator.errors ?? []);
@@ -72,15 +72,12 @@ function targetProblems(name: string, target: JsonObject): readonly DocumentDiag
 function urlProblems(text: string, at: string): readonly DocumentDiagnostic[] {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined)
-    return [createError('config/bad-url', at, `${quoteValue(text)} is no address`, 'write http:// or https://, a host and perhaps a path')];
+    return [
+      createError('config/bad-url', at, `invalid URL ${quoteValue(text)}`, 'expected http:// or https://, a host and an optional path'),
+    ];
   if (url.username !== '' || url.password !== '') {
     return [
-      createError(
-        'config/credentials-in-url',
-        at,
-        'the url holds credentials',
-        'take them out; the token comes from token: { env: OSTIARY_TOKEN }',
-      ),
+      createError('config/credentials-in-url', at, 'the URL contains credentials', 'remove them, and set token: { env: OSTIARY_TOKEN }'),
     ];
   }
   if (isSecureUrl(url)) return [];
@@ -102,8 +99,8 @@ function pathProblems(value: JsonObject, tokens: readonly string[]): readonly Do
         createError(
           'config/path-outside',
           pointer(...at),
-          `"${path}" leads out of the folder of the config file (${formatPlace(at)})`,
-          'name a folder or file below it, with /',
+          `"${path}" is outside the folder of the config file (${formatPlace(at)})`,
+          'use a path below it, with /',
         ),
       ];
     }),
@@ -206,7 +203,7 @@ function withoutFinalSlash(url: string): string {
 }
 
 function emptyFile(file: SourceFile): Diagnostic {
-  const hint = 'it begins with apiVersion: ostiary/v1 and kind: Config; ostiary init writes one';
+  const hint = 'run ostiary init to create one';
   return {
     code: 'manifest/not-a-map',
     severity: 'error',
@@ -216,12 +213,12 @@ function emptyFile(file: SourceFile): Diagnostic {
   };
 }
 
-function onlyOne(second: ManifestDocument): DocumentDiagnostic {
+function onlyOne(): DocumentDiagnostic {
   return createError(
     'config/one-document',
     '',
-    `the config file has a ${second.index === 1 ? 'second' : 'further'} document`,
-    'it holds one document; manifests stand in files of their own',
+    'the config file has more than one document',
+    'keep only the Config document; put manifests in other files',
   );
 }
 

@@ -134,16 +134,16 @@ const misplacedConfig: DocumentDiagnostic = {
   code: 'manifest/misplaced-config',
   severity: 'error',
   pointer: '/kind',
-  message: 'a Config stands among the manifests',
-  hint: 'the config file is called ostiary.yaml; name another with --config and keep it out of manifests',
+  message: 'found a Config among the manifests',
+  hint: 'name the config file ostiary.yaml, or pass it with --config and move it out of the manifests folder',
 };
 
 const misplacedPolicy: DocumentDiagnostic = {
   code: 'manifest/misplaced-policy',
   severity: 'error',
   pointer: '/kind',
-  message: 'a Policy stands among the overlays',
-  hint: 'policies are not overlaid: put it among the manifests, with metadata.targets where it is for some alone',
+  message: 'found a Policy among the overlays',
+  hint: 'move it to the manifests; use metadata.targets to limit it to some targets',
 };
 
 /** Reports all documents of other tools in one notice. */
@@ -158,7 +158,7 @@ function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnos
       code: 'manifest/skipped',
       severity: 'notice',
       message: `${what} not for Ostiary (apiVersion is not ostiary/v1), skipped: ${shown}`,
-      hint: 'manifests begin with apiVersion: ostiary/v1',
+      hint: 'a manifest begins with apiVersion: ostiary/v1',
       at: first.locate('', 'value'),
     },
   ];
@@ -197,7 +197,7 @@ export function removeDuplicates(
 function declaredTwice(sources: SourceMap, known: Manifest, manifest: Manifest, code: Diagnostic['code']): Diagnostic {
   const { file, line, column } = createManifestLocate(known)('/metadata/name');
   const same = known.id === manifest.id;
-  const message = same ? `${manifest.id} is declared twice` : `${manifest.id} and ${known.id} are the same thing on the gateway`;
+  const message = same ? `duplicate manifest ${manifest.id}` : `${manifest.id} and ${known.id} are the same object on the gateway`;
   const hint = `the other one is at ${file}:${line}:${column}; keep one of them`;
   return locateDiagnostic(
     sources,

@@ -61,7 +61,7 @@ function toPolicy(sources: SourceMap, document: ManifestDocument, value: JsonObj
       at: document.locate(isObject(spec['match']) ? pointer('spec', 'match') : ''),
     },
     require: readEntries(require).map((entry, index) => toRequirement(sources, document, { entry, index })),
-    message: typeof message === 'string' ? message : `does not do as ${name} asks`,
+    message: typeof message === 'string' ? message : `violates ${name}`,
     severity: spec['severity'] === 'warning' ? 'warning' : 'error',
     waivers: readEntries(waivers).flatMap((entry, index) => toWaivers(document, entry, index)),
     text: canonical(value),
@@ -114,8 +114,8 @@ function waiverProblems(value: JsonObject): readonly DocumentDiagnostic[] {
         code: 'policy/no-such-day',
         severity: 'error',
         pointer: at,
-        message: `there is no day ${quoteValue(until)}`,
-        hint: 'write YEAR-MONTH-DAY',
+        message: `invalid date ${quoteValue(until)}`,
+        hint: 'expected YYYY-MM-DD',
       },
     ];
   });
@@ -132,7 +132,7 @@ function isFor(value: JsonObject, target: string): boolean {
 }
 
 function duplicatePolicy({ name }: Policy, { at }: Policy): DocumentDiagnostic {
-  const message = `the policy "${name}" is declared twice`;
+  const message = `duplicate policy "${name}"`;
   const hint = `the other one is at ${at.file}:${at.line}:${at.column}; keep one of them`;
   return { code: 'manifest/duplicate-name', severity: 'error', pointer: '/metadata/name', message, hint };
 }

@@ -1,3 +1,4 @@
+import type { YamlDiagnostic } from './yaml/read-yaml.ts';
 import type { CodeFrame, Diagnostic, Position, DocumentDiagnostic, SourceFile } from '../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
@@ -76,27 +77,23 @@ export function placeDiagnostic(sources: SourceMap, at: Position, diagnostic: Di
 }
 
 /** Cuts the code frames of the parser's diagnostics again, from the text without possible secrets; a text that is not a map has none. */
-export function maskFrames(file: SourceFile, diagnostics: readonly Diagnostic[], schemas: readonly JsonObject[]): readonly Diagnostic[] {
-  if (diagnostics.length === 0) return diagnostics;
+export function maskFrames(
+  file: SourceFile,
+  diagnostics: readonly YamlDiagnostic[],
+  schemas: readonly JsonObject[],
+): readonly Diagnostic[] {
+  if (diagnostics.length === 0) return [];
   const masked = maskUnreadText(file.text, schemas);
   const text = masked === undefined ? undefined : createLines(masked);
   const { lineAt } = createLines(file.text);
-  return diagnostics.map(({ frame, ...diagnostic }) => {
+  return diagnostics.map(({ frame, unnamed, ...diagnostic }) => {
     if (diagnostic.at === undefined || frame === undefined) return diagnostic;
     const { line, column } = diagnostic.at;
     const isShown = text?.lineAt(line).slice(column - 1) === lineAt(line).slice(column - 1);
-    const message = isShown ? diagnostic.message.replace(/ \*\S+/, '') : withoutName(diagnostic.message);
+    const message = isShown ? diagnostic.message : unnamed;
     if (text === undefined) return { ...diagnostic, message };
     return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, frame.caret.length)) };
   });
-}
-
-/** Returns the message of a parser's diagnostic without the key or the alias that it names. */
-function withoutName(message: string): string {
-  return message
-    .replace(/^".*"(?= (?:occurs twice|cannot be))/s, 'a key')
-    .replace(/^the key .* is not/s, 'the key is not')
-    .replace(/^the alias \*.*?(?= (?:stands before|repeats too))/s, 'the alias');
 }
 
 function linesOf(sources: SourceMap, path: string): TextLines | undefined {

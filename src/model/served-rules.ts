@@ -6,7 +6,7 @@ export type ServedProblem = { readonly path: Pointer; readonly reason: string };
 
 /** What `ostiary serve` requires of an object beyond the schema of its manifests. */
 export type ServedRules = {
-  /** Requests can address objects by name, too, so a name must not have the form of an id. */
+  /** Requests can address objects by name, too, so a name must not have the form of an ID. */
   readonly byName?: true;
   /** The field that names the resource of an object; by default the name of the object. */
   readonly resourceField?: string;
@@ -42,7 +42,7 @@ export const servedRules: Readonly<Record<string, ServedRules>> = {
   },
   RunbookConfiguration: {
     // Every role reads addresses: in listings and in their error messages.
-    narrowed: { git_url: { pattern: '^[^?#]*$', $comment: 'an address without query and fragment, which could hold a token' } },
+    narrowed: { git_url: { pattern: '^[^?#]*$', $comment: 'a URL without query and fragment, which could contain a token' } },
   },
 };
 
@@ -68,14 +68,14 @@ export const maxResourceNameLength = 128;
 
 /** Returns why the identity of an object is not accepted; undefined if it is. */
 export function identityProblem({ byName }: { readonly byName?: boolean }, name: string): string | undefined {
-  if (byName === true && idPattern.test(name)) return 'must not have the form of an id';
+  if (byName === true && idPattern.test(name)) return 'must not have the form of an ID';
   return new TextEncoder().encode(name).length > maxIdentityBytes ? `is longer than ${maxIdentityBytes} bytes` : undefined;
 }
 
 /** Returns why the name of a resource, by default the name of its object, is not accepted; undefined if it is. */
 export function resourceNameProblem(name: string): string | undefined {
   if (Array.from(name).length <= maxResourceNameLength) return undefined;
-  return `must be given where the name is longer than ${maxResourceNameLength} characters`;
+  return `is required if the name is longer than ${maxResourceNameLength} characters`;
 }
 
 /** Returns the values of a spec that do not meet the requirements; an entry of a list has its name or text in the path. */

@@ -44,7 +44,7 @@ export function parseRecord(commit: RecordCommit): AppliedRecord {
     pending: pending.map((one) => ({ ...one, edges: one.edges.map(([rule, connection]) => ({ rule, connection })) })),
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
-  if (missing !== undefined) throw unreadable(commit, `${missing.slice(0, 10)} is none of its parents`);
+  if (missing !== undefined) throw unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
   return record;
 }
 
@@ -92,7 +92,7 @@ function unreadable({ id }: RecordCommit, reason: string): InputError {
       code: 'git/record-unreadable',
       severity: 'error',
       message: `the record of the applies (${id.slice(0, 10)}) cannot be read: ${reason}`,
-      hint: 'use the version of Ostiary that wrote it; --base REF names the last applied commit instead',
+      hint: 'use the version of Ostiary that wrote it, or pass the last applied commit with --base REF',
     },
   ]);
 }

@@ -145,12 +145,12 @@ function noConfig(commit: string, path: string): Diagnostic {
   return {
     code: 'git/no-config',
     severity: 'error',
-    message: `there is no config file ${path} at ${commit.slice(0, 10)}, and none elsewhere that surely is the same`,
-    hint: 'it says where manifests lie',
+    message: `the commit ${commit.slice(0, 10)} has no config file ${path}, and no other file that is surely the same`,
+    hint: 'the config lists the folders of manifests',
   };
 }
 
 function noTarget(commit: string, name: string, file: string): Diagnostic {
-  const message = `there is no target "${name}" at ${commit.slice(0, 10)}`;
+  const message = `the commit ${commit.slice(0, 10)} has no target "${name}"`;
   return { code: 'git/no-target', severity: 'error', message, at: { file, line: 1, column: 1 } };
 }

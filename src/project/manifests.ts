@@ -23,7 +23,7 @@ export type LoadOptions = {
 export function loadTarget(config: ResolvedConfig, target: Target, loading: LoadOptions): Checked<DesiredState> {
   const { selection, context } = loading;
   if (target.manifests.length === 0)
-    throw new UsageError('there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests');
+    throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the folders of manifests');
   const absent = missingPaths(
     selection.paths.map((path) => absolutePath(path, context)),
     context.cwd,

@@ -62,8 +62,8 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   if (!isAsked && (options.base === 'none' || !isTracked(input))) return noBase;
   const repository = await openRepository({ folder: config.root, env: input.context.env });
   if (repository === undefined && isAsked) {
-    throw new AppError('git/no-repository', 3, `${config.root} lies in no git repository, so there is no commit to compare with`, {
-      hint: 'leave out --base and --own, or run in a clone',
+    throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository, so there is no commit to compare with`, {
+      hint: 'remove --base and --own, or run in a clone',
     });
   }
   if (repository === undefined) return noBase;
@@ -149,16 +149,18 @@ function unreadable(commit: string, diagnostics: readonly Diagnostic[]): InputEr
   const first: Diagnostic = {
     code: 'git/base-unreadable',
     severity: 'error',
-    message: `the manifests as of ${commit.slice(0, 10)}, the base of this plan, cannot be loaded`,
-    hint: 'name another commit with --base, or plan without one: --base none',
+    message: `the manifests of the base ${commit.slice(0, 10)} cannot be loaded`,
+    hint: 'pass another commit with --base, or plan without a base: --base none',
   };
   return new InputError([first, ...diagnostics.filter(({ severity }) => severity === 'error')]);
 }
 
 async function warnNoneRecorded(repository: Repository, { name }: Target): Promise<readonly Diagnostic[]> {
   if ((await headOf(repository)) === undefined) return [];
-  const message = `no commit is recorded as wholly applied to "${name}": intent and drift are not told apart, nothing is held or deleted`;
-  return [{ code: 'git/no-base', severity: 'notice', message, hint: 'the first whole apply records one; --base REF names one by hand' }];
+  const message = `no commit is recorded as completely applied to "${name}", so the plan cannot distinguish intent from drift: nothing is held or deleted`;
+  return [
+    { code: 'git/no-base', severity: 'notice', message, hint: 'the first complete apply records one; --base REF sets one for this run' },
+  ];
 }
 
 /** Finds out whether HEAD lacks commits that were applied; for a pull request, reads the manifests that both started from. */
@@ -175,7 +177,7 @@ async function compareHistory(site: CommittedTarget, commit: string, isProposal:
   }
   if (fork !== head) return {};
   return {
-    older: `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this takes back what came since`,
+    older: `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this reverts later changes`,
   };
 }
 
@@ -183,8 +185,8 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
   return {
     code: 'git/other-gateway',
     severity: 'warning',
-    message: `${commit.slice(0, 10)} was applied to ${then.url}, and "${now.name}" is now ${now.url}: nothing is known to be applied there`,
-    hint: `if it is the same gateway: --base ${commit.slice(0, 10)}`,
+    message: `${commit.slice(0, 10)} was applied to ${then.url}, but "${now.name}" is now ${now.url}, where no apply is recorded`,
+    hint: `if it is the same gateway, pass --base ${commit.slice(0, 10)}`,
   };
 }
 
@@ -201,7 +203,7 @@ async function readOwn({ repository, config, target }: CommittedTarget, ref: str
   const errors = [...unread, ...found].filter(({ severity }) => severity === 'error');
   if (errors.every(({ code }) => codesOfAbsence.has(code))) return { value: emptyState, diagnostics };
   const [first] = errors;
-  const message = `what is the pull request's own is not told: the manifests as of ${ref} cannot be loaded`;
+  const message = `the pull request's own changes cannot be marked: the manifests of ${ref} cannot be loaded`;
   const at = first?.at === undefined ? {} : { at: first.at };
   return { diagnostics: [...diagnostics, { code: 'git/own-unreadable', severity: 'warning', message, hint: first?.message ?? '', ...at }] };
 }
@@ -214,7 +216,7 @@ function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
   return {
     code: 'git/no-merge-base',
     severity: 'warning',
-    message: `history shows no commit that HEAD and ${ref} both come from; ${ref} itself is compared with`,
+    message: `HEAD and ${ref} have no common ancestor in this clone; the plan compares with ${ref} itself`,
     hint: shallow ? shallowHint(ref) : 'check the name of the branch',
   };
 }

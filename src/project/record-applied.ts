@@ -234,8 +234,8 @@ function incompleteRecord(before: AppliedRecord, { writes, deleted, secrets }: R
 function lockedRefusal({ run, until }: NonNullable<AppliedRecord['lease']>): Refusal {
   return {
     code: 'git/locked',
-    message: `another apply to this target runs: ${run}, until ${until} at the latest`,
-    hint: 'wait for it (--lock-timeout 10m); override this only if that run is certainly dead',
+    message: `another apply to this target is running: ${run}, at most until ${until}`,
+    hint: 'wait for it with --lock-timeout 10m; override only if that run has certainly ended',
     allowable: true,
   };
 }
@@ -244,14 +244,14 @@ function recordRefusal(failure: AppError): Refusal {
   if (isStale(failure)) {
     return {
       code: 'git/locked',
-      message: 'another apply to this target changed its record since this plan was made',
-      hint: 'plan again; --lock-timeout 10m waits for the other apply and plans again',
+      message: 'another apply to this target changed its record since this plan',
+      hint: 'plan again, or pass --lock-timeout 10m to wait and plan again',
       allowable: false,
     };
   }
   return {
     code: 'git/not-recorded',
-    message: `what this apply is about to write cannot be recorded: ${failure.message}`,
+    message: `the record of this apply cannot be written: ${failure.message}`,
     hint: pushHint(failure),
     allowable: true,
   };
@@ -283,13 +283,13 @@ function recordedNotice(commit: string, { name, target, pushes, failure }: Saved
   const short = commit.slice(0, 10);
   if (failure !== undefined)
     return notRecorded(`${short} is recorded in this clone, but not on origin: ${failure.message}`, pushHint(failure));
-  const message = `${short} is recorded as wholly applied to "${target}" (${appliedRef(name)})`;
+  const message = `${short} is recorded as completely applied to "${target}" (${appliedRef(name)})`;
   return { code: 'git/applied-recorded', severity: 'notice', message: pushes ? `${message}, here and on origin` : message };
 }
 
 function notApplied(commit: string | undefined): Diagnostic {
   if (commit === undefined) return notRecorded('nothing is committed yet', 'commit the manifests, then apply again');
-  return notRecorded(`the manifests that were applied are not those of HEAD (${commit.slice(0, 10)})`, 'commit them, then apply again');
+  return notRecorded(`the applied manifests differ from HEAD (${commit.slice(0, 10)})`, 'commit them, then apply again');
 }
 
 function leaseLost({ message }: AppError): Diagnostic {
@@ -302,11 +302,11 @@ function leaseLost({ message }: AppError): Diagnostic {
 }
 
 function pushHint({ message }: AppError): string {
-  if (/stale info|rejected/.test(message)) return 'another apply ran meanwhile, or origin refuses the ref; plan again to see';
-  return 'the token needs to write (contents: write on GitHub); apply again, or --no-origin keeps to this clone';
+  if (/stale info|rejected/.test(message)) return 'another apply ran at the same time, or origin rejected the ref; plan again';
+  return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';
 }
 
 function notRecorded(why: string, hint: string | undefined): Diagnostic {
-  const message = `not recorded as wholly applied, so the next plan compares with an earlier commit: ${why}`;
+  const message = `not recorded as completely applied, so the next plan compares with an earlier commit: ${why}`;
   return { code: 'git/applied-not-recorded', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
 }

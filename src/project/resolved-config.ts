@@ -113,18 +113,18 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
   const names = config.targets.map((target) => target.name);
   if (isPendingTarget(config, selection))
     throw new UsageError(
-      `the target "${selection.target ?? config.pending?.[0] ?? ''}" is new with this change`,
-      'it counts after the merge',
+      `the target "${selection.target ?? config.pending?.[0] ?? ''}" is new in this change`,
+      'it can be used after the merge',
     );
   const [first] = config.targets;
   const target = selection.target === undefined ? first : config.targets.find((one) => one.name === selection.target);
   if (selection.target === undefined && names.length > 1)
-    throw new UsageError('which target?', `pass --target with one of ${names.join(', ')}`);
+    throw new UsageError('--target is required: the config has more than one target', `targets: ${names.join(', ')}`);
   if (target === undefined) {
     const near = suggest(selection.target ?? '', names);
     throw new UsageError(
-      `there is no target "${selection.target ?? ''}" in ${config.file ?? 'the config'}`,
-      near === undefined ? `it has ${names.join(', ')}` : `did you mean "${near}"?`,
+      `unknown target "${selection.target ?? ''}" in ${config.file ?? 'the config'}`,
+      near === undefined ? `targets: ${names.join(', ')}` : `did you mean "${near}"?`,
     );
   }
   return {

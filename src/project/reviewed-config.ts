@@ -19,9 +19,9 @@ export async function resolveReviewedConfig(selection: ProjectSelection, context
     throw new AppError(
       'git/no-repository',
       3,
-      `${config.root} lies in no git repository, so there is no config of ${selection.configRef}`,
+      `${config.root} is not in a git repository, so there is no config of ${selection.configRef}`,
       {
-        hint: 'leave out --config-ref, or run in a clone',
+        hint: 'remove --config-ref, or run in a clone',
       },
     );
   const commit = await resolveCommit(repository, selection.configRef);
@@ -48,7 +48,7 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     code: 'config/after-merge',
     severity: 'warning',
     message,
-    hint: 'until the merge the config of the target branch counts',
+    hint: 'until the merge, the config of the target branch applies',
     at,
   }));
   const pending = [...now.keys()].filter((name) => !then.has(name));
@@ -56,12 +56,12 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
 }
 
 function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {
-  if (now === undefined) return [`the target "${name}" is taken away`];
+  if (now === undefined) return [`the target "${name}" is removed`];
   if (then === undefined) return [`the target "${name}" is new`];
   const [before, after] = [checkFieldsOf(then), checkFieldsOf(now)];
   return [...before].flatMap(([field, text]) => {
     const other = after.get(field) ?? '';
-    return text === other ? [] : [`${field} of the target "${name}" is changed from ${text} to ${other}`];
+    return text === other ? [] : [`${field} of the target "${name}" changes from ${text} to ${other}`];
   });
 }
 
@@ -131,13 +131,13 @@ export function warnChangedPolicies(reviewed: readonly Policy[], proposed: reado
   return [...new Set([...then.keys(), ...now.keys()])].toSorted().flatMap((name): readonly Diagnostic[] => {
     const [before, after] = [then.get(name), now.get(name)];
     if (before?.text === after?.text) return [];
-    const what = after === undefined ? 'is taken away' : before === undefined ? 'is new' : 'is changed';
+    const what = after === undefined ? 'is removed' : before === undefined ? 'is new' : 'changes';
     return [
       {
         code: 'policy/after-merge',
         severity: 'warning',
         message: `the policy "${name}" ${what}`,
-        hint: 'until the merge the policies and waivers of the target branch count',
+        hint: 'until the merge, the policies and waivers of the target branch apply',
         ...(after === undefined ? {} : { at: after.at }),
       },
     ];

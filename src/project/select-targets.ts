@@ -17,11 +17,11 @@ const placeholder = '{target}';
 export function selectTargets(selector: TargetSelector, context: ProjectContext): readonly string[] | undefined {
   const { target, allTargets = false } = selector;
   if (!allTargets && target?.includes(',') !== true) return undefined;
-  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target exclude each other', 'leave one out');
+  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target cannot be combined', 'pass one of them');
   if (selector.plan !== undefined || selector.digest !== undefined)
-    throw new UsageError('a saved plan or a digest is of one target', 'name one target');
+    throw new UsageError('--plan and --digest can be used with only one target', 'name one target');
   const override = urlOverride(selector, context);
-  if (override !== undefined) throw new UsageError(`${override.from} goes with one target`, 'leave it out, or name one target');
+  if (override !== undefined) throw new UsageError(`${override.from} can be used with only one target`, 'remove it, or pass one --target');
   const names = target === undefined ? undefined : namesIn(target);
   const config = resolveConfig({ ...selector, ...everything }, context);
   for (const name of names ?? []) chooseTarget(config, { ...everything, target: name });
@@ -34,16 +34,15 @@ function namesIn(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   const duplicate = names.find((name, index) => names.indexOf(name) < index);
   if (names.includes(''))
-    throw new UsageError(`--target cannot be "${text}"`, 'names with a comma between them, such as staging,production');
-  if (duplicate !== undefined) throw new UsageError(`the target "${duplicate}" is named twice`, 'name it once');
+    throw new UsageError(`invalid value "${text}" for --target`, 'expected names separated by commas, such as staging,production');
+  if (duplicate !== undefined) throw new UsageError(`duplicate target "${duplicate}"`, 'pass it once');
   return names;
 }
 
 /** Throws UsageError when several targets would write the same file. */
 export function requirePathPerTarget(paths: readonly string[]): void {
   const shared = paths.find((path) => !path.includes(placeholder));
-  if (shared !== undefined)
-    throw new UsageError(`several targets would write the one file "${shared}"`, `put ${placeholder} into its name`);
+  if (shared !== undefined) throw new UsageError(`several targets would write the same file "${shared}"`, `add ${placeholder} to its name`);
 }
 
 /** Returns the path with the target's name in place of `{target}`. */

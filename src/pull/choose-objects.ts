@@ -22,7 +22,7 @@ export function selectLive(selection: ResourceSelection, { resources }: LiveStat
   const { option, text } = unmatched;
   const isTag = option === '--tag';
   const near = suggest(text, isTag ? tagTextsOf(resources) : resources.map(({ id }) => id));
-  const form = isTag ? 'write KEY=VALUE' : 'write KIND/NAME, or a pattern; ostiary get lists what there is';
+  const form = isTag ? 'expected KEY=VALUE' : 'use KIND/NAME or a pattern; run ostiary get for the list';
   throw new UsageError(
     `${option}: the gateway has no ${isTag ? 'connection with the tag ' : ''}"${text}"`,
     near === undefined ? form : `did you mean "${near}"?`,

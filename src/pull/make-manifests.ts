@@ -175,5 +175,5 @@ function unstatedPaths({ id, key }: DraftManifest, ignored: Outcome['ignored'], 
   const known = listed.filter((one) => one.id === id).map(({ path }) => path.split('/')[1]);
   return (ignored.get(key) ?? [])
     .filter((path) => !known.includes(path.split('/')[1]))
-    .map((path) => ({ id, path, reason: 'no manifest can say what is live there' }));
+    .map((path) => ({ id, path, reason: 'no manifest can declare the live value' }));
 }

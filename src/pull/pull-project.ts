@@ -56,8 +56,10 @@ function existingProject(config: ResolvedConfig, target: Target, { given, contex
     folders.some((path) => isAtOrBelow(folder ?? '', path)) && !target.overlays.some((path) => isAtOrBelow(folder ?? '', path));
   if (folder === undefined || !isRead)
     throw new UsageError(
-      folder === undefined ? 'the config names no folder of manifests' : `the target "${target.name}" reads no manifests from there`,
-      'leave out the directory, or name a folder below manifests of the config file',
+      folder === undefined
+        ? 'the config lists no folder of manifests'
+        : `the target "${target.name}" does not read manifests from this folder`,
+      'remove the argument, or pass a folder below manifests of the config',
     );
   return { root: config.root, folder, config, target, newConfig: undefined, ...requireContent(config, target, context) };
 }
@@ -65,8 +67,7 @@ function existingProject(config: ResolvedConfig, target: Target, { given, contex
 /** Describes a new project: its manifests are in access/, unless the folder has manifests elsewhere. */
 function newProject(origin: Target, root: string, context: ProjectContext): PullProject {
   const name = origin.name === 'default' ? 'production' : origin.name;
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name))
-    throw new UsageError(`a target cannot be called "${name}"`, 'use letters, digits, - and _');
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) throw new UsageError(`invalid target name "${name}"`, 'use letters, digits, - and _');
   const access = join(root, 'access');
   const config: ResolvedConfig = { root, targets: [], notices: [] };
   const target = (manifests: readonly string[]): Target => ({ ...origin, name, manifests, overlays: [] });
@@ -122,7 +123,7 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     prune: true,
   };
   const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
-  return `# The gateways that the manifests below are for. Tokens come from the environment, never from here.\n${toYamlText(value, 80)}`;
+  return `# The gateways of these manifests. Tokens are read from the environment.\n${toYamlText(value, 80)}`;
 }
 
 function isFile(path: string): boolean {

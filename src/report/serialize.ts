@@ -167,7 +167,7 @@ export function environmentText(
   variables: readonly { readonly name: string; readonly about: string }[],
 ): string {
   const head =
-    before ?? '# Variables that the manifests take secrets from. Copy this file, fill in the values, and keep the copy out of git.\n';
+    before ?? '# Variables with the secrets of the manifests. Copy this file, fill in the values, and keep the copy out of git.\n';
   const known = new Set(head.split('\n').map((line) => line.replace(/=.*$/, '').trim()));
   const missing = variables.filter(({ name }) => !known.has(name));
   const blocks = new Map<string, string>();
@@ -176,8 +176,8 @@ export function environmentText(
   return `${head}${head.endsWith('\n') ? '' : '\n'}${added.join('')}`;
 }
 
-const removedHead = `# What these blocks name is kept by manifests now: Terraform forgets it, and destroys nothing.
-# Move the file beside the configuration, delete the resource blocks that it names, and apply. Needs Terraform 1.7 or
+const removedHead = `# Manifests manage these resources now: Terraform forgets them and destroys nothing.
+# Move this file next to the configuration, delete the resource blocks that it names, and apply. Requires Terraform 1.7 or
 # later, or an OpenTofu whose removed blocks know lifecycle.
 `;
 

@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   serveRunbooks(app, options.library, options.store);
   serveReviews(app, options);
   refuseOtherMethods(app);
-  app.notFound((c) => c.json({ message: 'there is no such route' }, 404));
+  app.notFound((c) => c.json({ message: 'unknown route' }, 404));
   return app;
 }
 
@@ -70,7 +70,7 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
   }
   for (const [path, allowed] of methods) {
     app.all(path, (c) => {
-      throw new Rejection(405, `${c.req.method} is not served here`, { Allow: allowed.join(', ') });
+      throw new Rejection(405, `${c.req.method} is not supported here`, { Allow: allowed.join(', ') });
     });
   }
 }
@@ -180,8 +180,8 @@ export function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof LockLost) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
-  if (code.startsWith('53')) return 'the database has no room left';
+  if (code.startsWith('53')) return 'the disk of the database is full';
   if (busyCodes.has(code)) return 'the database is busy';
   const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
-  return isUnavailable ? 'the database does not answer' : undefined;
+  return isUnavailable ? 'the database does not respond' : undefined;
 }

@@ -40,21 +40,21 @@ const kindRows = {
     computed: ['redact_enabled'],
     readOnly: {
       default_database: {
-        schema: { type: 'string', description: 'The value of the secret `envvar:DB`; empty where it is a reference, or not set.' },
+        schema: { type: 'string', description: 'The value of the secret `envvar:DB`; empty if it is a reference or not set.' },
         valueOf: ({ secrets }: ReadOnlySource): Json => databaseName(secrets),
       },
       status: {
-        schema: { enum: ['online', 'offline'], description: 'online: the agent is connected and alive.' },
+        schema: { enum: ['online', 'offline'], description: 'online: the agent is connected.' },
         valueOf: ({ online }: ReadOnlySource): Json => (online ? 'online' : 'offline'),
       },
     },
     texts: {
       one: 'connection',
       many: 'Connections',
-      create: `Filled in where the body leaves it out: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
-\`redact_enabled\` follows \`redact_types\`, whatever the body says.
-A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules\` are ids that exist.`,
-      replace: 'The name cannot change. Rules that `guardrail_rules` leaves out are detached; masking rules stay as they are.',
+      create: `Set by the gateway if omitted: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
+\`redact_enabled\` is always derived from \`redact_types\`.
+A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` must be existing IDs.`,
+      replace: 'The name cannot change. Rules missing from `guardrail_rules` are detached; masking rules do not change.',
     },
   },
   DataMaskingRule: {
@@ -77,8 +77,8 @@ A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules
     texts: {
       one: 'guardrail rule',
       many: 'Guardrail rules',
-      create: 'A rule of another type than `deny_words_list` and `pattern_match` is kept as it is.',
-      replace: 'The name may change. `connection_ids` and the `guardrail_rules` of connections are two views of the same.',
+      create: 'A rule with a type other than `deny_words_list` and `pattern_match` is stored unchanged.',
+      replace: 'The name can change. `connection_ids` and the `guardrail_rules` of connections show the same attachments.',
     },
   },
   RunbookConfiguration: {
@@ -96,9 +96,9 @@ A name that has the form of an id is refused. \`agent_id\` and \`guardrail_rules
     texts: {
       one: 'runbook configuration',
       many: 'Runbook configurations',
-      create: `An address with credentials, a query or a fragment in it is refused, and so is a second address of the same repository.
-The repository is not contacted: whether it can be read, the listing of runbooks tells.`,
-      replace: 'The address may change its form (https, ssh), not the repository that it names.',
+      create: `A URL with credentials, a query or a fragment is rejected, and so is a second URL of the same repository.
+The gateway does not contact the repository; the listing of runbooks shows whether it can be read.`,
+      replace: 'The form of the URL (https, ssh) can change, but not the repository.',
     },
   },
 } as const;

@@ -80,12 +80,12 @@ test('the page of an apply starts with the applied, failed and held objects', as
   const { page, complaints } = await open(await pageOf(...few, result));
   expect([complaints, await barriers(page), await page.evaluate('window.canary')]).toEqual([[], [], undefined]);
   expect(await page.locator('h1').innerText()).toBe('Apply to test');
-  const shown = (await page.locator('section[aria-label="What became of it"]').innerText()).replaceAll(/\s+/g, ' ');
+  const shown = (await page.locator('section[aria-label="Results"]').innerText()).replaceAll(/\s+/g, ' ');
   expect(shown).toContain('Not finished: 1 updated, 1 failed, 1 skipped, 1 held. Interrupted: plan and apply again to finish.');
   expect(shown).toMatch(
     /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Left to do: .* skipped GuardrailRule\/g it needs/,
   );
-  expect(shown).toMatch(/Left as it is · 1 object .*Done · 1 object/);
+  expect(shown).toMatch(/Not changed · 1 object .*Done · 1 object/);
 });
 
 test('search and filters show the matching objects and their count, also by keyboard', async () => {
@@ -123,7 +123,7 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
   const legend = await page.locator('table.picture caption').boundingBox();
   expect(legend?.width).toBeLessThanOrEqual(360);
   const single = await open(await pageOf(some(1, reviewedBy('dba', 'sre')), some(1, reviewedBy('dba'))));
-  expect(await single.page.locator('h2').allInnerTexts()).toEqual(['What it means', 'Connections and what protects them', 'Changes']);
+  expect(await single.page.locator('h2').allInnerTexts()).toEqual(['Protection', 'Connections and their protection', 'Changes']);
 });
 
 const canaries = [

@@ -75,10 +75,10 @@ describe('the bundle', () => {
 
 describe('a wrong input', () => {
   test.each([
-    [{ mode: 'plann' }, 'the input "mode" cannot be "plann"'],
-    [{ mode: 'plan', comment: 'no' }, 'the input "comment" cannot be "no"'],
-    [{ mode: 'plan', 'on-manged': 'skip' }, 'there is no input "on-manged"'],
-    [{ mode: 'apply', concurrency: 'many' }, '--concurrency cannot be "many"'],
+    [{ mode: 'plann' }, 'invalid value "plann" for the input "mode"'],
+    [{ mode: 'plan', comment: 'no' }, 'invalid value "no" for the input "comment"'],
+    [{ mode: 'plan', 'on-manged': 'skip' }, 'unknown input "on-manged"'],
+    [{ mode: 'apply', concurrency: 'many' }, 'invalid value "many" for --concurrency'],
   ])('%j is one clear failure', async (inputs, message) => {
     const there = step(inputs);
     commitAll(there.cwd);

@@ -82,8 +82,8 @@ test('two configs with targets of one name have their own comments, deployments,
   expect(await posts()).toEqual([
     ['Drift on `production` (payments)', 'open'],
     ['Drift on `production` (logistics_eu)', 'open'],
-    ['Accept what was changed by hand on production (payments)', 'open'],
-    ['Accept what was changed by hand on production (logistics_eu)', 'open'],
+    ['Accept drift on production (payments)', 'open'],
+    ['Accept drift on production (logistics_eu)', 'open'],
   ]);
   expect(git(origin, 'for-each-ref --format=%(refname:short) refs/heads/ostiary').split('\n')).toEqual([
     'ostiary/adopt/teams%2Flogistics%2Flogistics_eu%2Fproduction',
@@ -95,9 +95,9 @@ test('two configs with targets of one name have their own comments, deployments,
 });
 
 test.each<readonly [string, Inputs, string]>([
-  ['a label that no branch can contain', { mode: 'plan', label: 'pay ments' }, 'the input "label" cannot be "pay ments"'],
+  ['a label that no branch can contain', { mode: 'plan', label: 'pay ments' }, 'invalid value "pay ments" for the input "label"'],
   ['an environment without a deployment', { mode: 'drift', environment: 'production' }, '"environment" has no meaning with mode: drift'],
-  ['an environment for several targets', { mode: 'apply', 'all-targets': 'true', environment: 'live' }, 'put {target} into its name'],
+  ['an environment for several targets', { mode: 'apply', 'all-targets': 'true', environment: 'live' }, 'add {target} to its name'],
 ])('%s is rejected', async (_, inputs, message) => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }) });
   commitAll(cwd);

@@ -91,7 +91,7 @@ describe('the issue of a drift', () => {
     await change('one-a', { reviewers: ['dba', 'sre'], access_max_duration: null });
     expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean' });
     expect(await issuesOf('one')).toMatchObject([{ number, state: 'closed' }]);
-    expect(await wordsOn(number)).toEqual([changed, expect.stringContaining('There is no drift any more')]);
+    expect(await wordsOn(number)).toEqual([changed, expect.stringContaining('The drift is gone')]);
     expect(await writes(() => drift(cwd))).toEqual([]);
 
     await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
@@ -184,7 +184,7 @@ test('pending and managed changes are not drift; a revert closes the issue', asy
   expect(undone).toMatchObject({ code: 0, outputs: { outcome: 'reverted', issue: outputs['issue'] } });
   expect(undone.summary).toContain('### Apply to `undo`');
   expect(await issuesOf('undo')).toMatchObject([{ state: 'closed' }]);
-  expect(await wordsOn(Number(outputs['issue']))).toEqual([expect.stringContaining('The drift was undone by')]);
+  expect(await wordsOn(Number(outputs['issue']))).toEqual([expect.stringContaining('The drift was reverted by')]);
   expect(await gateway.names('/connections')).not.toContain('undo-b');
 });
 
@@ -220,7 +220,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect(git(origin, `show ${branch}:access/a.yaml`)).toContain('@octo fixes #1');
   expect(git(origin, `show --no-patch --format=%B ${branch}`)).not.toContain('fixes');
   const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
-  expect(request).toMatchObject({ number: Number(number), title: 'Accept what was changed by hand on taken' });
+  expect(request).toMatchObject({ number: Number(number), title: 'Accept drift on taken' });
   expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
   const outside = (request?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   expect(outside).not.toMatch(/@octo|fixes/);
@@ -245,7 +245,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect((await gateway.run('drift --revert --yes', cwd)).code).toBe(0);
   expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
   expect((await openRequests()).filter(({ head }) => head.ref === branch)).toEqual([]);
-  expect(await wordsOn(Number(again))).toEqual([expect.stringContaining('There is no drift any more')]);
+  expect(await wordsOn(Number(again))).toEqual([expect.stringContaining('The drift is gone')]);
   expect(await writes(() => drift(cwd, adopt))).toEqual([]);
   await change('taken-a', { reviewers: ['dba', 'sre'] });
   expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
@@ -261,7 +261,7 @@ test('a revert closes the pull request that would adopt the drift', async () => 
   expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });
   const { data } = await bench.github().person.pulls.get({ ...place, pull_number: number });
   expect(data.state).toBe('closed');
-  expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was undone by')]);
+  expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was reverted by')]);
 });
 
 test('a token that may not push or open pull requests gives a warning and the issue', async () => {

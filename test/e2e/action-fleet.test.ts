@@ -91,7 +91,9 @@ test('a pull request and its merge run for all targets: each has a comment, a re
     /^::notice file=shared\/rule\.yaml,line=1,col=1,title=create GuardrailRule\/fleet-rule \(east%2C west\)::/m,
   );
   expect(planned.stdout).toMatch(/^::error title=api\/unreachable \(down\)::/m);
-  expect(planned.stdout).toMatch(/3 targets:\n {2}east {2}done\n {2}down {2}exit 4, unreachable or denied\n {2}west {2}done\n/);
+  expect(planned.stdout).toMatch(
+    /3 targets:\n {2}east {2}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}west {2}done\n/,
+  );
 
   const origin = makeProject({});
   git(origin, 'init --quiet --bare');
@@ -185,8 +187,8 @@ test('a pull request configures no target, and no output of one target contains 
 });
 
 test.each<readonly [Inputs, string]>([
-  [{ target: 'east,wets' }, 'there is no target "wets"'],
-  [{ 'all-targets': 'true', report: 'json=plan.json' }, 'several targets would write the one file "plan.json"'],
+  [{ target: 'east,wets' }, 'unknown target "wets"'],
+  [{ 'all-targets': 'true', report: 'json=plan.json' }, 'several targets would write the same file "plan.json"'],
 ])('%j is one clear failure, before any request', async (inputs, message) => {
   const hoop = { url: 'http://127.0.0.1:9' };
   const { number, plan } = await proposal(

@@ -73,7 +73,7 @@ describe('drift --adopt', () => {
     expect(shown).toContain('connection_tags: {env: prod, team: billing}');
     expect(repository.git('show', `${branch}:access/rule.yaml`)).toContain('one-b');
     expect(repository.git('show', '--no-patch', '--format=%an <%ae>%n%B', branch)).toMatch(
-      /^Ada <ada@example.com>\nAccept what was changed by hand on production\n[\s\S]*\nOstiary-Adopt: production$/,
+      /^Ada <ada@example.com>\nAccept drift on production\n[\s\S]*\nOstiary-Adopt: production$/,
     );
 
     const first = repository.git('rev-parse', branch);
@@ -209,8 +209,8 @@ spec: { access_max_duration: 1800 } # less in production
   });
 
   test.each([
-    ['drift --adopt --revert', '--adopt accepts a drift and --revert undoes it'],
-    ['drift --no-commit', '--no-commit goes with --adopt'],
+    ['drift --adopt --revert', '--adopt and --revert cannot be combined'],
+    ['drift --no-commit', '--no-commit requires --adopt'],
   ])('%s is one clear failure', async (line, message) => {
     const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('five-a') });
     expect(await run(line, repository)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });

@@ -43,17 +43,12 @@ const failures: readonly Failure[] = [
   ['JSON that ends early', lists(text(200, '[{"id": ')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON/],
   ['a JSON object where a list belongs', lists(json(200, { ok: true })), 'api/unexpected-shape', /GET \S+\/[\w-]+: .*neither a list nor/],
   ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no id/],
-  [
-    'a list with an id twice',
-    lists(json(200, same)),
-    'api/list-not-whole',
-    /GET \S+\/[\w-]+: the list is not whole: .*; nothing was changed/,
-  ],
+  ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
   [
     'pages that do not arrive',
     lists(json(200, page)),
     'api/list-not-whole',
-    /GET \S+\/[\w-]+: the list is not whole: .*; nothing was changed/,
+    /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/,
   ],
   ...['..', '.', 'a\uD800'].map((id): Failure => [
     `a list with the id ${JSON.stringify(id)}`,
@@ -74,7 +69,7 @@ const failures: readonly Failure[] = [
       json(200, { data: first ? page.data : [], pages: { page: 1, size: 1, total: 900_000 } })(response, seen);
     }),
     'api/list-not-whole',
-    /GET \S+\/[\w-]+: the list is not whole/,
+    /GET \S+\/[\w-]+: incomplete listing/,
   ],
   ['a redirect elsewhere', text(302, '', { location: 'https://login.example.com/' }), 'api/redirected', /GET \S+\/serverinfo: .*302/],
 ];
@@ -84,7 +79,7 @@ const broken: readonly (readonly [what: string, start: () => Promise<FlakyServer
     'no server listens',
     closed,
     'api/unreachable',
-    /GET http:\/\/127\.0\.0\.1:\d+\/serverinfo: nothing listens on 127\.0\.0\.1:\d+; tried 5 times/,
+    /GET http:\/\/127\.0\.0\.1:\d+\/serverinfo: connection refused by 127\.0\.0\.1:\d+; tried 5 times/,
   ],
   ['the connection is reset', () => startFlakyServer(reset), 'api/unreachable', /GET \S+\/serverinfo: .*; tried 5 times/],
   ['the answer is cut', () => startFlakyServer(lists(cut('[{'))), 'api/unreachable', /GET \S+\/[\w-]+: .*; tried 5 times/],

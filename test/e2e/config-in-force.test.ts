@@ -35,7 +35,7 @@ test.each(commands.map((args) => [args.join(' '), args] as const))(
     });
     const cwd = join(folder, 'work');
     const without = await ostiaryInProcess(args, { cwd, env: { OSTIARY_TOKEN: token } });
-    expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('which gateway?')]);
+    expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('no gateway is configured')]);
     await ostiaryInProcess(args, { cwd, env: { OSTIARY_TOKEN: token, OSTIARY_URL: mine.url } });
     expect(mine.seen[0]?.headers.authorization).toBe(`Bearer ${token}`);
     expect(planted.seen).toEqual([]);
@@ -70,11 +70,11 @@ test.each(['plan', 'drift', 'apply --yes'])('%s names the config in force once',
   expect(stdout.split('config /').length).toBe(2);
 });
 
-test('OSTIARY_URL goes with one target', async () => {
+test('OSTIARY_URL can be used with only one target', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: 'http://127.0.0.1:9', two: 'http://127.0.0.1:9' }) });
   const env = { OSTIARY_TOKEN: token, OSTIARY_URL: 'http://127.0.0.1:9' };
   const { code, stderr } = await ostiaryInProcess(['plan', '--all-targets'], { cwd, env });
-  expect([code, stderr]).toEqual([3, expect.stringContaining('OSTIARY_URL goes with one target')]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('OSTIARY_URL can be used with only one target')]);
 });
 
 test('a config of another user receives no token', async () => {

@@ -106,13 +106,13 @@ const obstacles: readonly Obstacle[] = [
     what: 'a rule that was attached to an unmanaged connection',
     id: 'GuardrailRule/rule',
     meanwhile: (api) => attach(api, '/guardrails', 'rule', 'theirs'),
-    message: 'it has an attachment to Connection/theirs, which the plan does not name',
+    message: 'it has an attachment to Connection/theirs that is not in the plan',
   },
   {
     what: 'a connection that a masking rule protects by now',
     id: 'Connection/old',
     meanwhile: (api) => attach(api, '/datamasking-rules', 'mask', 'old'),
-    message: 'it has an attachment to DataMaskingRule/mask, which the plan does not name',
+    message: 'it has an attachment to DataMaskingRule/mask that is not in the plan',
   },
   {
     what: 'a connection with a value in a field that was empty',
@@ -124,7 +124,7 @@ const obstacles: readonly Obstacle[] = [
     what: 'a connection that has a secret by now',
     id: 'Connection/old',
     meanwhile: (api) => change(api, '/connections', 'old', { secret: { 'envvar:PASS': 'Y2FuYXJ5' } }),
-    message: '/secret/envvar:PASS: another value than when it was planned',
+    message: '/secret/envvar:PASS changed since the plan',
   },
 ];
 

@@ -80,7 +80,9 @@ describe('5: a part failed', () => {
     const cwd = project(manyConnections('lost', 12));
     expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
     chaos = () => undefined;
-    expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain('No changes. 12 resources as in the manifests.');
+    expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain(
+      'No changes. The gateway matches the manifests: 12 resources in sync.',
+    );
     expect((await gateway.names('/connections')).filter((name) => name.startsWith('lost-'))).toHaveLength(12);
   });
 });
@@ -94,7 +96,9 @@ describe('6: refused', () => {
     expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
     const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
     expect(refused.code).toBe(6);
-    expect(refused.stderr).toContain('error plan/too-many-updates  4 of 10 live objects would be updated, more than 30 %\n  hint: ');
+    expect(refused.stderr).toContain(
+      'error plan/too-many-updates  4 of 10 live objects would be updated, more than the limit of 30 %\n  hint: ',
+    );
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
     });
@@ -104,7 +108,10 @@ describe('6: refused', () => {
     expect(machine.code).toBe(6);
     expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });
     const other = await gateway.run('apply --yes --allow plan/window=it-is-well', cwd);
-    expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining('--allow plan/window overrides nothing in this plan') });
+    expect(other).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('--allow plan/window has no effect: the plan has no such refusal'),
+    });
     const reports = '--report json=r.json --report markdown=r.md --report text=r.txt --journal k';
     const allowed = await gateway.run(`apply --yes --allow plan/too-many-updates=the-team-moved ${reports}`, cwd);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
@@ -183,7 +190,7 @@ describe('the most important exit code wins', () => {
     expect(code).toBe(4);
     expect(stdout).toContain('Plan: 1 to create');
     expect(stderr).toContain(
-      `error api/read-only-role  the token has the role auditor on ${server.url}, which may not write; nothing was changed`,
+      `error api/read-only-role  the token has the role auditor on ${server.url}, which cannot write; nothing was changed`,
     );
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ id: 'GuardrailRule/four' }] }] });
     expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
@@ -213,7 +220,7 @@ test('serve that cannot start ends with one line', async () => {
     [
       `--port ${new URL(gateway.url()).port} --database ${folder}`,
       { OSTIARY_SERVE_KEY: 'key' },
-      /^error serve\/port .*another program listens there/m,
+      /^error serve\/port .*the address is in use/m,
     ],
     ...(process.platform === 'linux'
       ? ([
@@ -225,7 +232,7 @@ test('serve that cannot start ends with one line', async () => {
     [
       `--port 0 --database ${folder}`,
       {},
-      /^error serve\/no-key {2}nobody has a key to this gateway\n {2}hint: make the first one with: ostiary serve --init/m,
+      /^error serve\/no-key {2}this gateway has no keys\n {2}hint: make the first one with: ostiary serve --init/m,
     ],
     ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
     ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],

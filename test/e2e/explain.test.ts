@@ -57,24 +57,24 @@ async function row(field: string, resource = 'Connection/orders'): Promise<strin
 
 describe('explain', () => {
   test.concurrent('explains a field that differs', async () => {
-    expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  stated in the manifest');
+    expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  declared in the manifest');
   });
 
   test.concurrent('explains an equal field, stated or omitted', async () => {
-    expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  stated in the manifest');
-    expect(await row('tags')).toBe('tags  []  []  same\n  omitted: a manifest is complete, so the field is wanted empty');
+    expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  declared in the manifest');
+    expect(await row('tags')).toBe('tags  []  []  same\n  omitted: the desired value is empty, because manifests are complete');
   });
 
   test.concurrent('explains a kept, an ignored and a derived field', async () => {
-    expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted, and omitting this field keeps what is live');
+    expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted: apply keeps the live value');
     expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
-    expect(await row('command')).toMatch(/derived\n {2}omitted: follows from other fields$/);
+    expect(await row('command')).toMatch(/derived\n {2}omitted: derived from other fields$/);
   });
 
   test.concurrent('shows the sources of secrets, never their values', async () => {
     const text = await row('secret');
     expect(text).toMatch(
-      /^secret\.envvar:HOST {2}\(secret inline\) {2}\(secret live\) {2}secret\n {2}access\/orders\.yaml:\d+ {2}the values are the same\n/,
+      /^secret\.envvar:HOST {2}\(secret inline\) {2}\(secret live\) {2}secret\n {2}access\/orders\.yaml:\d+ {2}the values are equal\n/,
     );
     expect(text).toMatch(
       /secret\.envvar:USER {2}\(secret inline\) {2}\(secret live\) {2}differs\n {2}access\/orders\.yaml:\d+ {2}the values differ$/,
@@ -84,7 +84,7 @@ describe('explain', () => {
   test.concurrent('explains declared and unmanaged attachments', async () => {
     const text = await row('guardrail_rules');
     expect(text).toContain(
-      'guardrail_rules.foreign-rule  –  attached  foreign\n  live, and no manifest declares GuardrailRule/foreign-rule, so the edge is not ours to remove: carried by every write',
+      'guardrail_rules.foreign-rule  –  attached  foreign\n  live, unmanaged: no manifest declares GuardrailRule/foreign-rule: kept by every write',
     );
     expect(text).toMatch(
       /guardrail_rules\.no-drop {2}attached {2}attached {2}same\n {2}declared \(access\/orders\.yaml:\d+:\d+\) and live/,
@@ -120,16 +120,12 @@ describe('explain', () => {
 
   test.concurrent('explains an undeclared and a managed object', async () => {
     const { stdout } = await gateway.run('explain Connection/theirs', cwd);
-    expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: it is live, but no manifest declares it, so it is never touched\n/);
+    expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: unmanaged: it is live, but no manifest declares it\n/);
     expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain('\nmanaged by platform: it is live');
   });
 
   test.concurrent.each([
-    [
-      'Connection/ordres',
-      'there is no Connection/ordres, neither in the manifests nor on the gateway',
-      'did you mean "Connection/orders"?',
-    ],
+    ['Connection/ordres', 'Connection/ordres exists neither in the manifests nor on the gateway', 'did you mean "Connection/orders"?'],
     ['GuardrailRule/forein-rule', 'there is no GuardrailRule/forein-rule, neither', 'did you mean "GuardrailRule/foreign-rule"?'],
   ])('rejects %s', async (resource, message, hint) => {
     const { code, stdout, stderr } = await gateway.run(`explain ${resource}`, cwd);

@@ -20,9 +20,11 @@ test('several targets in one run: each has a section, an unreachable one does no
   });
   const planned = await gateway.run('plan --all-targets --report json=plan-{target}.json', cwd);
   expect(planned.code).toBe(4);
-  expect(planned.stdout).toMatch(/^one {2}http[\s\S]*\n\ndown\n\nNothing to show: exit 4, unreachable or denied\.\n\n\ntwo {2}http/);
+  expect(planned.stdout).toMatch(
+    /^one {2}http[\s\S]*\n\ndown\n\nNothing to show: exit 4, gateway unreachable or access denied\.\n\n\ntwo {2}http/,
+  );
   expect(planned.stderr).toMatch(
-    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, unreachable or denied\n {2}two {3}done\n/,
+    /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}two {3}done\n/,
   );
   const written = ['one', 'down', 'two'].map((name) => readDocument('plan', readFileSync(join(cwd, `plan-${name}.json`), 'utf8')));
   expect(written).toEqual([{ plans: ['one'] }, { plans: [], failures: [['down', 4, 'api/unreachable']] }, { plans: ['two'] }]);
@@ -184,13 +186,13 @@ test('a report folder that cannot be written is one error per target and stops n
 });
 
 test.each([
-  ['plan --all-targets --target one', '--all-targets and --target exclude each other'],
-  ['plan --target one,one', 'the target "one" is named twice'],
-  ['plan --target one,', '--target cannot be "one,"'],
-  ['plan --all-targets --report json=plan.json', 'several targets would write the one file "plan.json"'],
-  ['plan --all-targets --url http://127.0.0.1:9', '--url goes with one target'],
-  ['apply --yes --all-targets --plan plan.json', 'a saved plan or a digest is of one target'],
-  ['plan --target one,tow', 'there is no target "tow"'],
+  ['plan --all-targets --target one', '--all-targets and --target cannot be combined'],
+  ['plan --target one,one', 'duplicate target "one"'],
+  ['plan --target one,', 'invalid value "one," for --target'],
+  ['plan --all-targets --report json=plan.json', 'several targets would write the same file "plan.json"'],
+  ['plan --all-targets --url http://127.0.0.1:9', '--url can be used with only one target'],
+  ['apply --yes --all-targets --plan plan.json', '--plan and --digest can be used with only one target'],
+  ['plan --target one,tow', 'unknown target "tow"'],
 ])('%s: %s', async (line, message) => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': connection('a') });
   expect(await gateway.run(line, cwd)).toMatchObject({ code: 3, stderr: expect.stringContaining(message) });

@@ -102,7 +102,7 @@ describe('a proxy that wants a password', () => {
 
 test.each([
   ['a proxy that is down', { HTTPS_PROXY: 'http://127.0.0.1:9' }, 4, 'api/proxy'],
-  ['another protocol', { HTTPS_PROXY: 'socks5://ada:pass-canary@127.0.0.1:9' }, 3, 'HTTPS_PROXY is not an http or https URL'],
+  ['another protocol', { HTTPS_PROXY: 'socks5://ada:pass-canary@127.0.0.1:9' }, 3, 'invalid URL in HTTPS_PROXY: expected http or https'],
   ['a missing certificate', { SSL_CERT_FILE: '/nowhere/ca.pem' }, 3, 'api/bad-ca-file'],
 ])('%s is an error that names the variable', async (_what, env, code, text) => {
   const ended = await gateway.process('plan', projectAt(atSecure()), env);

@@ -78,7 +78,7 @@ test('limits.incomparable_drift holds or refuses a drift that cannot be compared
 
   repository.save({ 'ostiary.yaml': configured('hold') });
   const held = await run('plan');
-  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining('changed by hand, left so') });
+  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining('held: changed outside Ostiary') });
   expect(held.stdout).toContain('zzzz  (manifest: (?i)truncate, cannot be compared)');
   expect((await run('apply --yes')).stdout).toContain('1 held');
   expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('cannot be compared') });

@@ -44,7 +44,7 @@ async function namesOf(prefix: string): Promise<readonly string[]> {
   return (await gateway.names('/connections')).filter((name) => name.startsWith(prefix));
 }
 
-const stopping = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
+const stopping = 'stopping after the current requests; press Ctrl-C again to stop at once\n';
 
 describe('apply, stopped in the middle', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(
@@ -132,7 +132,10 @@ describe('apply, stopped in the middle', () => {
     const again = await ostiary(['apply', '--yes', '--url', second.url], { cwd, env: gateway.env() });
     expect(again.code).toBe(0);
     const clean = await ostiary(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
-    expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 60 resources as in the manifests.') });
+    expect(clean).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No changes. The gateway matches the manifests: 60 resources in sync.'),
+    });
     const { list } = await callerOf({ url: second.url, key: gateway.server().key })('GET', '/connections');
     expect(new Set(list.map(({ name }) => name)).size).toBe(60);
     expect(list).toHaveLength(60);
@@ -144,7 +147,10 @@ describe('apply, stopped in the middle', () => {
 async function converges(cwd: string, prefix: string, count: number, connections: number = count): Promise<void> {
   expect((await (await applying(cwd)).ended).code).toBe(0);
   const clean = await gateway.run('plan --detailed-exitcode', cwd);
-  expect(clean).toMatchObject({ code: 0, stdout: expect.stringContaining(`No changes. ${count} resources as in the manifests.`) });
+  expect(clean).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`No changes. The gateway matches the manifests: ${count} resources in sync.`),
+  });
   const names = await namesOf(prefix);
   expect(names).toEqual([...new Set(names)]);
   expect(names).toHaveLength(connections);
@@ -182,7 +188,7 @@ describe.runIf(existsSync('/usr/bin/script'))('apply asks on a terminal', () => 
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail(`asked-${name}`) });
     const { code, stdout } = await typed(cwd, keys);
     expect(code).toBe(6);
-    expect(stdout).toContain('not applied: nobody said yes');
+    expect(stdout).toContain('cancelled: nothing was applied');
     expect(await isLive(`asked-${name}`)).toBe(false);
   });
 

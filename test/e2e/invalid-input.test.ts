@@ -105,7 +105,7 @@ test('links to the outside, in cycles or to missing files', async () => {
 test('no manifest', async () => {
   const { head: first, text } = await applied({ 'README.md': 'nothing' }, { runs: ostiary });
   expect(first).toBe('error manifest/none');
-  expect(text).toContain('there is no manifest for the target "production"');
+  expect(text).toContain('no manifests found for the target "production"');
   expect(server.seen).toHaveLength(0);
 });
 

@@ -123,7 +123,7 @@ describe('a connection that leaves the match of a policy', () => {
     const text = (await gateway.run(line, cwd)).stdout.replaceAll(/\s+/g, ' ');
     const [markdown = '', html = ''] = ['plan.md', 'plan.html'].map((file) => readFileSync(join(cwd, file), 'utf8'));
     const sentence =
-      'policy "reviewed" applies no longer: tags.env was "prod", is "dev"; the connection violates it: production has reviewers';
+      'policy "reviewed" no longer applies: tags.env was "prod", is "dev"; the connection violates it: production has reviewers';
     expect(text).toContain(sentence);
     expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
     expect(text).toContain('keep the match (access/policy.yaml:8:14), or do as the policy asks');
@@ -237,6 +237,6 @@ describe('a violation that only the live state has', () => {
     const cwd = makeProject({ ...files, 'access/a.yaml': connection('live-both', { access_max_duration: 1800 }) });
     expect(await gateway.run('apply --yes --allow policy/violated=x', cwd)).toMatchObject({ code: 0 });
     const { stderr } = await gateway.run('drift', cwd);
-    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('change the manifest; or waive it in the policy (access/policy.yaml:');
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('change the manifest, or waive it in the policy (access/policy.yaml:');
   });
 });

@@ -40,6 +40,6 @@ test.each(['validate', 'plan', 'init', 'apply --yes'])('%s in a working director
   const { code, stdout, stderr } = await start('bash', ['--norc', '-c', command], { cwd }).ended;
   rmSync(cwd, { recursive: true, force: true });
   expect([code, stdout]).toEqual([3, '']);
-  expect(stderr).toMatch(/^error cli\/working-folder {2}the working folder does not exist any more\n {2}hint: .*\n$/m);
+  expect(stderr).toMatch(/^error cli\/working-folder {2}the working directory no longer exists\n {2}hint: .*\n$/m);
   expect(stderr).not.toMatch(/^ +at /m);
 });

@@ -52,7 +52,9 @@ describe('stdout is the result, stderr is the rest', () => {
     const again = await gateway.run('apply --yes --format json --quiet', cwd);
     expectValid('apply', again.stdout);
     expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
-    expect((await gateway.run('plan --detailed-exitcode', cwd)).stdout).toContain('No changes. 4 resources as in the manifests.');
+    expect((await gateway.run('plan --detailed-exitcode', cwd)).stdout).toContain(
+      'No changes. The gateway matches the manifests: 4 resources in sync.',
+    );
   });
 
   test('--link-base links files in Markdown and pages; --max-length shortens Markdown; both reject other values', async () => {

@@ -50,7 +50,7 @@ test('an installation is one package of at most 6 MB, and the embedded database 
   symlinkSync(resolve('node_modules/@electric-sql/pglite'), join(modules, '@electric-sql/pglite'));
   expect(await ostiary('serve --port 0', cwd)).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('nobody has a key to this gateway'),
+    stderr: expect.stringContaining('this gateway has no keys'),
   });
 });
 

@@ -102,9 +102,9 @@ describe('plan and apply', () => {
     const held = await here('plan --config-ref HEAD');
     expect(held.code).toBe(6);
     expect(held.stdout).toContain('policy "reviewed": reviewers exist');
-    expect(held.stderr).toMatch(/^access\/policy\.yaml:1:1 warning policy\/after-merge {2}the policy "reviewed" is changed$/m);
+    expect(held.stderr).toMatch(/^access\/policy\.yaml:1:1 warning policy\/after-merge {2}the policy "reviewed" changes$/m);
     rmSync(join(repository.folder, 'access/policy.yaml'));
-    expect(await here('plan --config-ref HEAD')).toMatchObject({ code: 6, stderr: expect.stringContaining('is taken away') });
+    expect(await here('plan --config-ref HEAD')).toMatchObject({ code: 6, stderr: expect.stringContaining('is removed') });
   });
 });
 
@@ -117,7 +117,7 @@ describe('validate', () => {
       3,
       String.raw`^${inPolicy} error policy\/expression {2}Connection\/db: policy "p": could not be evaluated: division by zero`,
     ],
-    ['connection.connection_tags.team == "a"', 3, String.raw`^${inPolicy} error policy\/expression .* there is no value of team`],
+    ['connection.connection_tags.team == "a"', 3, String.raw`^${inPolicy} error policy\/expression .* no value for team`],
     [
       'has(connection.connection_tags.team) && connection.connection_tags.team == "a"',
       3,

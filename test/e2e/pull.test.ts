@@ -42,7 +42,11 @@ test('pulls a gateway into an empty folder; a plan there finds no changes', asyn
   const project = join(cwd, 'project');
   expect(filesBelow(project).filter((path) => path.startsWith('access/'))).toEqual(pulledFiles);
   const planned = await gateway.run('plan --detailed-exitcode', project);
-  expect([planned.code, planned.stdout, planned.stderr]).toEqual([0, expect.stringContaining('No changes. 5 resources'), '']);
+  expect([planned.code, planned.stdout, planned.stderr]).toEqual([
+    0,
+    expect.stringContaining('No changes. The gateway matches the manifests: 5 resources'),
+    '',
+  ]);
   expect(readFileSync(join(project, 'access/connections/orders-db.yaml'), 'utf8'))
     .toBe(`# yaml-language-server: $schema=../../schemas/connection.schema.json
 apiVersion: ostiary/v1
@@ -153,7 +157,7 @@ test('edits a selector that would match a new manifest although the live rule do
   expect([code, stdout]).toEqual([0, expect.not.stringContaining('Not as on the gateway')]);
   expect(readFileSync(join(cwd, 'access/rule.yaml'), 'utf8')).toContain('Orders-DB');
   expect(await run(cwd, 'plan --detailed-exitcode')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
-  expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects. 5 manifests as on the gateway.');
+  expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects. 5 manifests unchanged.');
 });
 
 test('--only pulls one object', async () => {
@@ -186,13 +190,13 @@ test('reports impossible options before it reads the gateway', async () => {
   writeFiles(join(cwd, 'begun'), { 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/.keep': '', '.git/HEAD': '' });
   const unreachable = 'http://127.0.0.1:9';
   for (const [line, expected] of [
-    ['pull', 'which gateway?'],
+    ['pull', 'no gateway is configured'],
     [`pull file --url ${unreachable}`, 'is not a folder'],
-    [`pull file/below --url ${unreachable}`, 'part of its path is not a folder'],
+    [`pull file/below --url ${unreachable}`, 'a part of its path is not a folder'],
     [`pull broken --url ${unreachable}`, 'manifest/unknown-field'],
-    ['pull begun/elsewhere', 'reads no manifests from there'],
+    ['pull begun/elsewhere', 'does not read manifests from this folder'],
     [`pull new --url ${unreachable} --target a/b`, 'cannot be called "a/b"'],
-    [`pull new --url ${unreachable} --secrets all`, '--secrets cannot be "all"'],
+    [`pull new --url ${unreachable} --secrets all`, 'invalid value "all" for --secrets'],
     ['pull new --url http://user:pass@127.0.0.1', 'is no http(s) address'],
   ] as const) {
     const { code, stderr } = await run(cwd, line);
@@ -240,7 +244,7 @@ test('--from-state pulls the objects of a Terraform state and writes removed blo
     gone: [{ address: 'hoop_connection.gone', id: 'Connection/gone-db' }],
     kept: [
       { address: 'hoop_connection.many[1]', id: 'Connection/owned', reason: 'managed by platform' },
-      { address: 'hoop_user.ada', reason: 'no manifest stands for this type' },
+      { address: 'hoop_user.ada', reason: 'manifests do not support this type' },
       { address: 'hoop_connection.many[0]', id: 'Connection/Orders-DB', reason: expect.stringContaining('another instance') },
     ],
     file: 'project/terraform-removed.tf',

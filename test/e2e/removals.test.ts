@@ -242,7 +242,7 @@ describe('another apply to the target', () => {
     lease(ours, new Date(Date.now() + 3000));
     ours.git('checkout', '--quiet', 'main');
     const waited = await gateway.run('apply --yes --lock-timeout 30s', ours.folder);
-    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target runs') });
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
     expect(await reviewersOf('l1-a')).toEqual(['dba']);
     expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });

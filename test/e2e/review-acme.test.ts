@@ -23,7 +23,7 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   const run = (line: string): ReturnType<typeof gateway.run> =>
     gateway.run(`${line} --target production --no-origin`, repository.folder, env);
   expect((await run('apply --yes --report html=apply.html')).code).toBe(0);
-  expect(readFileSync(join(repository.folder, 'apply.html'), 'utf8')).toContain('What became of it');
+  expect(readFileSync(join(repository.folder, 'apply.html'), 'utf8')).toContain('Results');
 
   const found = await gateway.call('GET', '/connections/support-tickets');
   const reviewers = found.body['reviewers'];
@@ -49,7 +49,7 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
   for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
-  expect(stdout).toMatch(/^ {2}What each cause reaches:$/m);
+  expect(stdout).toMatch(/^ {2}Impact:$/m);
   expect(stdout).toMatch(/^ {4}connection_tags\.data {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/services\.yaml:\d+$/m);
   expect(stdout).not.toContain('canary-');
 

@@ -44,7 +44,7 @@ describe('a review on the gateway of its own', () => {
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/PENDING {2}jit .*waits for dba sec\n/)]);
     const first = await as(people.dba, 'review approve ID --window 00:00-23:59 --format json', path);
     expect(JSON.parse(first.stdout)).toMatchObject({ status: 'PENDING', time_window: { configuration: { start_time: '00:00' } } });
-    expect([first.code, first.stderr]).toEqual([0, 'the approval counts; the review still waits for other groups\n']);
+    expect([first.code, first.stderr]).toEqual([0, 'approved; the review still waits for other groups\n']);
     const second = await as(people.sec, 'review approve ID', path);
     expect([second.code, second.stdout, second.stderr]).toEqual([
       0,
@@ -65,10 +65,10 @@ describe('a review on the gateway of its own', () => {
   });
 
   test.each([
-    ['owner', 'review approve ID', 6, /error review\/refused {2}PUT http.*nobody approves a request of their own/],
+    ['owner', 'review approve ID', 6, /error review\/refused {2}PUT http.*users cannot approve their own requests/],
     ['sre', 'review approve ID', 6, /none of your groups reviews it/],
     ['dba', 'review approve ID --force', 6, /none of your groups may force an approval/],
-    ['dba', 'review revoke ID', 6, /only what is approved can be revoked; reject it instead/],
+    ['dba', 'review revoke ID', 6, /only an approved review can be revoked; reject it instead/],
     ['auditor', 'review reject ID', 4, /error api\/read-only-role {2}http.*auditor/],
   ] as const)('is refused to %s: %s exits %i', async (name, line, code, message) => {
     const path = await requestReview(people.owner, 'orders-db');

@@ -78,7 +78,7 @@ test('a group without members is a warning if the gateway has users', async () =
   await createKey(gateway.call, 'sre', ['sre']);
   const { code, stderr } = await gateway.run('plan', cwd);
   expect(code).toBe(0);
-  expect(stderr).toContain('warning interface/unknown-group  the gateway knows no group "unknown"');
+  expect(stderr).toContain('warning interface/unknown-group  unknown group "unknown" on the gateway');
   expect(stderr).not.toContain('"sre"');
 });
 

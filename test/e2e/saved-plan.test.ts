@@ -80,9 +80,9 @@ describe('a saved plan', () => {
     expect(stderr).toContain('/access_schema: planned from "enabled", now "disabled", desired "enabled"');
     expect(await reviewersOf('moved')).toEqual(['dba', 'night']);
     await gateway.call('DELETE', '/connections/moved');
-    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('it is no longer on the gateway') });
+    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('it no longer exists on the gateway') });
     expect((await gateway.call('POST', '/connections', { body })).status).toBe(201);
-    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('deleted and made anew') });
+    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('deleted and created again') });
   });
 
   test('is for one target, its manifests and its repository', async () => {
@@ -114,19 +114,19 @@ describe('a saved plan', () => {
     const resealed = (change: object): string => JSON.stringify(sealedPlan(report, { ...saved, ...change }));
     const cases: readonly (readonly [string, number, string])[] = [
       ['', 3, 'it is empty'],
-      ['null', 3, 'it is no JSON object'],
-      ['[]', 3, 'it is no JSON object'],
-      [text.slice(0, -20), 3, 'it is no JSON, or not whole'],
-      [text.replace('"sre"', '"evil"'), 3, 'it was changed since it was saved'],
-      [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it was changed since it was saved'],
+      ['null', 3, 'it is not a JSON object'],
+      ['[]', 3, 'it is not a JSON object'],
+      [text.slice(0, -20), 3, 'it is not JSON, or is truncated'],
+      [text.replace('"sre"', '"evil"'), 3, 'it changed after it was saved'],
+      [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it changed after it was saved'],
       [JSON.stringify(report), 3, 'it is a report of a plan'],
       [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it is not as plans are written'],
-      [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'an object in it has the key "action" twice'],
+      [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'duplicate key "action"'],
       ['['.repeat(100_000), 3, 'it nests more than'],
       [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
       [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],
-      [resealed({ live: [] }), 3, 'it does not say what Connection/whole was'],
-      [resealed({ sources: [] }), 3, 'its digest is that of another plan'],
+      [resealed({ live: [] }), 3, 'it lacks the earlier state of Connection/whole'],
+      [resealed({ sources: [] }), 3, 'its digest does not match its content'],
       [text.replace('"version": 1', '"version": 1, "__proto__": {}'), 3, 'it is not as plans are written'],
     ];
     const before = gateway.server().log.length;

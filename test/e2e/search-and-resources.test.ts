@@ -60,5 +60,5 @@ test('a search prints its results', async () => {
     /^NAME +WHAT +TYPE +OF\norders-db +connection +database\/postgres +orders\norders +resource +database\/postgres\n$/,
   );
   const none = await gateway.run('search no-such-thing', folder);
-  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'nothing is called like "no-such-thing"\n']);
+  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'no results for "no-such-thing"\n']);
 });

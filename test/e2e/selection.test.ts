@@ -77,7 +77,7 @@ test('a selection limits validate, test and pull; a term without a match is an e
         code: 3,
         stderr: expect.stringMatching(/manifest\/(?:unknown|nothing)-select/),
       });
-  expect((await run('plan --tag prod')).stderr).toContain('write KEY=VALUE');
+  expect((await run('plan --tag prod')).stderr).toContain('expected KEY=VALUE');
   expect((await run('plan --tag env=prodd')).stderr).toContain('did you mean "env=prod"?');
 
   const pulled = make({ 'ostiary.yaml': config(gateway.url()) });

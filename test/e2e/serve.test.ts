@@ -39,7 +39,7 @@ test('without a terminal every line on stderr is a JSON object', async () => {
   expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
     { level: 'info', message: expect.stringMatching(/^ostiary \S+ serves on http:\/\/127\.0\.0\.1:\d+ from a folder$/) },
     { level: 'info', method: 'GET', path: '/agents', status: 200, request_id: expect.any(String), time: expect.any(String) },
-    { level: 'info', message: 'stopping: finishing what is under way' },
+    { level: 'info', message: 'stopping: finishing open requests' },
   ]);
 });
 
@@ -48,7 +48,7 @@ test('--log text prints text, and --quiet omits requests', async () => {
   await call('GET', '/agents');
   running.child.kill('SIGINT');
   expect((await running.ended).stderr).toMatch(
-    /^ostiary \S+ serves on http:\S+ from a folder\nGET \/agents 200 [\d.]+ms \S+\nstopping: finishing what is under way\n$/,
+    /^ostiary \S+ serves on http:\S+ from a folder\nGET \/agents 200 [\d.]+ms \S+\nstopping: finishing open requests\n$/,
   );
   const quiet = await serve('--quiet --log text');
   await quiet.call('GET', '/agents');
@@ -61,7 +61,7 @@ test('only --chaos enables failing requests, and the log warns about it', async 
   const { running, call } = await serve('--chaos');
   expect((await call('GET', '/agents', { headers })).status).toBe(503);
   running.child.kill('SIGTERM');
-  expect((await running.ended).stderr).toContain('"level":"warn","message":"callers can make requests fail (--chaos): for tests only"');
+  expect((await running.ended).stderr).toContain('"level":"warn","message":"clients can inject faults (--chaos): for tests only"');
 });
 
 test('--drain keeps serving after SIGTERM, but is not ready', async () => {
@@ -89,7 +89,7 @@ test.runIf(existsSync('/usr/bin/script'))('on a terminal lines are for people', 
   running.child.stdin.write('\u0003');
   const { stdout } = await running.ended;
   expect(stdout).toMatch(/serves on http:\S+ from a folder\r\nGET \/agents 200 [\d.]+ms \S+\r\n/);
-  expect(stdout).toContain('stopping: finishing what is under way');
+  expect(stdout).toContain('stopping: finishing open requests');
 });
 
 test.each(['a/b', ''])('rejects %j as the name of an agent', async (name) => {
@@ -152,7 +152,7 @@ test('in a folder that was removed, every command reports that', async () => {
     }).ended;
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: expect.stringMatching(/^error cli\/working-folder {2}the working folder does not exist any more\n {2}hint: /),
+      stderr: expect.stringMatching(/^error cli\/working-folder {2}the working directory no longer exists\n {2}hint: /),
     });
   }
 });
@@ -181,7 +181,7 @@ test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line lea
   const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
   const args = ['serve', '--port', '0', '--log', 'text', '--database', `postgres://gateway:canary-password@127.0.0.1:${port}/gateway`];
   const running = await startOstiary(args, { cwd, env });
-  await expect.poll(() => running.printed().stderr).toContain('other users can see the password in --database for a moment');
+  await expect.poll(() => running.printed().stderr).toContain('other users can see the password in --database briefly');
   expect(readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8')).not.toContain('canary');
   running.child.kill('SIGKILL');
   await running.ended;
@@ -192,7 +192,7 @@ test('--verify-audit prints the last hash, and exits with 2 if a noted hash is m
   const cwd = makeProject({});
   const folder = await makeFolder(join(cwd, 'db'));
   const run = (...flags: readonly string[]): Promise<Ended> => ostiary(['serve', '--database', folder, ...flags], { cwd });
-  expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database has this version\n', stderr: '' });
+  expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database is up to date\n', stderr: '' });
   expect(await run('--verify-audit')).toMatchObject({ code: 0, stdout: '0 entries verified\n' });
   expect(await run('--init')).toMatchObject({ code: 0 });
   const { code, stdout } = await run('--verify-audit');
@@ -202,7 +202,7 @@ test('--verify-audit prints the last hash, and exits with 2 if a noted hash is m
   const missing = await run('--verify-audit', 'abc');
   expect(missing.code).toBe(2);
   expect(missing.stderr).toContain('no entry of the audit log has the hash abc (1 entries verified; the last one is 1 with the hash');
-  expect((await run('--grant', 'x')).stderr).toContain('--grant needs --migrate');
-  expect((await run('--migrate', '--grant', 'x')).stderr).toContain('--grant needs a database of PostgreSQL');
+  expect((await run('--grant', 'x')).stderr).toContain('--grant requires --migrate');
+  expect((await run('--migrate', '--grant', 'x')).stderr).toContain('--grant requires a PostgreSQL database');
   expect((await run('--migrate', '--init')).code).toBe(3);
 });

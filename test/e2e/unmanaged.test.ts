@@ -48,12 +48,12 @@ describe.each(['interface', 'hoop'])('unmanaged connections on a gateway of the 
       expect([line, code, stdout]).toEqual([
         line,
         0,
-        expect.stringContaining('2 unmanaged connections: live, in no manifest, never touched'),
+        expect.stringContaining('2 unmanaged connections: live without a manifest, never changed'),
       ]);
       expect(stdout).toContain('Connection/shut (closed)');
       expect(stdout).toContain('Connection/theirs (accessible)');
     }
-    expect((await run('plan')).stdout).toContain('No changes. 2 resources as in the manifests. 2 unmanaged.');
+    expect((await run('plan')).stdout).toContain('No changes. The gateway matches the manifests: 2 resources in sync. 2 unmanaged.');
     const { stdout } = await run('plan --format json --quiet --report html=page.html --detailed-exitcode');
     expectValid('plan', stdout);
     expectValid('drift', (await run('drift --format json --quiet')).stdout);

@@ -24,52 +24,64 @@ function usage(message: string, hint: string): string {
 const uuid = '1e625499-34c9-4b26-a9c3-17c7fa662bdf';
 const wrong: readonly (readonly [line: string, message: string, hint: string])[] = [
   ['paln', 'unknown command "paln"', 'did you mean plan?'],
-  ['frobnicate x', 'unknown command "frobnicate"', 'ostiary --help lists the commands'],
-  ['help frobnicate', 'there is no command "frobnicate"', 'ostiary --help lists the commands'],
-  ['--frobnicate', 'unknown option "--frobnicate"', 'ostiary --help lists the commands'],
-  ['plan --frobnicate', 'unknown option "--frobnicate"', 'ostiary plan --help lists the flags'],
+  ['frobnicate x', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
+  ['help frobnicate', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
+  ['--frobnicate', 'unknown option "--frobnicate"', 'run ostiary --help for the list of commands'],
+  ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan --detailed-exitcod', 'unknown option "--detailed-exitcod"', 'did you mean --detailed-exitcode?'],
-  ['get', 'missing required argument "what"', 'ostiary get --help lists the flags'],
-  ['get agents connections', 'too many arguments for "get". Expected 1 argument but got 2.', 'ostiary get --help lists the flags'],
-  ['get conections', 'there is nothing to get called "conections"', 'did you mean "connections"?'],
-  ['get x', 'there is nothing to get called "x"', 'one of connections, rules, resources, runbooks, templates, reviews, agents'],
+  ['get', 'missing required argument "what"', 'run ostiary get --help for the list of flags'],
   [
-    'get constructor',
-    'there is nothing to get called "constructor"',
-    'one of connections, rules, resources, runbooks, templates, reviews, agents',
+    'get agents connections',
+    'too many arguments for "get". Expected 1 argument but got 2.',
+    'run ostiary get --help for the list of flags',
   ],
-  ['get reviews --format markdown', '--format cannot be "markdown"', 'one of text, json, yaml'],
-  ['search', 'missing required argument "term"', 'ostiary search --help lists the flags'],
-  ['review approve', 'missing required argument "id"', 'ostiary review --help lists the flags'],
-  [`review aprove ${uuid}`, 'the verdict cannot be "aprove"', 'one of approve, reject, revoke'],
-  ['review approve 17', '"17" is no id of a review', 'ostiary get reviews lists them'],
-  [`review approve ${uuid} --window 9-18`, '--window cannot be "9-18"', 'two hours of the day in UTC, such as 09:00-18:00'],
-  [`review approve ${uuid} --window 09:00-09:00`, '--window cannot be "09:00-09:00"', 'two hours of the day in UTC, such as 09:00-18:00'],
-  [`review reject ${uuid} --force`, '--force goes with approve alone', 'leave it out to reject'],
-  [`review revoke ${uuid} --window 09:00-18:00`, '--window goes with approve alone', 'leave it out to revoke'],
-  ['explain', 'missing required argument "resource"', 'ostiary explain --help lists the flags'],
-  ['explain no-drop', '"no-drop" is no KIND/NAME', 'the kinds are Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration'],
-  ['explain GuardrailRul/no-drop', '"GuardrailRul/no-drop" is no KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
-  ['explain GuardrailRule/no-drop inptu', 'GuardrailRule has no field "inptu"', 'did you mean "input"?'],
-  ['init a b', 'too many arguments for "init". Expected 1 argument but got 2.', 'ostiary init --help lists the flags'],
-  ['serve x', 'too many arguments for "serve". Expected 0 arguments but got 1.', 'ostiary serve --help lists the flags'],
-  ['serve --port 65536', '--port cannot be "65536"', 'a whole number from 0 to 65535'],
-  ['apply', 'apply asks before it writes, and here nobody can answer', 'pass --yes'],
-  ['apply --yes --concurrency 0', '--concurrency cannot be "0"', 'a whole number from 1 to 64'],
-  ['apply --yes --concurrency 1e1', '--concurrency cannot be "1e1"', 'a whole number from 1 to 64'],
-  ['apply --yes --concurrency=', '--concurrency cannot be ""', 'a whole number from 1 to 64'],
-  ['apply --yes --on-managed force', '--on-managed cannot be "force"', 'one of refuse, skip'],
-  ['plan --allow plan/too-many-updates', '--allow cannot be "plan/too-many-updates"', 'write AREA/CODE=REASON, and give a reason'],
-  ['plan --allow plan/too-many-updates=', '--allow cannot be "plan/too-many-updates="', 'write AREA/CODE=REASON, and give a reason'],
-  ['plan --format yaml', '--format cannot be "yaml"', 'one of text, json, markdown'],
-  ['validate --format html', '--format cannot be "html"', 'one of text, json, markdown, junit, codequality, sarif'],
-  ['plan --report json', '--report cannot be "json"', 'write FORMAT=PATH with one of text, json, markdown, html'],
-  ['plan --report pdf=x', '--report cannot be "pdf=x"', 'write FORMAT=PATH with one of text, json, markdown, html'],
-  ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and may be written to'],
-  ['plan --target a --target b', 'option "--target" is given twice', 'ostiary plan --help lists the flags'],
-  ['plan --dialect sql', '--dialect cannot be "sql"', 'one of auto, interface, hoop'],
-  ['plan --target prodution', 'there is no target "prodution" in ostiary.yaml', 'did you mean "production"?'],
-  ['plan --target x', 'there is no target "x" in ostiary.yaml', 'it has production'],
+  ['get conections', 'unknown resource type "conections"', 'did you mean "connections"?'],
+  ['get x', 'unknown resource type "x"', 'one of connections, rules, resources, runbooks, templates, reviews, agents'],
+  ['get constructor', 'unknown resource type "constructor"', 'one of connections, rules, resources, runbooks, templates, reviews, agents'],
+  ['get reviews --format markdown', 'invalid value "markdown" for --format', 'expected one of: text, json, yaml'],
+  ['search', 'missing required argument "term"', 'run ostiary search --help for the list of flags'],
+  ['review approve', 'missing required argument "id"', 'run ostiary review --help for the list of flags'],
+  [`review aprove ${uuid}`, 'invalid value "aprove" for verdict', 'expected one of: approve, reject, revoke'],
+  ['review approve 17', 'invalid review ID "17"', 'run ostiary get reviews for the list'],
+  [
+    `review approve ${uuid} --window 9-18`,
+    'invalid value "9-18" for --window',
+    'expected two hours of the day in UTC, such as 09:00-18:00',
+  ],
+  [
+    `review approve ${uuid} --window 09:00-09:00`,
+    'invalid value "09:00-09:00" for --window',
+    'expected two hours of the day in UTC, such as 09:00-18:00',
+  ],
+  [`review reject ${uuid} --force`, '--force requires approve', 'remove it to reject'],
+  [`review revoke ${uuid} --window 09:00-18:00`, '--window requires approve', 'remove it to revoke'],
+  ['explain', 'missing required argument "resource"', 'run ostiary explain --help for the list of flags'],
+  [
+    'explain no-drop',
+    'invalid resource "no-drop": expected KIND/NAME',
+    'kinds: Connection, DataMaskingRule, GuardrailRule, RunbookConfiguration',
+  ],
+  ['explain GuardrailRul/no-drop', 'invalid resource "GuardrailRul/no-drop": expected KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
+  ['explain GuardrailRule/no-drop inptu', 'unknown field "inptu" of GuardrailRule', 'did you mean "input"?'],
+  ['init a b', 'too many arguments for "init". Expected 1 argument but got 2.', 'run ostiary init --help for the list of flags'],
+  ['serve x', 'too many arguments for "serve". Expected 0 arguments but got 1.', 'run ostiary serve --help for the list of flags'],
+  ['serve --port 65536', 'invalid value "65536" for --port', 'expected an integer from 0 to 65535'],
+  ['apply', 'apply needs confirmation, but stdin is not a terminal', 'pass --yes'],
+  ['apply --yes --concurrency 0', 'invalid value "0" for --concurrency', 'expected an integer from 1 to 64'],
+  ['apply --yes --concurrency 1e1', 'invalid value "1e1" for --concurrency', 'expected an integer from 1 to 64'],
+  ['apply --yes --concurrency=', 'invalid value "" for --concurrency', 'expected an integer from 1 to 64'],
+  ['apply --yes --on-managed force', 'invalid value "force" for --on-managed', 'expected one of: refuse, skip'],
+  ['plan --allow plan/too-many-updates', 'invalid value "plan/too-many-updates" for --allow', 'expected AREA/CODE=REASON with a reason'],
+  ['plan --allow plan/too-many-updates=', 'invalid value "plan/too-many-updates=" for --allow', 'expected AREA/CODE=REASON with a reason'],
+  ['plan --format yaml', 'invalid value "yaml" for --format', 'expected one of: text, json, markdown'],
+  ['validate --format html', 'invalid value "html" for --format', 'expected one of: text, json, markdown, junit, codequality, sarif'],
+  ['plan --report json', 'invalid value "json" for --report', 'expected FORMAT=PATH with one of: text, json, markdown, html'],
+  ['plan --report pdf=x', 'invalid value "pdf=x" for --report', 'expected FORMAT=PATH with one of: text, json, markdown, html'],
+  ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and is writable'],
+  ['plan --target a --target b', 'option "--target" is given more than once', 'run ostiary plan --help for the list of flags'],
+  ['plan --dialect sql', 'invalid value "sql" for --dialect', 'expected one of: auto, interface, hoop'],
+  ['plan --target prodution', 'unknown target "prodution" in ostiary.yaml', 'did you mean "production"?'],
+  ['plan --target x', 'unknown target "x" in ostiary.yaml', 'targets: production'],
 ];
 
 test.concurrent.each(wrong)('ostiary %s: one clear line and a hint', async (line, message, hint) => {
@@ -90,7 +102,7 @@ test.concurrent.each([
   ['--exclude GuardrailRule/no-drap', 'manifest/unknown-selection', 'did you mean "GuardrailRule/no-drop"?'],
   ['--tag env=prodd', 'manifest/unknown-selection', 'KEY=VALUE'],
   ['access/none.yaml', 'manifest/no-such-path', 'check the path'],
-  ['GuardrailRule/no-drop', 'manifest/no-such-path', 'a resource is chosen by --only GuardrailRule/no-drop'],
+  ['GuardrailRule/no-drop', 'manifest/no-such-path', 'to select a resource, pass --only GuardrailRule/no-drop'],
   ['--config none.yaml', 'config/not-found', 'check the path'],
 ])('plan %s: one clear diagnostic', async (line, expected, hint) => {
   const { code, stdout, stderr } = await ostiaryInProcess(['plan', ...line.split(' ')], { cwd: folder, env });
@@ -101,16 +113,21 @@ test.concurrent.each([
   expect(server.seen).toHaveLength(0);
 });
 
+const invalidUrl = (shown: string): string =>
+  `invalid gateway URL${shown}: expected http(s)://HOST/PATH without credentials, query and fragment`;
+
 describe('selection of gateway and manifests', () => {
-  const address = 'it looks like https://gateway.example.com/api; the token belongs into an environment variable';
-  const noAddress = 'no http(s) address without credentials, query and fragment';
+  const address = 'example: https://gateway.example.com/api; pass the token in an environment variable';
   const config2 = config({ production: 'http://127.0.0.1:9', staging: 'http://127.0.0.1:9' });
 
   test('a config with several targets requires --target', async () => {
     const cwd = makeProject({ 'ostiary.yaml': config2, 'access/rule.yaml': guardrail('no-drop') });
     for (const args of [['plan'], ['apply', '--yes'], ['get', 'agents'], ['explain', 'GuardrailRule/no-drop']]) {
       const { code, stderr } = await ostiaryInProcess(args, { cwd, env });
-      expect({ code, stderr }).toEqual({ code: 3, stderr: usage('which target?', 'pass --target with one of production, staging') });
+      expect({ code, stderr }).toEqual({
+        code: 3,
+        stderr: usage('--target is required: the config has more than one target', 'targets: production, staging'),
+      });
     }
     expect(await ostiaryInProcess(['validate'], { cwd })).toMatchObject({
       code: 0,
@@ -120,13 +137,13 @@ describe('selection of gateway and manifests', () => {
   });
 
   test.concurrent.each([
-    ['plan', {}, 'there is no config file here and no path was given', 'run ostiary init, or give the folders of the manifests'],
-    ['get agents', {}, 'which gateway?', 'write an ostiary.yaml with a target (ostiary init), or pass --url or set OSTIARY_URL'],
-    ['get agents --url nonsense', {}, `"nonsense" is ${noAddress}`, address],
-    ['get agents --url ftp://x', {}, `"ftp://x" is ${noAddress}`, address],
-    ['get agents --url https://me:hunter2@x', {}, `the url of the gateway is ${noAddress}`, address],
-    ['get agents', { OSTIARY_URL: 'https://x/?key=hunter2' }, `the url of the gateway is ${noAddress}`, address],
-    ['get agents --url http://x', { OSTIARY_TOKEN: '' }, 'there is no token for http://x', 'set OSTIARY_TOKEN in the environment'],
+    ['plan', {}, 'found no config file, and no path was given', 'run ostiary init, or pass the folders of manifests'],
+    ['get agents', {}, 'no gateway is configured', 'run ostiary init to create ostiary.yaml, pass --url, or set OSTIARY_URL'],
+    ['get agents --url nonsense', {}, invalidUrl(' "nonsense"'), address],
+    ['get agents --url ftp://x', {}, invalidUrl(' "ftp://x"'), address],
+    ['get agents --url https://me:hunter2@x', {}, invalidUrl(''), address],
+    ['get agents', { OSTIARY_URL: 'https://x/?key=hunter2' }, invalidUrl(''), address],
+    ['get agents --url http://x', { OSTIARY_TOKEN: '' }, 'missing token for http://x', 'set OSTIARY_TOKEN in the environment'],
   ])('without a config: ostiary %s', async (line, more, message, hint) => {
     const { code, stdout, stderr } = await ostiaryInProcess(line.split(' '), { cwd: makeProject({}), env: { ...env, ...more } });
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: usage(message, hint) });
@@ -140,9 +157,9 @@ describe('selection of gateway and manifests', () => {
     await gateway.close();
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'warning plan/unknown-name  --adopt x does nothing: neither a manifest nor the gateway has it\n' +
-        '  write KIND/NAME, as plan prints it\n' +
-        'warning plan/unknown-name  --revert GuardrailRule/no-drap does nothing: neither a manifest nor the gateway has it\n' +
+      'warning plan/unknown-name  --adopt x has no effect: the object exists neither in the manifests nor on the gateway\n' +
+        '  use KIND/NAME as printed by plan\n' +
+        'warning plan/unknown-name  --revert GuardrailRule/no-drap has no effect: the object exists neither in the manifests nor on the gateway\n' +
         '  did you mean "GuardrailRule/no-drop"?\n2 warnings\n',
     );
   });
@@ -202,7 +219,7 @@ describe('help', () => {
     expect(new Set(named)).toEqual(new Set([...Object.keys(flagsOf), 'help']));
     expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
     const headings = [...stdout.matchAll(/^(\w.*):$/gm)].map((match) => match[1]);
-    expect(headings).toEqual(['Options', 'Begin', 'Change', 'Watch', 'Look up and decide, without manifests', 'More']);
+    expect(headings).toEqual(['Options', 'Get started', 'Change', 'Inspect', 'Operate', 'Other']);
     expect(
       stdout
         .slice(stdout.indexOf('Exit codes'))
@@ -225,7 +242,7 @@ describe('init', () => {
     const before = contentsOf(cwd);
     const { code, stdout, stderr } = await ostiaryInProcess(['init'], { cwd });
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toBe(usage('this folder already has all files that init writes', 'edit them, then run ostiary plan'));
+    expect(stderr).toBe(usage('this folder already has all files that init creates', 'edit them, then run ostiary plan'));
     expect(contentsOf(cwd)).toEqual(before);
   });
 

@@ -196,7 +196,7 @@ describe('a redirect', () => {
     ['something else', 'http://127.0.0.1/latest/meta-data', /^it redirects to an address that is not of a repository$/],
     ['a file', `file:///etc/${info}`, /^it redirects: this server reads no repositories of its own disk$/],
     ['another protocol', `git://127.0.0.1/x/${info}`, /^it redirects from http to git$/],
-    ['credentials', `http://a:b@127.0.0.1/x/${info}`, /^it redirects: the address holds credentials$/],
+    ['credentials', `http://a:b@127.0.0.1/x/${info}`, /^it redirects: the address contains credentials$/],
     ['itself', `/moved.git/${info}`, /^it redirects more than 5 times$/],
   ])('to %s is refused', async (_what, location, failure) => {
     target = location;

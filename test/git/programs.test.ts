@@ -127,7 +127,7 @@ describe('a program that the repository names', () => {
       chmodSync(join(planted, 'hooks/pre-receive'), 0o755);
       repository.git('remote', 'add', 'origin', url.replace('TOP', repository.folder));
       const failure = await pushAppliedRef(await open(repository), 'prod', { id: repository.git('rev-parse', 'HEAD'), expected: '' });
-      expect(failure).toMatchObject({ message: 'the address of origin is a folder in this repository' });
+      expect(failure).toMatchObject({ message: 'the URL of origin is a folder in this repository' });
       expect(witness.ran()).toEqual([]);
     },
   );

@@ -29,7 +29,7 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
     expect.objectContaining({
       aspect: 'requests',
       way: 'weakens',
-      before: ['pii-access (not ours): 1 of security for jit; asked of dev; at most 10 min'],
+      before: ['pii-access (unmanaged): 1 of security for jit; asked of dev; at most 10 min'],
     }),
   );
   expect(requests.filter((line) => line.includes('/access-requests/'))).toEqual(['GET /api/access-requests/rules']);

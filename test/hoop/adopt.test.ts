@@ -69,8 +69,8 @@ test('adopt names the other targets whose manifests would differ, with the objec
   expect([code, skipped]).toEqual([
     0,
     [
-      'adopt/shared the target staging reads the same files: its manifests change, too, for Connection/orders-db',
-      'adopt/shared the target dev reads the same files: its manifests change, too, for Connection/sales-db',
+      'adopt/shared the target staging reads the same files, so its manifests also change: Connection/orders-db',
+      'adopt/shared the target dev reads the same files, so its manifests also change: Connection/sales-db',
     ],
   ]);
 });

@@ -83,7 +83,7 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   const { stdout } = await expectRefused(project, 'plan/window', 6);
   const words = stdout.replaceAll(/\s+/g, ' ');
   expect(words).toContain('plan/window access/b.yaml:1:1 GuardrailRule/no-drop:');
-  expect(words).toContain('it cannot be written twice, the free licence allows one entry of input rules, and there are 2');
+  expect(words).toContain('it cannot be written in two steps, the free license allows one entry of input rules, but there are 2');
   expect(words).toContain(
     'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.xp_drop and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
   );
@@ -116,7 +116,7 @@ test('a connection that both gains and loses protection is named, and the plan n
   expect(planned.once).toEqual([
     {
       id: 'GuardrailRule/no-drop',
-      why: 'the free licence allows one entry of input rules, and there are 2',
+      why: 'the free license allows one entry of input rules, but there are 2',
       moment: 'before-objects',
       windows: [
         {

@@ -56,7 +56,7 @@ test('references to a replaced connection are listed and refuse the plan until a
       code: 'plan/replaces-references',
       allowable: true,
       message:
-        'access-request rule "prod-jit", plugin "access_control" and runbook rule "nightly" name Connection/orders-db, and do not go on to shop-db',
+        'access-request rule "prod-jit", plugin "access_control" and runbook rule "nightly" name Connection/orders-db, and do not move to shop-db',
       at: expect.objectContaining({ file: 'access/a.yaml' }),
     }),
   ]);
@@ -91,6 +91,6 @@ test.each([
   project.model.setFault(({ path }) => (path.endsWith('/runbooks/rules') ? { kind: 'answer', when: 'before', status } : undefined));
   const planned = await project.ostiary(['plan']);
   expect(planned.code).toBe(code);
-  const message = 'whether runbook rules name Connection/orders-db is not shown to this token';
+  const message = 'the token cannot see whether runbook rules name Connection/orders-db';
   expect(planned.stdout.replaceAll(/\s+/g, ' ').includes(message)).toBe(code === 6);
 });

@@ -116,7 +116,7 @@ test('22 the free license has limits, also for an organization’s key: prefligh
     'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules: [entry('A'), entry('B')] } }),
   });
   expect((await expectRefused(project, 'hoop/licence', 6)).stdout.replaceAll(/\s+/g, ' ')).toContain(
-    'one entry of input rules, and there are 2',
+    'one entry of input rules, but there are 2',
   );
   const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS', 'PERSON'] }];
   project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', { supported_entity_types: types }) });

@@ -63,7 +63,7 @@ describe('a review on the public gateway', () => {
     model.openReview({ id, connection: 'orders-db', groups: ['dba', 'security'] });
     await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
     const other = await ostiary(['review', 'approve', id, '--window', '10:00-18:00'], dba);
-    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('its time window is set already, and stays: 09:00-18:00')]);
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('its time window is already set to 09:00-18:00')]);
     expect(other.requests.filter((request) => request.startsWith('PUT'))).toEqual([]);
     const same = await ostiary(['review', 'approve', id, '--window', '09:00-18:00', '--force', '--format', 'json'], dba);
     expect(JSON.parse(same.stdout)).toMatchObject({ status: 'APPROVED', time_window: { configuration: { start_time: '09:00' } } });
@@ -188,5 +188,5 @@ test('a search finds connections, resources and runbooks', async () => {
     /^NAME +WHAT +TYPE +OF\norders-db +connection +custom\/keyvaluedb +orders-db\norders-db +resource +custom\/keyvaluedb\n$/,
   );
   const none = await project.ostiary(['search', 'nothing-like-it']);
-  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', expect.stringContaining('nothing is called like "nothing-like-it"')]);
+  expect([none.code, none.stdout, none.stderr]).toEqual([0, '', expect.stringContaining('no results for "nothing-like-it"')]);
 });

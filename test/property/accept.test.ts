@@ -86,7 +86,7 @@ function rest({ changes, edges }: Plan): readonly string[] {
     .filter(
       ({ rule, connection, action }) => ['attach', 'detach', 'held'].includes(action) && !declared.has(rule) && !declared.has(connection),
     )
-    .map(({ rule, connection }) => `the edge between ${rule} and ${connection}`);
+    .map(({ rule, connection }) => `the attachment of ${rule} to ${connection}`);
   return [...fields, ...ends];
 }
 
@@ -102,7 +102,7 @@ describe('accepting live state', () => {
           const desired = desiredOf(input);
           const gateway = memoryGateway({ registry, agents: ['default', 'other'], resources: one.live });
           const { value: live } = await gateway.readAll([...registry.keys()]);
-          if (live === undefined) throw new Error('the list is not whole');
+          if (live === undefined) throw new Error('incomplete listing');
           const base: BaseState = { commit: 'a'.repeat(40), desired, removedIn: new Map() };
           const before = planOf(desired, live, which === 'all' ? undefined : base);
           const given: AcceptInput = { ...input, live, plan: before, which };

@@ -27,7 +27,7 @@ function badLines(text: string, width: number): readonly string[] {
 }
 
 const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
-/** Links to our repository, and marks of a quotation, once code is taken away. */
+/** Links to our repository, and marks of a quotation, once code is removed. */
 const ownMarks =
   /\[(?:(?:&#124;)*|this run|The full report)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{12}\/[\w%./-]*#L\d+|commit\/[\w%.-]*|actions\/runs\/1)\)|^> /gm;
 

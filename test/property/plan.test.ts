@@ -142,7 +142,7 @@ test('a selection plans and writes only the selected resources', async () => {
       const gateway = gatewayOf(one);
       const before = gateway.state();
       const { value: live } = await gateway.readAll([...registry.keys()]);
-      if (live === undefined) throw new Error('the list is not whole');
+      if (live === undefined) throw new Error('incomplete listing');
       const checked = checkedPlan(desired, live);
       const codes = checked.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
       expect(codes.filter((code) => code !== 'plan/needs-unselected')).toEqual([]);

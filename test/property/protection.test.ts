@@ -35,7 +35,7 @@ test('the snapshot after a plan equals the live snapshot after apply', async () 
       const foreseen = readPostures(plannedSnapshot(plan, live, registry));
       await applyPlan({ gateway, plan, live, desired });
       const { value: found } = await gateway.readAll([...registry.keys()]);
-      if (found === undefined) throw new Error('the list is not whole');
+      if (found === undefined) throw new Error('incomplete listing');
       const real = readPostures(liveSnapshot(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),

@@ -16,7 +16,7 @@ test('resources that the fast check calls unchanged have no difference, also wit
       const { value: state } = await memoryGateway({ registry, agents: ['default', 'other'], resources: live }).readAll([
         ...registry.keys(),
       ]);
-      if (state === undefined) throw new Error('the list is not whole');
+      if (state === undefined) throw new Error('incomplete listing');
       const hidden = (path: string): boolean => unseen.some((top) => path.startsWith(top));
       for (const resource of desiredState(manifests).resources) {
         const kind = registry.get(kindOf(resource.id));

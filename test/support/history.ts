@@ -111,7 +111,7 @@ export async function planHistory(
   filter?: PlanFilter,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
-  if (live === undefined) throw new Error('the list is not whole');
+  if (live === undefined) throw new Error('incomplete listing');
   const draft = draftPlan(inputOf({ desired, live, base, consent, filter }));
   fc.pre(isPossible(draft.diagnostics));
   const reviewed = draft.value && reviewPlan(draft.value, reviewOf());

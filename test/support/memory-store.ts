@@ -134,7 +134,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
       const value = spec[field];
       if (agents === undefined || refers !== 'Agent' || typeof value !== 'string' || value === '' || isUid(value)) continue;
       if (!agents.some((agent) => agent.name === value)) {
-        throw refusal({ method: 'PUT', id: resourceId(kind.name, name) }, { status: 422, message: `there is no agent ${value}` });
+        throw refusal({ method: 'PUT', id: resourceId(kind.name, name) }, { status: 422, message: `unknown agent ${value}` });
       }
     }
   }

@@ -41,7 +41,7 @@ export const identity: GatewayIdentity = { url: target.url, dialect: 'interface'
 
 export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
   const { value } = await gateway.readAll([...registry.keys()]);
-  if (value === undefined) throw new Error('the list is not whole');
+  if (value === undefined) throw new Error('incomplete listing');
   return value;
 }
 

@@ -40,7 +40,7 @@ export async function planAgainst(
   more: Partial<ReconcileInput> = {},
 ): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
-  if (live === undefined) throw new Error('the list is not whole');
+  if (live === undefined) throw new Error('incomplete listing');
   return { plan: planFrom(runReconcile({ desired, live, ...more })), live };
 }
 

@@ -38,7 +38,7 @@ export async function resume(text: string, { gateway, desired: declared, concurr
   const saved = openText(text);
   const { plan } = saved;
   const { value: live } = await gateway.readAll([...registry.keys()]);
-  if (live === undefined) throw new Error('the list is not whole');
+  if (live === undefined) throw new Error('incomplete listing');
   const { desired, refusals: unreadable } = await readSavedSecrets(plan, declared, { live, gateway });
   const input = {
     plan,

@@ -70,7 +70,7 @@ type StepContext = { readonly run: WorkflowRun; readonly proposal: Proposal | un
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
   const config = await resolveReviewedConfig(configFlags({ flags }, base), context);
   if (!isPendingTarget(config, flags)) return undefined;
-  return 'The target is new with this change, so no token is sent to it yet: the manifests were checked, and no gateway was asked. The plan is made after the merge.';
+  return 'The target is new with this change, so Ostiary does not send it a token yet: it checked the manifests without the gateway. The plan follows after the merge.';
 }
 
 /** Returns the selection of config and target, with the commit of the reviewed config if there is one. */
@@ -89,6 +89,8 @@ function configFlags({ flags: { config, target, 'config-ref': given } }: Pick<Ac
 function withoutSecrets({ flags }: ActionInputs, { pullRequest }: WorkflowRun, context: CliContext): string | undefined {
   if (pullRequest === undefined || (!pullRequest.fork && pullRequest.author !== 'dependabot[bot]')) return undefined;
   if ((context.env[tokenVariable(flags, context)] ?? '') !== '') return undefined;
-  const who = pullRequest.fork ? 'comes from a fork, which gets no secrets' : 'comes from Dependabot, which gets no secrets of Actions';
-  return `This pull request ${who}: the manifests were checked, and no gateway was asked. The plan is made after the merge.`;
+  const who = pullRequest.fork
+    ? 'comes from a fork and has no access to secrets'
+    : 'comes from Dependabot and has no access to Actions secrets';
+  return `This pull request ${who}: Ostiary checked the manifests without the gateway. The plan follows after the merge.`;
 }

@@ -24,7 +24,7 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
   if (digest !== digestFromComment && !inputs.overrides) return { inputs };
   if (inputs.token === '') {
     if (digest === digestFromComment)
-      throw new UsageError('digest: comment needs a token to read the comment with', 'leave the input github-token out');
+      throw new UsageError('digest: comment requires a token to read the comment', 'remove the input github-token');
     asking.context.onEvent?.({ diagnostics: [missingToken] });
     return { inputs };
   }
@@ -87,8 +87,8 @@ async function approvedDigest(
 ): Promise<string> {
   const agreed = await findApprovedPlan(github, commentKeyOf(inputs, 'plan'), merged);
   if ('digest' in agreed) return agreed.digest;
-  const message = `no plan was agreed to: ${agreed.reason}`;
-  const hint = 'a plan without changes is applied; for any other, read the plan, then run the workflow with its digest';
+  const message = `no plan was approved: ${agreed.reason}`;
+  const hint = 'Ostiary applies only a plan without changes; for any other, review the plan and run the workflow with its digest';
   context.onEvent?.({ diagnostics: [{ code: 'github/no-agreed-plan', severity: 'warning', message, hint }] });
   return 'none';
 }

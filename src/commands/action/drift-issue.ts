@@ -84,11 +84,11 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, issue);
     const body = adoptionRequest({ adoption, issue, ...placeOf(task) }, stickyLimit);
-    const title = `Accept what was changed by hand on ${labeledName(plan.target.name, task.inputs.label)}`;
+    const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }
   if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return undefined;
-  const why = isDrifted(plan) ? 'There is nothing that manifests could accept' : 'There is no drift any more';
+  const why = isDrifted(plan) ? 'No part of the drift can be accepted into the manifests' : 'The drift is gone';
   await closePullRequest(github, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
   return undefined;
 }
@@ -111,7 +111,7 @@ async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise
     body,
     // Links contain the commit, so the comparison uses the text without links.
     content: driftMarkdown([rest]),
-    label: { name: label, description: 'Changed on the gateway by hand', color: 'd93f0b' },
+    label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
     labels,
     assignees: task.inputs.assignees,
     onChange: changedComment(task, drift),
@@ -144,6 +144,6 @@ function keyOf({ inputs }: ActionTask, { plan: { target } }: Drift): readonly st
 }
 
 function goodbye({ run }: ActionTask, isUndone: boolean): string {
-  const why = isUndone ? 'The drift was undone by' : 'There is no drift any more, as found by';
+  const why = isUndone ? 'The drift was reverted by' : 'The drift is gone, as found by';
   return `${why} [this run](${run.url}).`;
 }

@@ -187,7 +187,7 @@ function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): strin
   const value = given.get('fail-on');
   if (value === undefined) return undefined;
   if (flagInputs['max-risk']?.of.includes(mode) !== true) throw meaningless('fail-on', mode);
-  if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" say the same', 'leave one of them out');
+  if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" have the same meaning', 'remove one of them');
   const [, ...failing] = riskClasses;
   const at = failing.findIndex((one) => one === value);
   if (at === -1) throw wrongInput('fail-on', value, `write one of ${failing.join(', ')}`);
@@ -195,7 +195,7 @@ function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): strin
 }
 
 function meaningless(name: string, mode: ActionMode): UsageError {
-  return new UsageError(`the input "${name}" has no meaning with mode: ${mode}`, 'leave it out');
+  return new UsageError(`the input "${name}" has no effect with mode: ${mode}`, 'remove it');
 }
 
 function truth(name: string, text: string): boolean {
@@ -205,13 +205,13 @@ function truth(name: string, text: string): boolean {
 }
 
 function wrongInput(name: string, text: string, hint: string): UsageError {
-  return new UsageError(text === '' ? `the input "${name}" is missing` : `the input "${name}" cannot be "${text}"`, hint);
+  return new UsageError(text === '' ? `missing required input "${name}"` : `invalid value "${text}" for the input "${name}"`, hint);
 }
 
 function unknownInput(name: string, names: readonly string[]): UsageError {
   const near = suggest(name, names);
-  const hint = near === undefined ? `the inputs are ${names.join(', ')}` : `did you mean "${near}"?`;
-  return new UsageError(`there is no input "${name}"`, hint);
+  const hint = near === undefined ? `inputs: ${names.join(', ')}` : `did you mean "${near}"?`;
+  return new UsageError(`unknown input "${name}"`, hint);
 }
 
 /** Returns the command line of the inputs; a fallback mode uses the inputs that it supports. */

@@ -75,7 +75,7 @@ async function requirePullRequestHead(run: WorkflowRun, { number, head }: PullRe
   }
   const found =
     checkout === undefined
-      ? 'the folder is no git checkout, so it may not be'
+      ? 'the folder is not a git checkout, so it may not contain'
       : `HEAD is ${checkout.head.slice(0, 12)} and does not contain`;
   throw new AppError('github/other-checkout', 3, `${found} commit ${head.slice(0, 12)} of pull request ${number}`, {
     hint: `run the workflow on pull_request instead of ${run.event === 'pull_request' ? 'another checkout' : run.event}, or give actions/checkout ref: refs/pull/${number}/merge and fetch-depth: 0`,
@@ -86,9 +86,9 @@ function refuseUnmerged({ event, pullRequest, proposedFor }: WorkflowRun, mode: 
   if (pullRequest === undefined ? proposedFor === undefined : pullRequest.merged) return;
   const what = pullRequest === undefined ? `the commit of this ${event}` : `pull request ${pullRequest.number} of this ${event}`;
   throw new UsageError(
-    `mode: ${mode} needs a merged commit, and ${what} is not merged`,
+    `mode: ${mode} requires a merged commit, but ${what} is not merged`,
     mode === 'drift'
-      ? 'run it on a schedule, on workflow_dispatch or on push to the branch'
+      ? 'run it on schedule, workflow_dispatch or push to the branch'
       : 'run it on push to the branch, or on a pull request that was closed by its merge',
   );
 }
@@ -98,20 +98,15 @@ function unreviewedCheckout({ mode, configRef }: ActionInputs, run: WorkflowRun,
   const branch = configRef ?? `the default branch ${run.defaultBranch ?? ''}`;
   const message =
     head === undefined
-      ? `mode: ${mode} needs a commit of ${branch}, and the folder is no git checkout`
-      : `mode: ${mode} needs a commit of ${branch}, and HEAD ${head.slice(0, 12)} is not known to be one`;
+      ? `mode: ${mode} needs a commit of ${branch}, but the folder is not a git checkout`
+      : `mode: ${mode} needs a commit of ${branch}, but HEAD ${head.slice(0, 12)} is not known to be one`;
   return new AppError('github/not-reviewed', 3, message, {
-    hint: 'check out that branch with fetch-depth: 0; if commits of another branch count as reviewed, name it: config-ref: origin/BRANCH',
+    hint: 'check out that branch with fetch-depth: 0; if another branch is also reviewed, set config-ref: origin/BRANCH',
   });
 }
 
 function unknownBranch({ event }: WorkflowRun): AppError {
-  return new AppError(
-    'github/not-reviewed',
-    3,
-    `no commit of the default branch is known in this run of ${event}, so no config is reviewed`,
-    {
-      hint: 'check out this repository with fetch-depth: 0, or name the branch: config-ref: origin/BRANCH',
-    },
-  );
+  return new AppError('github/not-reviewed', 3, `this run of ${event} has no commit of the default branch, so it has no reviewed config`, {
+    hint: 'check out this repository with fetch-depth: 0, or set config-ref: origin/BRANCH',
+  });
 }

@@ -32,8 +32,8 @@ export async function commentOnPullRequests(result: ReportedTask): Promise<reado
 export const missingToken: Diagnostic = {
   code: 'github/no-token',
   severity: 'warning',
-  message: 'there is no token to speak to GitHub with',
-  hint: 'leave the input github-token out, or write comment: false and issue: false',
+  message: 'missing GitHub token',
+  hint: 'remove the input github-token, or write comment: false and issue: false',
 };
 
 /** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
@@ -43,7 +43,7 @@ export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]
   } catch (error) {
     if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
     const { code, hint } = error;
-    const message = missing === undefined ? error.message : `${missing} is missing: ${error.message}`;
+    const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
     const [area = '', reason = ''] = code.split('/');
     return [{ code: `${area}/${reason}`, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }];
   }
@@ -130,7 +130,7 @@ function outrun(number: number): Diagnostic {
   return {
     code: 'github/newer-commit',
     severity: 'notice',
-    message: `pull request ${number} has a newer commit, so its comment is left to the run for that one`,
+    message: `pull request ${number} has a newer commit, so the run for that commit updates its comment`,
   };
 }
 

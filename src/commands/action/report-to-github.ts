@@ -116,6 +116,6 @@ function titleOf(task: ActionTask, exitCode: number): string {
   const name = labeledName(target, task.inputs.label).trimStart();
   const whom = name === '' ? '' : ` for ${name}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
-  const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `What drifted is not known${whom}` } as const;
+  const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `Drift could not be checked${whom}` } as const;
   return titles[mode];
 }

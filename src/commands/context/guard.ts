@@ -36,7 +36,7 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return [{ code: `${area}/${reason}`, severity: 'error', message, ...(hint === undefined ? {} : { hint }) }];
 }
 
-const mistake = 'internal error: this is a mistake in ostiary, not in your input';
+const mistake = 'internal error: this is a bug in Ostiary, not in your input';
 
 function report(error: unknown, context: CliContext, flags: OutputFlags): number {
   const { note, errors: terminal } = printerFor(context, flags);
@@ -59,6 +59,6 @@ function report(error: unknown, context: CliContext, flags: OutputFlags): number
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   note(`${mistake}\n${detail.split('\n').map(escapeTerminal).join('\n')}\n`);
-  note('  hint: report it with the command line and this text (look it through for anything private first)\n');
+  note('  hint: report it with the command line and this text (remove private data first)\n');
   return 1;
 }

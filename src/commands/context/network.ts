@@ -30,5 +30,5 @@ function proxyIn(env: CliContext['env'], name: string): string {
   const url = text.includes('://') ? text : `http://${text}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   const variable = env[name] === undefined ? name.toUpperCase() : name;
-  throw new UsageError(`${variable} is not an http or https URL`, 'it looks like http://proxy.example.com:3128');
+  throw new UsageError(`invalid URL in ${variable}: expected http or https`, 'example: http://proxy.example.com:3128');
 }

@@ -23,9 +23,9 @@ function workingFolder(): string {
   try {
     return process.cwd();
   } catch (error) {
-    throw new AppError('cli/working-folder', 3, 'the working folder does not exist any more', {
+    throw new AppError('cli/working-folder', 3, 'the working directory no longer exists', {
       cause: error,
-      hint: 'change to another folder, then run the command again',
+      hint: 'change to another directory and run the command again',
     });
   }
 }

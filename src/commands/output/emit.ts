@@ -111,7 +111,7 @@ export function requireWritable(files: readonly { readonly path: string; readonl
   if (unwritable !== undefined)
     throw new UsageError(
       `the ${unwritable.what ?? 'report'} "${unwritable.path}" cannot be written`,
-      'check that its folder exists and may be written to',
+      'check that its folder exists and is writable',
     );
 }
 

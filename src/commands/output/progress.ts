@@ -37,7 +37,7 @@ export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext):
 /** Prints a line when the signal stops the run; it replaces a progress line. */
 export function announceStop(signal: AbortSignal, flags: OutputFlags, { stderr }: CliContext): void {
   if (flags.quiet) return;
-  const line = 'stopping: what is under way is finished; press Ctrl-C again to end at once\n';
+  const line = 'stopping after the current requests; press Ctrl-C again to stop at once\n';
   signal.addEventListener('abort', () => stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${line}`), { once: true });
 }
 
@@ -119,7 +119,7 @@ export function openApplyJournal(path: string | undefined, context: CliContext):
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       broken = true;
-      context.stderr.write(`warning ${error.code}  ${escapeTerminal(error.message)}; the apply goes on without it\n`);
+      context.stderr.write(`warning ${error.code}  ${escapeTerminal(error.message)}; the apply continues without it\n`);
     }
   };
   const append = (entry: JournalEntry): void => attempt(() => journal?.append(JSON.stringify(entry)));

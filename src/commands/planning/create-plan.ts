@@ -167,7 +167,7 @@ type PlanProject = {
 
 /** Reads everything that a plan needs from files and from git. */
 async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Promise<PlanProject> {
-  if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune goes with all manifests', wholeHint);
+  if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
   const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, flags, context);
@@ -176,7 +176,7 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
   const planBase = await readPlanBase({ config, target, desired, options: flags, context });
   const merged = withAppliedSince(desired, planBase);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
-    throw new UsageError('--prune needs a base: nothing else proves what was ours', baseHint);
+    throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
   return { config, target, diagnostics, blocked, policies, ...merged };
 }
 
@@ -204,7 +204,7 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase): Pick<PlanP
   if (merged.behind.length === 0) return { desired, planBase };
   const count = merged.behind.length;
   const message = `this branch is behind by ${count} merged ${count === 1 ? 'change' : 'changes'}: ${shortList(merged.behind, 5).join(', ')}`;
-  const hint = 'the plan is that of the branch after the merge; update the branch to test them together';
+  const hint = 'the plan shows the branch after the merge; update the branch to test the changes together';
   const behind: Diagnostic = { code: 'git/behind-applied', severity: 'warning', message, hint };
   return {
     desired: merged.desired,
@@ -223,7 +223,7 @@ function olderCommitWarnings({ older }: Pick<PlanBase, 'older'>): readonly Diagn
 /** Refuses to apply an ancestor of the recorded commit. */
 export function olderCommitRefusals({ older }: Pick<PlanBase, 'older'>): readonly Refusal[] {
   if (older === undefined) return [];
-  const hint = 'check out the branch as it is now; to go back for good, revert the commits';
+  const hint = 'check out the current branch; to go back permanently, revert the commits';
   return [{ code: 'git/older-commit', message: older, hint, allowable: true }];
 }
 
@@ -261,8 +261,8 @@ function secretsToRead({ secrets, resource }: CreatePlanFlags): LoadOptions['sec
   return resource === undefined ? 'resolve' : new Set([resource]);
 }
 
-const wholeHint = 'leave out --only, --tag, --exclude and the paths: with a selection nothing counts as removed';
-const baseHint = 'apply once from a commit, so that what was applied is recorded; or name a commit with --base';
+const wholeHint = 'remove --only, --tag, --exclude and the paths: with a selection, no object counts as removed';
+const baseHint = 'apply once from a commit, which records it; or pass --base COMMIT';
 
 /** Warns about a URL of the command line or the environment like about one of the config file. */
 function insecureOverride({ file, override }: ResolvedConfig, target: Target): readonly Diagnostic[] {
@@ -277,7 +277,7 @@ function insecureOverride({ file, override }: ResolvedConfig, target: Target): r
 /** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
 function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
   if (folder === undefined || reason === undefined) return [];
-  const message = `what was verified cannot be kept in "${folder}": ${reason}`;
+  const message = `the cache of verified secrets cannot be written to "${folder}": ${reason}`;
   return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan reads the secrets again' }];
 }
 
@@ -291,8 +291,8 @@ function unusedAllowances(allowed: readonly Allowance[], { allowed: used }: Plan
   return [...unused].map((code) => ({
     code: 'plan/allow-unused',
     severity: 'notice',
-    message: `--allow ${code} overrides nothing in this plan`,
-    hint: 'leave it out, or check the code',
+    message: `--allow ${code} has no effect: the plan has no such refusal`,
+    hint: 'remove it, or check the code',
   }));
 }
 

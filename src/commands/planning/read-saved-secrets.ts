@@ -65,12 +65,12 @@ function objectReader({ resources }: LiveState, gateway: Gateway): (id: string) 
 }
 
 function otherSource(id: ResourceId, path: Pointer, source: string): Refusal {
-  const message = `the plan takes ${path} from ${source}, and the manifests do not`;
+  const message = `the plan reads ${path} from ${source}, but the manifests do not`;
   return { ...savedPlanRefusal('plan/other-manifests', message, 'plan again'), resource: id };
 }
 
 function unreadableSecret(id: ResourceId, path: Pointer, source: string): Refusal {
-  const message = `${path} is to be that of ${source.slice(fromLive.length)}, which cannot be read any more`;
+  const message = `${path} is copied from ${source.slice(fromLive.length)}, which can no longer be read`;
   return { ...savedPlanRefusal('plan/moved', message, 'plan again, with every secret in the manifest'), resource: id };
 }
 

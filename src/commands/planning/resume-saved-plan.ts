@@ -113,14 +113,12 @@ function requireNoPlanOptions(flags: ApplyFlags): void {
     const value = flags[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined;
   });
-  if (given !== undefined)
-    throw new UsageError(`--${given} does not go with --plan: the plan says what is done`, `give it to ostiary plan`);
+  if (given !== undefined) throw new UsageError(`--${given} cannot be combined with --plan`, `give it to ostiary plan`);
 }
 
 /** Throws UsageError for paths that select manifests. Without a config file, paths name the folders of the manifests. */
 function requireNoPaths({ file }: ResolvedConfig, { paths }: ApplyFlags): void {
-  if (file !== undefined && paths.length > 0)
-    throw new UsageError('paths do not go with --plan: the plan says what is done', 'give them to ostiary plan');
+  if (file !== undefined && paths.length > 0) throw new UsageError('paths cannot be combined with --plan', 'pass them to ostiary plan');
 }
 
 function readSavedPlan(path: string, context: CliContext): SavedPlan {

@@ -47,6 +47,6 @@ export async function rootCommitsOf({ root }: ResolvedConfig, context: CliContex
 }
 
 function tooLarge(text: string): InputError['diagnostics'][number] {
-  const message = `the plan has ${text.length} characters, and apply reads at most ${longestPlan}`;
+  const message = `the saved plan would have ${text.length} characters, more than the ${longestPlan} that apply reads`;
   return { code: 'plan/broken-file', severity: 'error', message, hint: 'plan and apply a part of it at a time, with --only' };
 }

@@ -90,10 +90,10 @@ export async function checkLivePolicies(
   const [isReverted, isApplied, isBoth] = [fixedBy(revertHeld(plan)), fixedBy(whole), fixedBy(revertHeld(whole))];
   const remedyFor = (finding: PolicyFinding): string | undefined => {
     if (isReverted(finding))
-      return `only the live state is against the policy; ostiary drift --revert${isApplied(finding) ? ', or the next apply,' : ''} undoes the drift`;
-    if (isApplied(finding)) return 'only the live state is against the policy; ostiary apply makes the pending changes, which fix it';
+      return `only the live state violates the policy; ostiary drift --revert${isApplied(finding) ? ', or the next apply,' : ''} undoes the drift`;
+    if (isApplied(finding)) return 'only the live state violates the policy; ostiary apply makes the pending changes, which fix it';
     if (isBoth(finding))
-      return `only the live state is against the policy; ostiary apply --revert ${finding.connection} makes the pending changes, and undoes the drift`;
+      return `only the live state violates the policy; ostiary apply --revert ${finding.connection} makes the pending changes, and undoes the drift`;
     return undefined;
   };
   const found = [...findings.map((one) => namingConnection(policyDiagnostic(one, remedyFor(one)))), ...checked.diagnostics];
@@ -126,6 +126,6 @@ function deferredNotice(unevaluated: readonly PolicyFinding[]): Diagnostic {
   const connections = new Set(unevaluated.map(({ connection }) => connection)).size;
   const policies = [...new Set(unevaluated.map(({ policy }) => policy))];
   const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
-  const message = `only the gateway can tell whether ${connections} connection${connections === 1 ? ' does' : 's do'} as policies ask: ${shown}`;
-  return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan answers it' };
+  const message = `policies over ${connections} connection${connections === 1 ? '' : 's'} need values that only the gateway has: ${shown}`;
+  return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan evaluates them' };
 }

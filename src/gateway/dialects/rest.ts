@@ -79,8 +79,8 @@ export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, grou
   return ['reviewers', 'force_approve_groups'].flatMap((field) =>
     asArray(write.spec[field]).flatMap((group) => {
       if (typeof group !== 'string' || known.has(group) || !write.resource.stated.has(field)) return [];
-      const message = `the gateway knows no group "${group}"`;
-      const hint = 'nobody is in it, so nobody can approve';
+      const message = `unknown group "${group}" on the gateway`;
+      const hint = 'the group has no members, so it cannot approve';
       return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
     }),
   );
@@ -141,11 +141,11 @@ export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): read
   ];
   return texts.flatMap(([at, value]) => {
     if (containsText(value, (text) => text.includes('\0'))) {
-      const message = 'a text holds the character U+0000, which the gateway cannot store';
-      return [diagnosticAt(write, at, { code, message, hint: 'take \\0 out of the text' })];
+      const message = 'the text contains the character U+0000, which the gateway cannot store';
+      return [diagnosticAt(write, at, { code, message, hint: 'remove \\0 from the text' })];
     }
     if (!containsText(value, (text) => halfSurrogatePair.test(text))) return [];
-    const message = 'a text holds half of a surrogate pair, which is no character';
+    const message = 'the text contains half of a surrogate pair, which is not a character';
     return [diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
   });
 }
@@ -178,7 +178,7 @@ export function namesOnlyPredecessor(names: readonly unknown[], { id, predecesso
 
 /** Returns the reference for things that the gateway does not show to this token: they may name the predecessor. */
 export function unreadableReference(sort: string, replacement: ConnectionReplacement): OutsideReference {
-  return replacementReference(replacement, { sort, how: 'the gateway does not show them to this token' });
+  return replacementReference(replacement, { sort, how: 'the token cannot see them' });
 }
 
 /** Returns the reference of something that names the predecessor. */

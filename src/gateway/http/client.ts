@@ -188,6 +188,7 @@ function redirectWithinOrigin(url: string, response: RawResponse): string | unde
 function checkToken(token: string): string {
   const trimmed = token.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return trimmed;
-  const words = trimmed === '' ? 'the token is empty' : 'the token holds a space, a line break or a character that no header can carry';
-  throw new AppError('api/bad-token', 4, words, { hint: 'check the environment variable that the token comes from' });
+  const words =
+    trimmed === '' ? 'the token is empty' : 'the token contains a space, a line break or a character that is invalid in an HTTP header';
+  throw new AppError('api/bad-token', 4, words, { hint: 'check the environment variable that contains the token' });
 }

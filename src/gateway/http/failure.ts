@@ -48,8 +48,8 @@ export function statusFailure(context: RequestContext, response: RawResponse): R
 export function unreadableFailure(context: RequestContext, response: RawResponse): RequestFailure {
   const type = makePrintable(response.header('content-type') ?? '', context.secrets) ?? '';
   const start = quoteText(response.text.trim().slice(0, 80), context.secrets);
-  const words = start === '' ? 'an empty answer' : `an answer that is not JSON${type === '' ? '' : ` but ${type}`}: ${start}`;
-  const hint = 'something else than the gateway answers there, such as a login page or a proxy; the url must be the root of its API';
+  const words = start === '' ? 'an empty response' : `a response that is not JSON${type === '' ? '' : ` but ${type}`}: ${start}`;
+  const hint = 'check that the URL is the root of the gateway’s API, not a login page or a proxy';
   return {
     message: `the gateway sent ${words}`,
     failure: {
@@ -68,20 +68,25 @@ type StatusMeaning = { readonly code: ApiFailure['code']; readonly words: string
 function meaningOf(context: RequestContext, response: RawResponse): StatusMeaning {
   const { status } = response;
   if (status >= 300 && status < 400) return redirectMeaning(context, response);
-  if (status >= 500) return { code: 'api/server-error', words: 'the gateway failed', hint: 'look into its log, or try again later' };
+  if (status >= 500)
+    return { code: 'api/server-error', words: 'the gateway failed', hint: 'check the log of the gateway, or try again later' };
   const known: Readonly<Record<number, StatusMeaning>> = {
     401: {
       code: 'api/unauthorized',
-      words: 'the gateway does not accept the token',
-      hint: 'check that the token is whole, not revoked, and made for this gateway',
+      words: 'the gateway rejected the token',
+      hint: 'check that the token is complete, valid and issued by this gateway',
     },
-    403: { code: 'api/forbidden', words: 'the token may not do this', hint: 'use a key with the role admin, or auditor to read only' },
-    404: { code: 'api/not-found', words: 'there is no such thing on the gateway' },
-    409: { code: 'api/conflict', words: 'the gateway refuses, because it conflicts with what is there' },
-    412: { code: 'api/moved', words: 'somebody changed it since it was read', hint: 'plan again' },
-    429: { code: 'api/rate-limited', words: 'the gateway asks for fewer requests', hint: 'try again later' },
+    403: {
+      code: 'api/forbidden',
+      words: 'the token lacks permission',
+      hint: 'use a key with the role admin, or auditor for read-only commands',
+    },
+    404: { code: 'api/not-found', words: 'the gateway has no such object' },
+    409: { code: 'api/conflict', words: 'the gateway rejected the request because of a conflict' },
+    412: { code: 'api/moved', words: 'the object changed after Ostiary read it', hint: 'plan again' },
+    429: { code: 'api/rate-limited', words: 'the gateway limits the request rate', hint: 'try again later' },
   };
-  return known[status] ?? { code: 'api/refused', words: 'the gateway refuses the request' };
+  return known[status] ?? { code: 'api/refused', words: 'the gateway rejected the request' };
 }
 
 function redirectMeaning(context: RequestContext, response: RawResponse): StatusMeaning {
@@ -90,8 +95,8 @@ function redirectMeaning(context: RequestContext, response: RawResponse): Status
   const shown = resolved === undefined ? 'nowhere' : makePrintable(`${resolved.origin}${resolved.pathname}`, context.secrets);
   return {
     code: 'api/redirected',
-    words: `the gateway redirects to ${shown ?? 'an address that may contain a secret'}, which is not followed`,
-    hint: 'give the final address of the API as the url',
+    words: `the gateway redirects to ${shown ?? 'an address that may contain a secret'}, and Ostiary does not follow redirects`,
+    hint: 'use the final URL of the API',
   };
 }
 
@@ -166,20 +171,31 @@ function describeNetworkError(
     makePrintable(error instanceof Error ? error.message : String(error), context.secrets) ?? 'the reason may contain a secret';
   const detail = code === '' ? reason : code;
   if (code === proxyFailedCode)
-    return describe(`the proxy makes no connection to ${host} (${reason})`, 'api/proxy', 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
+    return describe(`the proxy cannot connect to ${host} (${reason})`, 'api/proxy', 'check HTTPS_PROXY, HTTP_PROXY and NO_PROXY');
   if (error instanceof Error && error.name === 'AbortError') return describe('the request was interrupted', 'api/aborted');
   if (timeoutCodes.has(code))
-    return describe(`${host} does not answer in time (${detail})`, 'api/timeout', 'is the gateway up, and does a firewall stand between?');
-  if (code === 'ENOTFOUND')
-    return describe(`the host name ${host} cannot be found`, 'api/unreachable', 'check the url for a slip, and the network');
+    return describe(
+      `timeout: no response from ${host} (${detail})`,
+      'api/timeout',
+      'check that the gateway is running and that no firewall blocks the connection',
+    );
+  if (code === 'ENOTFOUND') return describe(`unknown host ${host}`, 'api/unreachable', 'check the URL for typos, and the network');
   if (code === 'ECONNREFUSED')
-    return describe(`nothing listens on ${host}`, 'api/unreachable', 'is the gateway running, and is the port right?');
+    return describe(`connection refused by ${host}`, 'api/unreachable', 'check that the gateway is running and that the port is correct');
   if (code === tooLargeCode)
-    return describe(`the answer is too large (${reason})`, 'api/too-large', 'is this the root of a gateway’s API?');
+    return describe(`the answer is too large (${reason})`, 'api/too-large', 'check that the URL is the root of a gateway’s API');
   if (error instanceof Error && error.name === 'HTTPParserError')
-    return describe(`${host} does not speak HTTP (${detail})`, 'api/unreachable', 'check the port, and whether it wants https');
-  if (isTls(code)) return describe(`no secure connection to ${host}: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
-  return describe(`the connection to ${host} broke (${detail})`, 'api/unreachable', 'look whether the gateway is up, then run plan again');
+    return describe(
+      `${host} did not respond with HTTP (${detail})`,
+      'api/unreachable',
+      'check the port, and whether the gateway requires https',
+    );
+  if (isTls(code)) return describe(`TLS connection to ${host} failed: ${tlsWords(code)} (${detail})`, 'api/tls', tlsHint(code));
+  return describe(
+    `the connection to ${host} was lost (${detail})`,
+    'api/unreachable',
+    'check that the gateway is running, then plan again',
+  );
 }
 
 function isTls(code: string): boolean {
@@ -191,16 +207,16 @@ function tlsWords(code: string): string {
   if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another name';
   if (code.includes('SELF_SIGNED')) return 'its certificate is self-signed';
-  if (code.startsWith('UNABLE_TO_')) return 'nobody we trust has signed its certificate';
+  if (code.startsWith('UNABLE_TO_')) return 'its certificate is not signed by a trusted authority';
   return 'the TLS handshake failed';
 }
 
 function tlsHint(code: string): string {
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
-    return 'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the name that the certificate is made for';
+    return 'set NODE_EXTRA_CA_CERTS to the certificate file of its authority';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use the host name of the certificate';
   if (code.startsWith('CERT_')) return 'renew the certificate, and check the clock of this machine';
-  return 'is it http instead of https, or does a proxy stand between?';
+  return 'check whether the URL needs http instead of https, or a proxy intercepts the connection';
 }
 
 function failureFields(

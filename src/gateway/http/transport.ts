@@ -136,7 +136,7 @@ async function* readChunks(body: AsyncIterable<Uint8Array>, maxBytes: number, mi
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
-    if (performance.now() - began > milliseconds) throw Object.assign(new Error('the answer has no end'), { code: 'ETIMEDOUT' });
+    if (performance.now() - began > milliseconds) throw Object.assign(new Error('the response did not end'), { code: 'ETIMEDOUT' });
     yield chunk;
   }
 }

@@ -162,13 +162,13 @@ function incompleteView(url: string, role: string | undefined): Diagnostic {
   return {
     code: 'api/list-not-whole',
     severity: 'error',
-    message: `${url}: the token's role ${role ?? ''} may not see everything, so nothing can be concluded from what is missing`,
-    hint: 'use a key with the role admin, or auditor to read only',
+    message: `${url}: the token's role ${role ?? ''} cannot see all objects, so missing objects prove nothing`,
+    hint: 'use a key with the role admin, or auditor for read-only commands',
   };
 }
 
 function unexpectedShape(url: string): ApiError {
-  return new ApiError('the answer is not what the interface describes', {
+  return new ApiError('the response does not match the interface of the gateway', {
     code: 'api/unexpected-shape',
     method: 'GET',
     url,

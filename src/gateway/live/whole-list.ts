@@ -46,13 +46,10 @@ export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<W
 
 /** The hint for answers of another shape. */
 export const dialectHint =
-  'is the url the root of a gateway’s API? If the gateway cannot be recognized, set dialect: interface or hoop in the config';
+  'check that the URL is the root of a gateway’s API; if the gateway is not recognized, set dialect: interface or hoop in the config';
 
 function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
-  const hint =
-    code === 'api/list-not-whole'
-      ? 'nothing can be concluded from a list with holes; run again when no other writes are in progress'
-      : dialectHint;
+  const hint = code === 'api/list-not-whole' ? 'run again when no other writes are in progress' : dialectHint;
   return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
 }
 
@@ -60,7 +57,7 @@ async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   const { list } = read;
   if (list.paged === true) return readPages(read);
   const first = list.rows(await read.fetch(list.path));
-  if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the answer is neither a list nor one page of a list' };
+  if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the response is neither a list nor a page of a list' };
   if (first.page === undefined || first.rows.length === first.page.total) return checkRows(read, first.rows);
   return readPages(read);
 }
@@ -72,7 +69,7 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   if (first?.page === undefined) return missingPage(1);
   const { total } = first.page;
   // The first page is full unless it is the only one.
-  if (total > maxEntries) return notWhole(`the gateway announces ${total} entries, and Ostiary reads at most ${maxEntries}`);
+  if (total > maxEntries) return notWhole(`the gateway reports ${total} entries, more than the ${maxEntries} that Ostiary reads`);
   const last = first.rows.length === 0 ? 1 : Math.ceil(total / first.rows.length);
   const parts: (ListRows | undefined)[] = [first];
   if (last > maxPages) return notWhole(`the gateway announces ${last} pages, and Ostiary reads at most ${maxPages}`);
@@ -87,12 +84,12 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   for (const [index, part] of parts.entries()) {
     const number = index + 1;
     if (part?.page === undefined) return missingPage(number);
-    if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} while it was read`);
-    if (part.page.number !== number) return notWhole(`page ${part.page.number} came instead of page ${number}`);
-    if (part.rows.length === 0 && rows.length < total) return notWhole(`only ${rows.length} of ${total} entries came`);
+    if (part.page.total !== total) return notWhole(`the total changed from ${total} to ${part.page.total} during the read`);
+    if (part.page.number !== number) return notWhole(`received page ${part.page.number} instead of page ${number}`);
+    if (part.rows.length === 0 && rows.length < total) return notWhole(`received only ${rows.length} of ${total} entries`);
     appendAll(rows, part.rows);
   }
-  return rows.length === total ? checkRows(read, rows) : notWhole(`${rows.length} entries came, but the total is ${total}`);
+  return rows.length === total ? checkRows(read, rows) : notWhole(`received ${rows.length} entries, but the total is ${total}`);
 }
 
 async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number, memory: MemoryBudget): Promise<ListRows | undefined> {
@@ -100,7 +97,7 @@ async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number, mem
 }
 
 function missingPage(number: number): ListAttempt<never> {
-  return { code: 'api/unexpected-shape', problem: `page ${number} is not one page of a list` };
+  return { code: 'api/unexpected-shape', problem: `page ${number} is not a page of a list` };
 }
 
 function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAttempt<Id> {
@@ -109,19 +106,19 @@ function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAtte
     const uid = isObject(entry) ? read.uidOf(entry) : undefined;
     const id = isObject(entry) ? read.idOf(entry) : undefined;
     if (!isObject(entry) || uid === undefined || id === undefined) {
-      return { code: 'api/unexpected-shape', problem: `entry ${listing.entries.length + 1} of the list has no id or no name` };
+      return { code: 'api/unexpected-shape', problem: `entry ${listing.entries.length + 1} of the list has no ID or no name` };
     }
     listing.entries.push(entry);
     listing.ids.set(uid, id);
     listing.uids.set(id, uid);
   }
-  if (listing.ids.size < rows.length) return notWhole('the same id came twice');
-  if (listing.uids.size < rows.length && read.namesakes !== true) return notWhole('the same name came twice');
+  if (listing.ids.size < rows.length) return notWhole('duplicate ID');
+  if (listing.uids.size < rows.length && read.namesakes !== true) return notWhole('duplicate name');
   return listing;
 }
 
 function notWhole(problem: string): ListAttempt<never> {
-  return { code: 'api/list-not-whole', problem: `the list is not whole: ${problem}` };
+  return { code: 'api/list-not-whole', problem: `incomplete listing: ${problem}` };
 }
 
 /** Returns what fetches a list, or a page of it: null where a 404 means an empty list; it throws an ApiError for any other 404. */
@@ -138,7 +135,7 @@ export function listFetcher(session: Pick<GatewaySession, 'client' | 'url'>, lis
       status,
       retryable: false,
       ambiguous: false,
-      hint: `is ${session.url} the root of the gateway’s API? It may need a path such as /api`,
+      hint: `check that ${session.url} is the root of the gateway’s API; it may need a path such as /api`,
     });
   };
 }

@@ -196,7 +196,7 @@ async function requestObject(session: GatewaySession, request: HttpRequest): Pro
 }
 
 function unexpectedShape(url: string, method: string): never {
-  throw new ApiError('the answer is not what the interface describes', {
+  throw new ApiError('the response does not match the interface of the gateway', {
     code: 'api/unexpected-shape',
     method,
     url,
@@ -207,7 +207,7 @@ function unexpectedShape(url: string, method: string): never {
 }
 
 function partialResult(text: string, url: string): Diagnostic {
-  return { code: 'api/partial', severity: 'warning', message: `${url} could not tell everything: ${text}` };
+  return { code: 'api/partial', severity: 'warning', message: `${url}: incomplete result: ${text}` };
 }
 
 const pageSize = 100;

@@ -111,19 +111,19 @@ function wireSecretMap(rule: FieldRule, request: WriteRequest, writing: WriteCon
 }
 
 function wouldLoseSecret(id: ResourceId, path: Pointer): AppError {
-  return new AppError('plan/would-lose-secret', 6, `${id}: the update would wipe ${path}, whose value this token may not see`, {
-    hint: 'use a key with the role admin, or give every secret in the manifest',
+  return new AppError('plan/would-lose-secret', 6, `${id}: the update would delete ${path}, whose value this token cannot see`, {
+    hint: 'use a key with the role admin, or set every secret in the manifest',
   });
 }
 
 function unknownReference(end: ResourceId, request: WriteRequest, { method, url }: WriteContext): ApiError {
-  return new ApiError(`${request.id} refers to ${end}, which the gateway does not have`, {
+  return new ApiError(`${request.id} refers to ${end}, which does not exist on the gateway`, {
     code: 'api/unknown-reference',
     method,
     url,
     retryable: false,
     ambiguous: false,
-    hint: 'if it was just created or renamed, plan again; agents need their id where the gateway cannot list them',
+    hint: 'if it was just created or renamed, plan again; use the ID of an agent if the gateway cannot list agents',
   });
 }
 

@@ -158,7 +158,7 @@ function refusedBeforeSending(message: string, failure: Pick<ApiFailure, 'code' 
 }
 
 function unreadableWrite(context: GatewayContext, path: string): ApiError {
-  return new ApiError('the write was answered, yet nothing of it can be read back', {
+  return new ApiError('the gateway accepted the write, but reading it back found nothing', {
     code: 'api/unexpected-shape',
     method: 'GET',
     url: `${context.url}${path}`,

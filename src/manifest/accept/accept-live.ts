@@ -62,7 +62,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
   const reported: Diagnostic[] = found.removed.map(({ id, at }) => ({
     code: 'adopt/removed',
     severity: 'warning',
-    message: `${id} was deleted on the gateway; its manifest stays`,
+    message: `${id} was deleted outside Ostiary; its manifest is kept`,
     hint: 'delete the manifest, or let apply create the object again',
     resource: id,
     ...(at === undefined ? {} : { at }),
@@ -118,8 +118,7 @@ function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): Acc
   const failures = new Map(findMismatches(load.registry, desired, value, wanted));
   const edged = wanted.filter(({ is }) => is === 'edge');
   if (hasOtherEdges)
-    for (const one of edged.length > 0 ? edged : wanted)
-      failures.set(one, 'the manifests would not declare exactly the edges that are live');
+    for (const one of edged.length > 0 ? edged : wanted) failures.set(one, 'the manifests would not declare exactly the live attachments');
   return { texts: byEdges.texts, failures };
 }
 
@@ -178,13 +177,13 @@ function listChangedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): 
 
 function impossibleDiagnostic(one: LiveDifference, why: string, desired: DesiredState): Diagnostic {
   const id = one.is === 'field' ? one.id : one.ends.rule;
-  const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the edge between ${one.ends.rule} and ${one.ends.connection}`;
+  const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the attachment of ${one.ends.rule} to ${one.ends.connection}`;
   const at = one.is === 'field' ? one.field.at : desired.resources.find((resource) => resource.id === id)?.locate('');
   return {
     code: 'adopt/impossible',
     severity: 'warning',
-    message: `the manifests cannot take over ${what}: ${why}`,
-    hint: 'change the manifest by hand, or the gateway',
+    message: `the manifests cannot accept ${what}: ${why}`,
+    hint: 'edit the manifest, or change the gateway',
     resource: id,
     ...(at === undefined ? {} : { at }),
   };

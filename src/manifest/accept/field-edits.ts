@@ -75,7 +75,7 @@ export function createFieldEdits(
   { path, before }: FieldChange,
   spec: JsonObject,
 ): readonly LayerEdit[] | UneditableField {
-  if ('unknown' in before) return { reason: 'the value that is live cannot be seen' };
+  if ('unknown' in before) return { reason: 'the token cannot see the live value' };
   const tokens = tokensOf(path);
   const { rules, rest } = findRules(manifest.view.kind.fields, tokens);
   const rule = rules.at(-1);

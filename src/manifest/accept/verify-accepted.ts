@@ -86,9 +86,9 @@ export function findMismatches(
     }
     const wished = createExpectedSpec(kind, before, group);
     const wrong = group.filter(({ field }) => !isStated(kind, after, field, wished));
-    for (const one of wrong) failures.set(one, 'a manifest cannot say what is live there');
+    for (const one of wrong) failures.set(one, 'a manifest cannot declare the live value');
     if (wrong.length > 0 || kind.fields.every((field) => isSame(field, after, wished))) continue;
-    for (const one of group) failures.set(one, 'the manifest would say something else, too');
+    for (const one of group) failures.set(one, 'the manifest would also declare something else');
   }
   return failures;
 }

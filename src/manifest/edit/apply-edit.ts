@@ -36,7 +36,7 @@ export function unsafeEdit({ path }: DocumentEdit, reason: string): DocumentDiag
     code: 'edit/unsafe',
     severity: 'error',
     message: `${place} is not edited: ${reason}`,
-    hint: 'change the file by hand',
+    hint: 'edit the file',
     pointer: path,
     part: 'key',
   };

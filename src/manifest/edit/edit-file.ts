@@ -76,7 +76,7 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
   if (plans.size === 0) return { text: file.text };
   for (const literals of [true, false]) {
     const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
-    if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between what goes would go along');
+    if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between the removed lines would be lost');
     const text = applySplices(source, splices);
     if (readsAsPlanned({ path: file.path, text }, documents, plans)) return { text };
   }

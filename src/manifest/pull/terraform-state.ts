@@ -46,28 +46,28 @@ export function readTerraformState(file: SourceFile, provider: TerraformProvider
 
 type StateProblem = { readonly message: string; readonly hint: string };
 
-const pullHint = 'give what "terraform state pull" or "tofu state pull" prints';
-const notJson: StateProblem = { message: 'it is no JSON', hint: pullHint };
+const pullHint = 'pass the output of "terraform state pull" or "tofu state pull"';
+const notJson: StateProblem = { message: 'it is not JSON', hint: pullHint };
 const unknownAddress: StateProblem = {
-  message: 'it names a resource in a way that Terraform never does',
-  hint: 'is the file as Terraform wrote it?',
+  message: 'a resource has an invalid address',
+  hint: 'check that the file is unchanged since Terraform wrote it',
 };
 
 function nothingOwned(name: string): StateProblem {
-  return { message: `it owns nothing by the provider "${name}"`, hint: 'is it the state of the right configuration?' };
+  return { message: `it contains no resources of the provider "${name}"`, hint: 'check that it is the state of the right configuration' };
 }
 
 function checkFormat(state: JsonObject): StateProblem | undefined {
   if (state['encrypted_data'] !== undefined) return { message: 'it is encrypted', hint: pullHint };
-  if (state['format_version'] !== undefined) return { message: 'it is what "show -json" prints, not a state', hint: pullHint };
+  if (state['format_version'] !== undefined) return { message: 'it is the output of "show -json", not a state', hint: pullHint };
   const { version } = state;
-  if (typeof version !== 'number') return { message: 'it is no state of Terraform', hint: pullHint };
+  if (typeof version !== 'number') return { message: 'it is not a Terraform state', hint: pullHint };
   if (version < 4)
     return {
-      message: `it is a state of version ${version}, and 4 is read`,
-      hint: 'run any Terraform from 0.12 on once; it writes version 4',
+      message: `it has state version ${version}; Ostiary reads version 4`,
+      hint: 'run Terraform 0.12 or later once; it writes version 4',
     };
-  if (version > 4) return { message: `it is a state of version ${version}, and 4 is read`, hint: 'a later Ostiary may read it' };
+  if (version > 4) return { message: `it has state version ${version}; Ostiary reads version 4`, hint: 'use a newer version of Ostiary' };
   return Array.isArray(state['resources']) ? undefined : { message: 'it has no list of resources', hint: pullHint };
 }
 
@@ -156,7 +156,7 @@ export function matchState(objects: readonly StateObject[], live: readonly LiveR
 }
 
 /**
- * Splits the objects of a state into those that Terraform may forget because they have a manifest, those that are gone,
+ * Splits the objects of a state into those that Terraform can forget because they have a manifest, those that are gone,
  * and those that stay. A removed block names all instances of a resource, so an instance that stays keeps the others.
  */
 export function handOverState(
@@ -175,7 +175,7 @@ export function handOverState(
     gone: gone.map(toOwned),
     kept: [
       ...removeDoubles(objects).flatMap((one) => toKept(one, stays.get(one.address))),
-      ...siblings.map((one) => ({ ...toOwned(one), reason: 'it has a manifest now, but another instance of its resource stays' })),
+      ...siblings.map((one) => ({ ...toOwned(one), reason: 'it has a manifest now, but another instance of its resource remains' })),
     ],
     blocks: [...new Set(taken.map(({ block }) => block))].toSorted(),
   };
@@ -192,7 +192,7 @@ function findReasonToStay(
   reasons: ReadonlyMap<ResourceId, string>,
 ): readonly (readonly [string, string])[] {
   if (deposed === true) return [[address, 'it is being replaced: let Terraform finish first']];
-  if (kind === undefined) return [[address, 'no manifest stands for this type']];
+  if (kind === undefined) return [[address, 'manifests do not support this type']];
   if (id === undefined && live === undefined) return [[address, 'the state does not name it']];
   return live === undefined || declared.has(live) ? [] : [[address, reasons.get(live) ?? 'it has no manifest']];
 }

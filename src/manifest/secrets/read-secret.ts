@@ -54,7 +54,7 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
     const hidden = looksLikeCredential(key) || text.startsWith('$');
     const forms = hidden
       ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
-      : `write ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
+      : `use ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
     const hint = meant ?? forms;
     return createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint);
   }
@@ -72,7 +72,7 @@ function readReference(text: string, prefix: string, place: SecretSlot): SecretR
   }
   const parts = text.slice(prefix.length).split(':');
   if (parts.some((part) => part === '' || /\s/.test(part)) || (parts.length < 2 && !single.includes(prefix))) {
-    const message = `the reference of "${formatPlace(slotTokens(place))}" is not whole`;
+    const message = `the reference of "${formatPlace(slotTokens(place))}" is incomplete`;
     return createFailure('secret/bad-reference', place, message, `write ${prefix}NAME:KEY`);
   }
   return { secret: seal(`reference:${text}`, text), problems: none };
@@ -112,7 +112,7 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
       'secret/not-text',
       place,
       `the value of "${formatPlace(slotTokens(place))}" is not UTF-8 text`,
-      'the gateway takes text here',
+      'the gateway requires text here',
     );
   return { secret: seal(source, wire), problems: none };
 }
@@ -132,11 +132,11 @@ function checkPath(path: string, at: () => readonly string[]): DocumentDiagnosti
       'secret/file-outside',
       at(),
       `"${path}" is not a path below the root`,
-      'name a file of the repository with /, without ..',
+      'use the path of a file in the repository, with / and without ..',
     );
   }
   if (!parts.some((part) => part.startsWith('.') && part !== '.')) return undefined;
-  return createError('secret/file-hidden', at(), `"${path}" begins with a dot somewhere`, 'move the file where everybody sees it');
+  return createError('secret/file-hidden', at(), `"${path}" has a part that begins with a dot`, 'move the file to a visible folder');
 }
 
 function unresolvedDiagnostics(
@@ -152,7 +152,7 @@ function unresolvedDiagnostics(
         'secret/unreadable-file',
         at,
         `"${notation.path}" ${empty ? 'is empty' : 'cannot be read'}`,
-        'the file must be there and hold the value',
+        'the file must exist and contain the value',
       ),
     ];
   }
@@ -164,8 +164,8 @@ function unresolvedDiagnostics(
 
 function warnOfInlineCredential(text: string, place: SecretSlot): readonly DocumentDiagnostic[] {
   if (!looksLikeCredential(slotKey(place)) && !holdsCredential(text)) return none;
-  const message = `"${formatPlace(slotTokens(place))}" looks like a credential and its value stands in the file`;
-  const hint = 'take it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
+  const message = `"${formatPlace(slotTokens(place))}" looks like a credential, but the manifest contains its value`;
+  const hint = 'read it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
   return [{ code: 'secret/inline', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint }];
 }
 
@@ -175,8 +175,8 @@ function holdsCredential(text: string): boolean {
 }
 
 function looksPlain(place: SecretSlot): DocumentDiagnostic {
-  const message = `"${formatPlace(slotTokens(place))}" is valid base64, but of unreadable bytes`;
-  const hint = `where the text itself is the value, write ${slotKey(place)}: { value: … }`;
+  const message = `"${formatPlace(slotTokens(place))}" is valid base64 but does not decode to text`;
+  const hint = `if the text itself is the value, use ${slotKey(place)}: { value: … }`;
   return { code: 'secret/looks-plain', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint };
 }
 

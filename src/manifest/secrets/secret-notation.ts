@@ -70,7 +70,7 @@ export function describeInvalidSecret(
   if (value === null && mode === 'base64') return wrong(`"${name}" is null, not a secret`, nullKeyHint);
   if (!isObject(value))
     return wrong(`"${name}" is ${mode === 'plain' && typeof value === 'string' ? 'a bare text' : describeType(value)}, not a secret`);
-  if (hint !== undefined) return wrong(`"${name}" has not the form of a secret's source`);
+  if (hint !== undefined) return wrong(`"${name}" is not a valid source of a secret`);
   return wrong(...describeInvalidMap(name, value, forms));
 }
 
@@ -85,16 +85,13 @@ function describeInvalidMap(name: string, value: JsonObject, forms: string): rea
     const shown = near === forms ? 'a key' : `"${stranger}"`;
     return [`${shown} is not a field of the secret "${name}"`, near];
   }
-  if (keys.length > 1) return [`"${name}" has ${keys.join(' and ')}; a secret has one of them`, forms];
+  if (keys.length > 1) return [`"${name}" has ${keys.join(' and ')}; a secret has only one of them`, forms];
   if ('value' in value) return [`the value of "${name}" is ${describeType(value['value'])}, not a text`, 'put it in quotes'];
-  if ('keep' in value) return [`keep of "${name}" can only be true`, forms];
+  if ('keep' in value) return [`keep of "${name}" must be true`, forms];
   const from = value['valueFrom'];
   if (!isObject(from))
     return [`valueFrom of "${name}" is not a map`, 'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }'];
-  return [
-    `valueFrom of "${name}" has neither env nor file alone`,
-    'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }',
-  ];
+  return [`valueFrom of "${name}" must have either env or file`, 'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }'];
 }
 
 function notationsHint(key: string): string {

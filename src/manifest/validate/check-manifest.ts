@@ -38,9 +38,9 @@ function findDuplicateEntries(key: string, entries: readonly Json[], place: read
       seen.add(name);
       return [];
     }
-    const message = `${quoteValue(name)} is the ${key} of two entries of ${formatPlace(place)}`;
+    const message = `duplicate ${key} ${quoteValue(name)} in ${formatPlace(place)}`;
     const at = pointer(...place, String(index), key);
-    return [{ code: 'manifest/duplicate-entry', severity: 'error', pointer: at, message, hint: `give each entry a ${key} of its own` }];
+    return [{ code: 'manifest/duplicate-entry', severity: 'error', pointer: at, message, hint: `give each entry a unique ${key}` }];
   });
 }
 
@@ -55,18 +55,18 @@ function checkIgnoredPath({ view }: Manifest, path: string, index: number): read
   if (!names.includes(first)) {
     const field = fieldNodes(findNode(view.kind.schema, ['spec']) ?? {})[first];
     if (readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-read-only') !== undefined) {
-      return wrong(`"${path}" is read-only and never compared`, 'leave it out of ignore');
+      return wrong(`"${path}" is read-only and never compared`, 'remove it from ignore');
     }
     const near = suggest(first, names);
     return wrong(
-      `"${path}" points to no field of ${view.kind.name}`,
-      suggestWord(near && pointer(near)) ?? 'write a JSON Pointer into spec, such as /description',
+      `"${path}" is not a field of ${view.kind.name}`,
+      suggestWord(near && pointer(near)) ?? 'use a JSON Pointer into spec, such as /description',
     );
   }
-  if (/~(?![01])/.test(path)) return wrong(`"${path}" is no JSON Pointer`, 'write ~0 for ~ and ~1 for /');
+  if (/~(?![01])/.test(path)) return wrong(`"${path}" is not a JSON Pointer`, 'write ~0 for ~ and ~1 for /');
   return leadsToPlace(view.kind.fields, tokens)
     ? []
-    : wrong(`"${path}" points to no field of ${view.kind.name}`, `/${first} has no such place`);
+    : wrong(`"${path}" is not a field of ${view.kind.name}`, `/${first} has no such field`);
 }
 
 /** Returns the path or its nearest parent that a manifest may ignore; undefined if there is none. */

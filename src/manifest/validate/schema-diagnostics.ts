@@ -143,7 +143,7 @@ function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnost
       return duplicateEntry(place, error.params['i'], error.params['j']);
     case 'anyOf':
       return {
-        ...createError('manifest/missing-field', at, `${nameOf(place)} lacks a field`, hintOf(place.node)),
+        ...createError('manifest/missing-field', at, `${nameOf(place)}: missing required field`, hintOf(place.node)),
         part: 'value',
       };
     default:
@@ -157,7 +157,7 @@ function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {
   const at = pointer(...place.tokens, key);
   const isShown = readAnnotation(place.node, 'x-ostiary-secret') === undefined || isSecretName(key);
   return {
-    ...createError('manifest/pattern', at, `${isShown ? quoteValue(key) : 'this'} cannot be a key of ${nameOf(place)}`, allowedHint(hint)),
+    ...createError('manifest/pattern', at, `invalid key ${isShown ? quoteValue(key) : ''} in ${nameOf(place)}`, allowedHint(hint)),
     part: 'key',
   };
 }
@@ -167,24 +167,24 @@ function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const field = fieldNodes(place.node)[key];
   const readOnly = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-read-only');
   if (readOnly !== undefined) {
-    return { ...createError('manifest/read-only-field', at, `"${key}" is read-only`, `leave it out: ${readOnly}`), part: 'key' };
+    return { ...createError('manifest/read-only-field', at, `"${key}" is read-only`, `remove it: ${readOnly}`), part: 'key' };
   }
   const hint = suggestWord(suggest(key, listAllowedFields(place.node))) ?? suggestLevel(place, key);
-  return { ...createError('manifest/unknown-field', at, `${quoteValue(key)} is not a field of ${ownerOf(place)}`, hint), part: 'key' };
+  return { ...createError('manifest/unknown-field', at, `unknown field ${quoteValue(key)} in ${ownerOf(place)}`, hint), part: 'key' };
 }
 
 /** Suggests the level of a field that is written one level too high or too low. */
 function suggestLevel(place: SchemaPlace, key: string): string {
-  if (key === '<<') return 'YAML 1.2 has no merge keys: write the fields out; an alias may stand for a whole value';
+  if (key === '<<') return 'YAML 1.2 has no merge keys: write out the fields, or use an alias for a whole value';
   for (const level of ['metadata', 'spec']) {
     const node = findNode(place.schema, [level]);
-    if (place.tokens[0] !== level && node !== undefined && listAllowedFields(node).includes(key)) return `it belongs into ${level}`;
+    if (place.tokens[0] !== level && node !== undefined && listAllowedFields(node).includes(key)) return `move it to ${level}`;
   }
-  if (place.tokens[0] === 'spec' && listAllowedFields(place.schema).includes(key)) return 'it belongs beside spec';
+  if (place.tokens[0] === 'spec' && listAllowedFields(place.schema).includes(key)) return 'move it to the same level as spec';
   const names = listAllowedFields(place.node);
   const part = suggestPartialMatch(key, names);
   if (part !== undefined) return part;
-  return names.length === 0 ? 'no field may stand here' : `the fields are ${names.join(', ')}`;
+  return names.length === 0 ? 'no fields are allowed here' : `fields: ${names.join(', ')}`;
 }
 
 const skeletons: Readonly<Record<string, string>> = { metadata: 'add metadata: { name: … }', spec: 'add spec: {}' };
@@ -194,7 +194,7 @@ function missingField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const node = findNode(place.schema, [...place.tokens, key]) ?? (isObject(field) ? field : {});
   const choices = Array.isArray(node['enum']) ? `one of ${node['enum'].join(', ')}` : undefined;
   const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? readAnnotation(node, 'description');
-  const message = `${ownerOf(place)} lacks the field "${key}"`;
+  const message = `missing required field "${key}" in ${ownerOf(place)}`;
   return { ...createError('manifest/missing-field', pointer(...place.tokens, key), message, hint), part: 'parent' };
 }
 
@@ -207,10 +207,10 @@ function wrongType(place: SchemaPlace, expected: unknown): DocumentDiagnostic {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   array: 'a list',
   object: 'a map',
-  integer: 'a whole number',
+  integer: 'an integer',
   number: 'a number',
   boolean: 'true or false',
 };
@@ -224,7 +224,7 @@ function typeHint(place: SchemaPlace, type: string): string | undefined {
   const scalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (type === 'array' && scalar) return `write a list: [${quoteValue(value)}]`;
   if (type === 'string' && scalar) return `put it in quotes: "${value}"`;
-  if ((type === 'integer' || type === 'number') && typeof value === 'string' && /^[\d.]+$/.test(value)) return 'take the quotes away';
+  if ((type === 'integer' || type === 'number') && typeof value === 'string' && /^[\d.]+$/.test(value)) return 'remove the quotes';
   if (type === 'boolean' && typeof value === 'string') return 'write true or false, without quotes';
   return hintOf(node);
 }
@@ -236,7 +236,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
     return createError('manifest/not-allowed-value', at, `${nameOf(place)} must be empty here`, hintOf(place.node));
   }
   const near = typeof place.value === 'string' ? suggestWord(suggest(place.value, words)) : undefined;
-  const message = `${quoteValue(place.value)} is not a value of ${formatPlace(place.tokens)}`;
+  const message = `invalid value ${quoteValue(place.value)} of ${formatPlace(place.tokens)}`;
   return createError('manifest/not-allowed-value', at, message, near ?? `one of ${words.join(', ')}`);
 }
 
@@ -248,8 +248,8 @@ function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Docu
   return createError(
     'manifest/duplicate-entry',
     at,
-    `${quoteValue(entry)} occurs twice in ${formatPlace(place.tokens)}`,
-    'leave one of them out',
+    `duplicate value ${quoteValue(entry)} in ${formatPlace(place.tokens)}`,
+    'remove one of them',
   );
 }
 
@@ -261,9 +261,9 @@ function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic
     case 'pattern':
       return wrongPattern(place);
     case 'minimum':
-      return createError('manifest/out-of-range', at, `${subject}; the least is ${limit}`, hintOf(place.node));
+      return createError('manifest/out-of-range', at, `${subject}, but must be at least ${limit}`, hintOf(place.node));
     case 'maximum':
-      return createError('manifest/out-of-range', at, `${subject}; the most is ${limit}`, hintOf(place.node));
+      return createError('manifest/out-of-range', at, `${subject}, but must be at most ${limit}`, hintOf(place.node));
     case 'maxLength':
       return createError('manifest/too-long', at, `${nameOf(place)} is longer than ${limit} characters`, 'shorten it');
     case 'maxItems':
@@ -273,7 +273,7 @@ function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic
     case 'minProperties':
       return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hintOf(place.node));
     default:
-      return createError('manifest/wrong-type', at, `${subject}, which does not fit`, hintOf(place.node));
+      return createError('manifest/wrong-type', at, `${subject}, which is invalid`, hintOf(place.node));
   }
 }
 
@@ -283,7 +283,7 @@ function wrongPattern(place: SchemaPlace): DocumentDiagnostic {
   const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
   const hint = isPointer ? `write /${value}` : allowedHint(readAnnotation(node, 'x-ostiary-pattern-hint'));
   if (value === '') return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hint);
-  return createError('manifest/pattern', at, `${quoteValue(value)} is not allowed as ${formatPlace(tokens)}`, hint);
+  return createError('manifest/pattern', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hint);
 }
 
 function createError(code: DocumentDiagnostic['code'], at: string, message: string, hint: string | undefined): DocumentDiagnostic {

@@ -39,18 +39,13 @@ export function classifyDocument(document: ManifestDocument, views: KindViews): 
       (views.has(kind) || kind === 'Config' || kind === policyKind) &&
       isObject(value['spec'] ?? value['targets']);
     if (!ours) return { is: 'foreign', apiVersion };
-    return wrong('manifest/missing-field', '', `the ${kind} lacks the field "apiVersion"`, `add apiVersion: ${version}`);
+    return wrong('manifest/missing-field', '', `missing required field "apiVersion" in the ${kind}`, `add apiVersion: ${version}`);
   }
   if (apiVersion === version) return classifyKind(kind, value, views);
   if (typeof apiVersion !== 'string') return { is: 'foreign', apiVersion: quoteValue(apiVersion) };
   const ours = apiVersion.toLowerCase().startsWith('ostiary/') || suggest(apiVersion, [version]) !== undefined;
   if (!ours) return { is: 'foreign', apiVersion };
-  return wrong(
-    'manifest/unsupported-version',
-    '/apiVersion',
-    `${quoteValue(apiVersion)} is not a version that is known here`,
-    `write apiVersion: ${version}`,
-  );
+  return wrong('manifest/unsupported-version', '/apiVersion', `unknown version ${quoteValue(apiVersion)}`, `write apiVersion: ${version}`);
 }
 
 function classifyKind(kind: Json | undefined, value: JsonObject, views: KindViews): DocumentClass {
@@ -59,9 +54,10 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   if (kind === 'Config') return { is: 'config' };
   if (kind === policyKind) return { is: 'policy' };
   const names = [...views.keys(), policyKind];
-  if (kind === undefined) return wrong('manifest/missing-field', '', 'the document lacks the field "kind"', `one of ${names.join(', ')}`);
+  if (kind === undefined)
+    return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `one of ${names.join(', ')}`);
   const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;
-  return wrong('manifest/unknown-kind', '/kind', `${quoteValue(kind)} is not a kind`, near ?? `the kinds are ${names.join(', ')}`);
+  return wrong('manifest/unknown-kind', '/kind', `unknown kind ${quoteValue(kind)}`, near ?? `kinds: ${names.join(', ')}`);
 }
 
 function wrong(code: DocumentDiagnostic['code'], at: string, message: string, hint: string): DocumentClass {

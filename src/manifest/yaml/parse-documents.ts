@@ -1,10 +1,10 @@
-import type { Checked, Diagnostic, Position, SourceFile } from '../../model/diagnostic.ts';
+import type { Position, SourceFile } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { createLocator } from './locate.ts';
 import { createLineFinder } from './code-frame.ts';
 import { type ParsedDocument, readStrictly } from './strict-reader.ts';
-import { readYaml } from './read-yaml.ts';
+import { readYaml, type YamlDiagnostic } from './read-yaml.ts';
 
 /** The maximum length of a file, in UTF-16 code units. */
 const maxLength = 1024 * 1024;
@@ -13,7 +13,10 @@ const maxLength = 1024 * 1024;
  * Reads the documents of a file, without those that contain only comments. It never throws or hangs, whatever the text.
  * The strict reader tries first; the reference parser reads what the strict one rejects and finds all positions.
  */
-export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocument[]> {
+export function parseDocuments(file: SourceFile): {
+  readonly value?: readonly ManifestDocument[];
+  readonly diagnostics: readonly YamlDiagnostic[];
+} {
   const { documents, diagnostics } = parseLeniently(file);
   return diagnostics.length === 0 ? { value: documents, diagnostics } : { diagnostics };
 }
@@ -21,7 +24,7 @@ export function parseDocuments(file: SourceFile): Checked<readonly ManifestDocum
 /** Reads the documents of a file that can be read, and the errors in the others, so that one run reports as many errors as possible. */
 export function parseLeniently(file: SourceFile): {
   readonly documents: readonly ManifestDocument[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly YamlDiagnostic[];
 } {
   const { path, text } = file;
   if (text.length > maxLength) return { documents: [], diagnostics: [tooLargeDiagnostic(path)] };
@@ -50,11 +53,13 @@ function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocumen
 
 type Finders = { readonly positionAt: ReturnType<typeof createLineFinder>; readonly offsetOf: ReturnType<typeof createLocator> };
 
-function tooLargeDiagnostic(path: string): Diagnostic {
+function tooLargeDiagnostic(path: string): YamlDiagnostic {
+  const message = 'the file is larger than 1 MiB';
   return {
     code: 'manifest/too-large',
     severity: 'error',
-    message: 'the file is larger than 1 MiB',
+    message,
+    unnamed: message,
     hint: 'split it into several files',
     at: { file: path, line: 1, column: 1 },
   };

@@ -23,7 +23,10 @@ import { maxDepth } from './strict-scalar.ts';
 import { createLineFinder, createLines, cutCodeFrame } from './code-frame.ts';
 
 /** The documents of a file and the errors in it; a document with an error that leaves its value unclear is left out. */
-export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly Diagnostic[] };
+export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly YamlDiagnostic[] };
+
+/** An error in YAML text. `unnamed` is its message without the key that it names, which may be a part of a secret. */
+export type YamlDiagnostic = Diagnostic & { readonly unnamed: string };
 
 /** Reads any YAML 1.2 text with the reference parser; never throws. Of syntax errors it reports only the first: the others follow from it. */
 export function readYaml(file: SourceFile): YamlReading {
@@ -35,7 +38,7 @@ export function readYaml(file: SourceFile): YamlReading {
   const [first] = composed.errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
   if (first !== undefined) return { documents: [], diagnostics: [reporter.reportParserError(first)] };
   const documents: ParsedDocument[] = [];
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: YamlDiagnostic[] = [];
   for (const [index, document] of composed.documents.entries()) {
     if (isEmpty(document)) continue;
     if (document.directives.yaml.version !== '1.2') diagnostics.push(reporter.report('version', document.range));
@@ -232,88 +235,102 @@ type ErrorText = { readonly code: `manifest/${string}`; readonly message: (name:
 const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
   alias: {
     code: 'manifest/yaml',
-    message: (name) => `the alias *${name} stands before its anchor, or has none`,
+    message: () => 'the alias has no anchor before it',
     hint: 'define the anchor first, or put the text in quotes',
   },
   'alias-bomb': {
     code: 'manifest/alias-bomb',
-    message: (name) => `the alias *${name} repeats too much: aliases may add 10,000 values to a document, and none may contain itself`,
-    hint: 'write the values out, or split the document',
+    message: () => 'the alias expands too much: aliases may add 10,000 values to a document, and none may contain itself',
+    hint: 'write out the values, or split the document',
   },
-  'duplicate-key': { code: 'manifest/duplicate-key', message: (name) => `"${name}" occurs twice in one map`, hint: 'keep one of the two' },
+  'duplicate-key': {
+    code: 'manifest/duplicate-key',
+    message: (name) => (name === '' ? 'duplicate key' : `duplicate key "${name}"`),
+    hint: 'keep one of the two',
+  },
   'non-string-key': {
     code: 'manifest/non-string-key',
-    message: (name) => (name === '' ? 'a key is not a plain text' : `the key ${name} is not a text`),
+    message: (name) => (name === '' ? 'a key is not a string' : `the key ${name} is not a string`),
     hint: 'put the key in quotes',
   },
   'not-json': {
     code: 'manifest/not-json',
     message: () => 'the number is not finite, or too large to be exact',
-    hint: 'put it in quotes to make it a text',
+    hint: 'put it in quotes to make it a string',
   },
   'too-blank': { code: 'manifest/yaml', message: () => 'more than 500 blank lines follow each other', hint: 'remove the blank lines' },
   'too-deep': {
     code: 'manifest/too-deep',
     message: () => 'maps and lists are nested more than 64 deep',
-    hint: 'no manifest is that deep: is a bracket or an indentation wrong?',
+    hint: 'check the brackets and the indentation',
   },
   'too-dense': {
     code: 'manifest/too-large',
-    message: () => 'the file holds more than 500,000 words and signs up to here',
+    message: () => 'the file has more than 500,000 tokens up to this line',
     hint: 'split it into several files',
   },
-  'unsafe-key': { code: 'manifest/unsafe-key', message: (name) => `"${name}" cannot be a key`, hint: 'use another name' },
+  'unsafe-key': {
+    code: 'manifest/unsafe-key',
+    message: (name) => (name === '' ? 'this cannot be a key' : `"${name}" cannot be a key`),
+    hint: 'use another name',
+  },
   version: { code: 'manifest/yaml', message: () => 'manifests are YAML 1.2', hint: 'remove the %YAML line' },
 };
 
 /** Creates the diagnostics of one file's YAML errors, each with its position and a code frame. */
 export type YamlErrorReporter = {
   /** Reports an error that Ostiary finds. The name is quoted from the text, without control characters and shortened. */
-  readonly report: (error: YamlErrorName, range: Readonly<Range> | readonly [number, number], name?: string) => Diagnostic;
+  readonly report: (error: YamlErrorName, range: Readonly<Range> | readonly [number, number], name?: string) => YamlDiagnostic;
   /** Reports an error that `yaml` finds. Its message is cut before it quotes the text, which may be a secret. */
-  readonly reportParserError: (error: YAMLError) => Diagnostic;
+  readonly reportParserError: (error: YAMLError) => YamlDiagnostic;
 };
 
 /** Creates the reporter of a file. Each diagnostic costs a scan of the text up to its position. */
 export function createYamlErrorReporter({ path, text }: SourceFile): YamlErrorReporter {
   const positionAt = createLineFinder(text);
   const lines = createLines(text);
-  const toDiagnostic = (error: Pick<Diagnostic, 'code' | 'message' | 'hint'>, start: number, end: number): Diagnostic => {
+  const toDiagnostic = (
+    error: Pick<YamlDiagnostic, 'code' | 'message' | 'hint' | 'unnamed'>,
+    start: number,
+    end: number,
+  ): YamlDiagnostic => {
     const at = { file: path, ...positionAt(start) };
     return { ...error, severity: 'error', at, frame: cutCodeFrame(lines, at, end - start) };
   };
   return {
     report(error, [start, end], name = '') {
       const { code, message, hint } = texts[error];
-      return toDiagnostic({ code, message: message(toPrintable(name)), hint }, start, end);
+      return toDiagnostic({ code, message: message(toPrintable(name)), unnamed: message(''), hint }, start, end);
     },
     reportParserError: (error) => toDiagnostic(describeParserError(error), ...error.pos),
   };
 }
 
 const hints: Partial<Record<ErrorCode, string>> = {
-  BAD_DQ_ESCAPE: 'in single quotes a backslash is just a backslash',
+  BAD_DQ_ESCAPE: 'use single quotes: a backslash has no special meaning there',
   BAD_INDENT: 'align the line with its siblings, using spaces',
   BAD_SCALAR_START: 'put the text in quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'put a text that contains ": " in quotes',
-  BLOCK_IN_FLOW: 'close the bracket on its line',
+  BLOCK_AS_IMPLICIT_KEY: 'put a string that contains ": " in quotes',
+  BLOCK_IN_FLOW: 'close the bracket',
   MISSING_CHAR: 'check quotes, brackets and colons on this line and the one before',
-  MULTILINE_IMPLICIT_KEY: 'a line is "key: value" or "- value": is a colon missing?',
+  MULTILINE_IMPLICIT_KEY: 'expected "key: value" or "- value"; check for a missing colon',
   TAB_AS_INDENT: 'indent with spaces',
 };
 
-function describeParserError({ code, message }: YAMLError): Pick<Diagnostic, 'code' | 'message' | 'hint'> {
+function describeParserError({ code, message }: YAMLError): Pick<YamlDiagnostic, 'code' | 'message' | 'hint' | 'unnamed'> {
   if (code === 'TAG_RESOLVE_FAILED') {
-    return { code: 'manifest/not-json', message: 'the tag is unknown, or does not fit its value', hint: 'remove the tag' };
+    const unknown = 'the YAML tag is unknown or does not match its value';
+    return { code: 'manifest/not-json', message: unknown, unnamed: unknown, hint: 'remove the tag' };
   }
   const text = toPrintable(
     message
       .replace(/(?<! ): .*$/s, '')
       .replace(/^(Invalid escape sequence|Unknown directive|Unsupported YAML version) .*$/s, '$1')
-      .replace(/^Not a YAML token.*$/s, 'the text is no YAML'),
+      .replace(/^Not a YAML token.*$/s, 'the text is not YAML'),
   );
   const hint = hints[code] ?? 'check the indentation, quotes and brackets around this place';
-  return { code: 'manifest/yaml', message: `not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`, hint };
+  const invalid = `not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+  return { code: 'manifest/yaml', message: invalid, unnamed: invalid, hint };
 }
 
 function toPrintable(text: string): string {

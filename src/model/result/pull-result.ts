@@ -19,7 +19,7 @@ export type UnstatedPart = { readonly id: ResourceId; readonly path: Pointer; re
 
 /** The handover of objects from a Terraform state. */
 export type TerraformHandover = {
-  /** Objects that Ostiary manages now; Terraform may forget them. */
+  /** Objects that Ostiary manages now; Terraform can forget them. */
   readonly taken: readonly TerraformObject[];
   /** Objects in the state that do not exist on the gateway. */
   readonly gone: readonly TerraformObject[];

@@ -30,14 +30,17 @@ export const accessRow: Omit<ControlRow, 'type'> = {
   compare: compareGranted('access'),
   risks: { Connection: accessModes.map((mode) => switchRisks(`access_mode_${mode}`, accessCodes)) },
   weight: 0,
-  column: { heading: 'open modes', none: 'closed' },
+  column: { heading: 'access modes', none: 'closed' },
   about: 'access modes',
-  loses: (controls) => verbPhrase('opens', 'open', joinNames(controls)),
-  gains: (controls) => verbPhrase('closes', 'close', joinNames(controls)),
+  loses: (controls) => verbPhrase('enables', 'enable', joinModes(controls)),
+  gains: (controls) => verbPhrase('disables', 'disable', joinModes(controls)),
 };
 
-function joinNames(controls: readonly Control[]): string {
-  const names = controls.map(({ name }) => name);
+/** The words of the field for access modes: `connect` is native access with the client of the database. */
+const modeWords: Readonly<Record<string, string>> = { connect: 'native access' };
+
+function joinModes(controls: readonly Control[]): string {
+  const names = controls.map(({ name }) => modeWords[name] ?? name);
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
@@ -50,8 +53,8 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   risks: {
     Connection: [
       setRisks(['reviewers'], {
-        removed: weakening('reviewer-removed', 'a reviewer group goes'),
-        added: strengthening('reviewer-added', 'a reviewer group comes'),
+        removed: weakening('reviewer-removed', 'a reviewer group is removed'),
+        added: strengthening('reviewer-added', 'a reviewer group is added'),
       }),
       limitRisks('min_review_approvals', {
         raised: strengthening('approvals-raised', 'more groups must approve'),
@@ -99,7 +102,7 @@ export const redactionRow: Omit<ControlRow, 'type'> = {
       setRisks(
         redactionFields,
         {
-          removed: weakening('redaction-removed', 'a type is redacted no more'),
+          removed: weakening('redaction-removed', 'a type is no longer redacted'),
           added: strengthening('redaction-added', 'one more type is redacted'),
         },
         (spec) => textsIn(redactedTypes(spec)),
@@ -125,14 +128,14 @@ export const forceRow: Omit<ControlRow, 'type'> = {
   risks: {
     Connection: [
       setRisks(['force_approve_groups'], {
-        added: weakening('force-approver-added', 'one more group may approve alone'),
-        removed: strengthening('force-approver-removed', 'one group less may approve alone'),
+        added: weakening('force-approver-added', 'one more group can approve alone'),
+        removed: strengthening('force-approver-removed', 'one group fewer can approve alone'),
       }),
     ],
   },
   weight: 5,
-  column: { heading: 'may force' },
-  about: 'who may force-approve',
+  column: { heading: 'force-approvers' },
+  about: 'force-approvers',
   loses: () => verbPhrase('can be', 'can be', 'force-approved by more groups'),
   gains: () => verbPhrase('can be', 'can be', 'force-approved by fewer groups'),
 };
@@ -145,15 +148,15 @@ export const durationRow: Omit<ControlRow, 'type'> = {
   risks: {
     Connection: [
       limitRisks('access_max_duration', {
-        raised: weakening('duration-raised', 'sessions may last longer, or have no limit any more'),
+        raised: weakening('duration-raised', 'sessions can last longer or have no limit'),
         lowered: strengthening('duration-lowered', 'sessions end sooner'),
-        unset: uncertain('duration-changed', 'a limit becomes the gateway’s own, or the other way round'),
+        unset: uncertain('duration-changed', 'a limit is replaced by the default of the gateway, or replaces it'),
       }),
     ],
   },
   weight: 6,
   column: { heading: 'longest session', isSingle: true, unit: 's' },
-  about: 'how long access lasts',
+  about: 'the duration of access',
   loses: () => verbPhrase('allows', 'allow', 'longer access'),
   gains: () => verbPhrase('allows', 'allow', 'only shorter access'),
 };
@@ -186,13 +189,13 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
   risks: {
     Connection: [
       setRisks(['mandatory_metadata_fields'], {
-        removed: weakening('metadata-removed', 'a session need not state something any more'),
-        added: strengthening('metadata-added', 'a session must state something more'),
+        removed: weakening('metadata-removed', 'a session requires less metadata'),
+        added: strengthening('metadata-added', 'a session requires more metadata'),
       }),
     ],
   },
   weight: 8,
-  column: { heading: 'must state' },
+  column: { heading: 'required metadata' },
   about: 'required metadata',
   loses: () => verbPhrase('asks', 'ask', 'for less metadata'),
   gains: () => verbPhrase('asks', 'ask', 'for more metadata'),
@@ -214,7 +217,7 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
 /** The access-request rules of the gateway, which are never managed. */
 export const requestsRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['attributes'] },
-  ofConnection: (_, accessRules) => accessRules.map(({ name, text }) => ({ name, text: `${name} (not ours): ${text}` })),
+  ofConnection: (_, accessRules) => accessRules.map(({ name, text }) => ({ name, text: `${name} (unmanaged): ${text}` })),
   compare: compareNamed('requests'),
   risks: { Connection: [attributeRisks] },
   weight: 1,

@@ -66,11 +66,11 @@ function limitOf(value: Json): number {
 
 /** Finds changed attributes, which attach rules. */
 export const attributeRisks: FieldRisks = setRisks(['attributes'], {
-  removed: weakening('attribute-removed', 'an attribute goes, and with it what hangs on it'),
-  added: strengthening('attribute-added', 'an attribute comes, and with it what hangs on it'),
+  removed: weakening('attribute-removed', 'an attribute is removed, with the rules that it attaches'),
+  added: strengthening('attribute-added', 'an attribute is added, with the rules that it attaches'),
 });
 
-const enforcementChanged = uncertain('enforcement-changed', 'the new type enforces guardrails or masking in another way');
+const enforcementChanged = uncertain('enforcement-changed', 'the new type enforces guardrails or masking differently');
 
 /** Finds the first of some fields that changes how a connection enforces rules. */
 export function enforcementRisks(fields: readonly string[]): FieldRisks {

@@ -44,19 +44,19 @@ type ContentCodes = { readonly word: MemberCodes; readonly pattern: MemberCodes;
 /** The codes of words and patterns, which guardrails block and custom entity types mask. */
 export const contentCodes: ContentCodes = {
   word: {
-    removed: weakening('word-removed', 'a word is blocked, or masked, no more'),
-    added: strengthening('word-added', 'one more word is blocked, or masked'),
+    removed: weakening('word-removed', 'a word is no longer blocked or masked'),
+    added: strengthening('word-added', 'one more word is blocked or masked'),
   },
   pattern: {
-    removed: weakening('pattern-removed', 'a pattern is blocked, or masked, no more'),
-    added: strengthening('pattern-added', 'one more pattern is blocked, or masked'),
+    removed: weakening('pattern-removed', 'a pattern is no longer blocked or masked'),
+    added: strengthening('pattern-added', 'one more pattern is blocked or masked'),
   },
-  patternChanged: uncertain('pattern-changed', 'a pattern becomes another one; nobody can tell which catches more'),
+  patternChanged: uncertain('pattern-changed', 'a pattern is replaced by one that cannot be compared with it'),
 };
 
 const scoreCodes = {
-  lowered: weakening('score-lowered', 'a custom entity type counts as less certain'),
-  raised: strengthening('score-raised', 'a custom entity type counts as more certain'),
+  lowered: weakening('score-lowered', 'the score of a custom entity type is lowered'),
+  raised: strengthening('score-raised', 'the score of a custom entity type is raised'),
 };
 
 /** Finds what changed in a masking rule's entity types, its threshold, and the scores (0 to 1) of custom types. */
@@ -64,15 +64,15 @@ export const maskingRisks: readonly FieldRisks[] = [
   setRisks(
     ['supported_entity_types', 'custom_entity_types'],
     {
-      removed: weakening('entity-type-removed', 'an entity type is masked no more'),
+      removed: weakening('entity-type-removed', 'an entity type is no longer masked'),
       added: strengthening('entity-type-added', 'one more entity type is masked'),
     },
     entityTypes,
   ),
   limitRisks('score_threshold', {
-    raised: weakening('threshold-raised', 'only what is more certain is masked'),
-    lowered: strengthening('threshold-lowered', 'what is less certain is masked, too'),
-    unset: uncertain('threshold-changed', 'a threshold comes or goes, and the gateway’s own counts on the other side'),
+    raised: weakening('threshold-raised', 'only matches with a higher score are masked'),
+    lowered: strengthening('threshold-lowered', 'matches with a lower score are also masked'),
+    unset: uncertain('threshold-changed', 'a threshold replaces the default of the gateway, or is replaced by it'),
   }),
   {
     codes: [scoreCodes.lowered, scoreCodes.raised],

@@ -57,8 +57,8 @@ export function duplicateFindings(all: readonly Word[], what: string): readonly 
       seen.add(text);
       return [];
     }
-    const message = `the ${what} ${shortText(text)} stands here a second time`;
-    return [{ code: 'rule/duplicate', severity: 'warning', pointer: at, message, hint: 'leave one of them out' }];
+    const message = `duplicate ${what} ${shortText(text)}`;
+    return [{ code: 'rule/duplicate', severity: 'warning', pointer: at, message, hint: 'remove one of them' }];
   });
 }
 
@@ -71,8 +71,8 @@ function shadowedWords(words: readonly Word[]): readonly DocumentDiagnostic[] {
   return words.slice(0, mostWords).flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
     const shorter = byLength.slice(0, mostWords).find((one) => one.length < text.length && text.includes(one));
     if (shorter === undefined) return [];
-    const message = `the word ${shortText(text)} is never needed: ${shortText(shorter)} blocks all that it would`;
-    const hint = 'leave the longer one out; or the shorter one, if that blocks too much';
+    const message = `the word ${shortText(text)} is redundant: ${shortText(shorter)} blocks the same texts`;
+    const hint = 'remove the longer word, or the shorter one if it blocks too much';
     return [{ code: 'rule/word-shadowed', severity: 'warning', pointer: at, message, hint }];
   });
 }
@@ -158,10 +158,7 @@ function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly 
   return low.map(({ entity, index }): DocumentDiagnostic => {
     const { name, score } = entity;
     const stated = score === undefined ? 'has no score, which is 0' : `has the score ${scoreOf(entity)}`;
-    const beside =
-      typeof threshold === 'number'
-        ? `below the threshold of ${threshold}, so it masks nothing`
-        : 'the lowest there is: nothing reaches below';
+    const beside = typeof threshold === 'number' ? `below the threshold of ${threshold}, so it masks nothing` : 'the lowest possible score';
     return {
       code: 'rule/score-below-threshold',
       severity: isIdle ? 'error' : 'warning',
@@ -169,8 +166,8 @@ function lowScores(spec: JsonObject, entities: readonly JsonObject[]): readonly 
       message: `${typeof name === 'string' ? name : 'the entity type'} ${stated}, ${beside}`,
       hint:
         typeof threshold === 'number'
-          ? `give it a score of at least ${threshold}`
-          : 'give it a score above 0: a gateway may leave out what has none',
+          ? `set a score of at least ${threshold}`
+          : 'set a score above 0: a gateway may skip types without a score',
     };
   });
 }

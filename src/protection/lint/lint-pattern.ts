@@ -43,8 +43,8 @@ function syntaxFinding({ text, at, side }: LocatedPattern, { what, index, hint, 
     code: 'rule/pattern-refused',
     severity: mayWork ? 'warning' : 'error',
     pointer: at,
-    message: `RE2 does not take this pattern: ${what}, at character ${index + 1} of ${shortText(text)}`,
-    hint: mayWork ? 'the provider may take it; it is not simulated here' : (hint ?? 'correct the pattern'),
+    message: `invalid RE2 pattern: ${what}, at character ${index + 1} of ${shortText(text)}`,
+    hint: mayWork ? 'the masking provider may accept it; Ostiary does not simulate it' : (hint ?? 'correct the pattern'),
     within: { text, index },
   };
 }
@@ -54,8 +54,8 @@ function sizeFinding({ text, at }: LocatedPattern): DocumentDiagnostic {
     code: 'rule/pattern-too-large',
     severity: 'warning',
     pointer: at,
-    message: `the pattern ${shortText(text)} is too large to be tried here`,
-    hint: 'lower its repeat counts, or split it into several entries; it is not simulated',
+    message: `the pattern ${shortText(text)} is too large to simulate`,
+    hint: 'lower its repeat counts, or split it into several entries',
   };
 }
 
@@ -65,9 +65,9 @@ function matchesTooMuch({ text, at, side }: LocatedPattern, compiled: CompiledPa
   const isEmpty = compiled.pattern.finds('') === true;
   const matched = harmlessTexts[side].filter((one) => compiled.pattern.finds(one) === true);
   if (isEmpty) {
-    const outcome = matched.length === harmlessTexts[side].length ? `so it ${verb} everything` : `so it ${verb} what says nothing`;
+    const outcome = matched.length === harmlessTexts[side].length ? `so it ${verb} everything` : `so it ${verb} empty texts`;
     const message = `the pattern ${shortText(text)} matches the empty text, ${outcome}`;
-    const hint = 'make some part of it required: + instead of *, no | beside nothing';
+    const hint = 'make a part of it required: use + instead of *, and no empty alternative';
     return [{ code: 'rule/matches-empty', severity: 'warning', pointer: at, message, hint }];
   }
   const [found] = matched;
@@ -84,7 +84,7 @@ export function harmlessFinding(
     severity: 'warning',
     pointer: at,
     message: `${what} ${side === 'text' ? 'masks' : 'blocks'} ${shortText(found)}, which is harmless`,
-    hint: 'narrow it down; \\b stands for the edge of a word',
+    hint: 'make it more specific; \\b matches a word boundary',
   };
 }
 
@@ -102,10 +102,10 @@ function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): 
       code: 'rule/pattern-backtracks',
       severity: power === 2 ? 'notice' : 'warning',
       pointer: at,
-      message: `the pattern ${shortText(text)} takes ${time} in engines that go back, for example on longer texts like ${shortText(sample)}`,
+      message: `the pattern ${shortText(text)} takes ${time} in backtracking engines, for example on longer texts like ${shortText(sample)}`,
       hint: Number.isFinite(power)
-        ? 'RE2 is safe; for proxies that are not, leave no two repeats behind one another that can take the same text'
-        : 'RE2 is safe; for proxies that are not, leave no repeat inside a repeat that can take the same text',
+        ? 'RE2 is not affected; for other engines, avoid adjacent repeats that match the same text'
+        : 'RE2 is not affected; for other engines, avoid nested repeats that match the same text',
     },
   ];
 }
@@ -115,8 +115,8 @@ function unjudgedFinding({ text, at }: Pick<LocatedPattern, 'text' | 'at'>, { re
     code: 'rule/pattern-unjudged',
     severity: 'notice',
     pointer: at,
-    message: `Ostiary cannot judge whether the pattern ${shortText(text)} is slow in engines that go back: ${reason}`,
-    hint: 'RE2 is safe; for proxies that are not, split the pattern into several entries',
+    message: `Ostiary cannot judge whether the pattern ${shortText(text)} is slow in backtracking engines: ${reason}`,
+    hint: 'RE2 is not affected; for other engines, split the pattern into several entries',
   };
 }
 

@@ -31,7 +31,7 @@ export function takeClassEscape(cursor: PatternCursor, isMember: boolean): CharS
     throw new PatternSyntaxError({
       what: `the class ${cursor.text.slice(start, Math.min(cursor.at, start + 40))}`,
       index: start,
-      hint: 'write a category such as \\p{L}, or a script of one word that Unicode 15.0 has, such as \\p{Greek}',
+      hint: 'use a category such as \\p{L}, or a script of Unicode 15.0 such as \\p{Greek}',
       elsewhere: true,
     });
   }
@@ -45,7 +45,7 @@ function classNameAt(cursor: PatternCursor, start: number): string {
   const letter = String.fromCodePoint(nextRune(cursor));
   if (letter !== '{') return letter;
   const end = cursor.text.indexOf('}', cursor.at);
-  if (end === -1) throw new PatternSyntaxError({ what: `a class of characters without its }`, index: start });
+  if (end === -1) throw new PatternSyntaxError({ what: 'missing closing "}" of a character class', index: start });
   const name = cursor.text.slice(cursor.at, end);
   cursor.at = end + 1;
   return name;
@@ -62,8 +62,8 @@ const controls: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r
 
 const rewritten: Readonly<Record<string, readonly [string, string]>> = {
   Z: ['\\Z', 'write \\z for the end of the text'],
-  G: ['\\G', 'leave it out'],
-  K: ['\\K', 'leave it out'],
+  G: ['\\G', 'remove it'],
+  K: ['\\K', 'remove it'],
   R: ['\\R', 'write \\r?\\n'],
   X: ['\\X', 'write . for a character'],
   C: ['\\C', 'write . for a character'],
@@ -74,9 +74,9 @@ const rewritten: Readonly<Record<string, readonly [string, string]>> = {
   c: ['\\c', 'write the code: \\x01 for \\cA'],
   u: ['\\u', 'write \\x{…} with the code'],
   U: ['\\U', 'write \\x{…} with the code'],
-  k: ['a backreference', 'RE2 has none: write out what may be repeated'],
-  g: ['a backreference', 'RE2 has none: write out what may be repeated'],
-  E: ['\\E without its \\Q', 'leave it out'],
+  k: ['a backreference', 'RE2 does not support it: write out the text'],
+  g: ['a backreference', 'RE2 does not support it: write out the text'],
+  E: ['\\E without \\Q', 'remove it'],
 };
 
 /** Reads an escaped character; the cursor is on the backslash. Throws PatternSyntaxError when RE2 rejects it. */
@@ -84,7 +84,7 @@ export function takeEscape(cursor: PatternCursor): number {
   const start = cursor.at;
   cursor.at += 1;
   if (cursor.at >= cursor.text.length)
-    throw new PatternSyntaxError({ what: 'a \\ at the end', index: start, hint: 'write \\\\ for the character itself' });
+    throw new PatternSyntaxError({ what: 'trailing \\', index: start, hint: 'write \\\\ for the character itself' });
   const rune = nextRune(cursor);
   const letter = String.fromCodePoint(rune);
   if (letter === 'x') return hexadecimal(cursor, start);
@@ -105,7 +105,7 @@ function backreference(number: string, start: number): PatternSyntaxError {
   return new PatternSyntaxError({
     what: `the backreference \\${number}`,
     index: start,
-    hint: 'RE2 has none: write out what may be repeated',
+    hint: 'RE2 does not support it: write out the text',
     elsewhere: true,
   });
 }

@@ -25,7 +25,7 @@ export type Opening =
   | { readonly is: 'group'; readonly captures: boolean; readonly flags: Flags }
   | { readonly is: 'flags'; readonly flags: Flags };
 
-const twice = 'block it with a second entry, or write out what may stand there';
+const twice = 'use a second entry, or write out the alternatives';
 
 /** Constructs of other engines that begin with `(?`, longest first, with the description and a replacement. */
 const foreign: readonly (readonly [RegExp, string, string])[] = [
@@ -33,12 +33,12 @@ const foreign: readonly (readonly [RegExp, string, string])[] = [
   [/^\(\?!/, 'a negative look-ahead (?!', twice],
   [/^\(\?<=/, 'a look-behind (?<=', twice],
   [/^\(\?<!/, 'a negative look-behind (?<!', twice],
-  [/^\(\?>/, 'an atomic group (?>', 'write (?: instead: RE2 never goes back'],
-  [/^\(\?#/, 'a comment (?#', 'leave it out'],
-  [/^\(\?\|/, 'a branch reset (?|', 'write (?: instead'],
-  [/^\(\?\(/, 'a condition (?(', 'write both cases, with a | between them'],
-  [/^\(\?P=/, 'a backreference (?P=', 'RE2 has none: write out what may be repeated'],
-  [/^\(\?(?:P>|&|R\)|[+-]?\d)/, 'a recursion', 'RE2 has none: write out as many levels as are needed'],
+  [/^\(\?>/, 'an atomic group (?>', 'use (?: instead: RE2 does not backtrack'],
+  [/^\(\?#/, 'a comment (?#', 'remove it'],
+  [/^\(\?\|/, 'a branch reset (?|', 'use (?: instead'],
+  [/^\(\?\(/, 'a condition (?(', 'write both cases, separated by |'],
+  [/^\(\?P=/, 'a backreference (?P=', 'RE2 does not support it: write out the text'],
+  [/^\(\?(?:P>|&|R\)|[+-]?\d)/, 'a recursion', 'RE2 does not support it: write out the levels'],
   [/^\(\?'/, "a group named in quotes (?'", 'write (?P<name>…)'],
 ];
 
@@ -61,7 +61,7 @@ function named(cursor: PatternCursor, flags: Flags, { names, start }: { readonly
   const name = cursor.text.slice(cursor.at, end === -1 ? cursor.at : end);
   if (!/^\w+$/.test(name))
     throw new PatternSyntaxError({
-      what: 'a group without a right name',
+      what: 'an invalid group name',
       index: start,
       hint: 'write (?P<name>…) with letters, digits and _',
     });
@@ -81,7 +81,7 @@ function flagged(cursor: PatternCursor, before: Flags): Opening {
     throw new PatternSyntaxError({
       what: 'the flag x',
       index: start,
-      hint: 'write the pattern without blanks and comments',
+      hint: 'remove whitespace and comments from the pattern',
       elsewhere: true,
     });
   const isWrong = strange !== undefined || close === '' || (minus !== '' && off === '');
@@ -109,7 +109,7 @@ export function parsePattern(text: string): ParsedPattern | { readonly error: Pa
     const reader: Reader = { cursor, names: new Set(), flags: { fold: false, lines: false, dots: false }, depth: 0 };
     const node = takeEither(reader);
     if (cursor.at < text.length)
-      throw new PatternSyntaxError({ what: 'a ) without its (', index: cursor.at, hint: 'write \\) for the character itself' });
+      throw new PatternSyntaxError({ what: 'missing opening "("', index: cursor.at, hint: 'write \\) for the character itself' });
     return { node, libraryText: rewritten(cursor) };
   } catch (error) {
     if (error instanceof PatternSyntaxError) return { error: error.error };
@@ -155,7 +155,7 @@ function takeJoin(reader: Reader): PatternNode {
 
 function nothingToRepeat({ text, at }: PatternCursor): PatternSyntaxError {
   const sign = text[at] ?? '';
-  return new PatternSyntaxError({ what: `a ${sign} with nothing to repeat`, index: at, hint: `write \\${sign} for the character itself` });
+  return new PatternSyntaxError({ what: `nothing to repeat before ${sign}`, index: at, hint: `write \\${sign} for the character itself` });
 }
 
 /** Reads the next node that may be repeated. Flags produce no node; a quoted text (`\Q…\E`) produces several. */
@@ -197,7 +197,7 @@ function takeGroup(reader: Reader): readonly PatternNode[] {
   reader.depth += 1;
   if (reader.depth > maxDepth)
     throw new PatternSyntaxError({
-      what: `more than ${maxDepth} groups in one another`,
+      what: `groups nested more than ${maxDepth} deep`,
       index: start,
       hint: 'write a simpler pattern',
       elsewhere: true,
@@ -205,7 +205,7 @@ function takeGroup(reader: Reader): readonly PatternNode[] {
   reader.flags = group.flags;
   const node = takeEither(reader);
   if (!consumeText(cursor, ')'))
-    throw new PatternSyntaxError({ what: 'a ( without its )', index: start, hint: 'write \\( for the character itself' });
+    throw new PatternSyntaxError({ what: 'missing closing ")"', index: start, hint: 'write \\( for the character itself' });
   reader.flags = flags;
   reader.depth -= 1;
   return [group.captures ? { op: 'group', of: node } : node];
@@ -235,7 +235,7 @@ function takeBrackets(cursor: PatternCursor): CharSet {
   let isFirst = true;
   while (cursor.text[cursor.at] !== ']' || isFirst) {
     if (cursor.at >= cursor.text.length)
-      throw new PatternSyntaxError({ what: 'a [ without its ]', index: start, hint: 'write \\[ for the character itself' });
+      throw new PatternSyntaxError({ what: 'missing closing "]"', index: start, hint: 'write \\[ for the character itself' });
     isFirst = false;
     sets.push(takeMember(cursor));
   }
@@ -254,7 +254,7 @@ function takeMember(cursor: PatternCursor): CharSet {
   const high = takeMemberRune(cursor);
   if (high < low)
     throw new PatternSyntaxError({
-      what: `the range ${cursor.text.slice(start, cursor.at)}, which runs backwards`,
+      what: `the range ${cursor.text.slice(start, cursor.at)}, whose start is after its end`,
       index: start,
       hint: 'write the lower character first',
     });

@@ -18,7 +18,7 @@ export function takeRepeat(cursor: PatternCursor, node: PatternNode, from: numbe
   if (min > maxRepeats || (max ?? 0) > maxRepeats || (max !== undefined && max < min)) {
     const isBackwards = max !== undefined && max < min && min <= maxRepeats;
     throw new PatternSyntaxError({
-      what: isBackwards ? `the repeat count ${text}, which runs backwards` : `the repeat count ${text}, above ${maxRepeats}`,
+      what: isBackwards ? `the repeat count ${text}, whose start is after its end` : `the repeat count ${text}, above ${maxRepeats}`,
       index: start,
       hint: `at most ${maxRepeats} times`,
       elsewhere: true,
@@ -31,7 +31,7 @@ export function takeRepeat(cursor: PatternCursor, node: PatternNode, from: numbe
   const repeated: PatternNode = { op: 'repeat', of: node, min, max };
   if (repeatsOf(repeated) > maxRepeats)
     throw new PatternSyntaxError({
-      what: `repeat counts in one another that come to more than ${maxRepeats}`,
+      what: `nested repeat counts above ${maxRepeats} in total`,
       index: from,
       hint: `at most ${maxRepeats} times in all`,
       elsewhere: true,
@@ -45,10 +45,10 @@ function doubledRepeatError({ text }: PatternCursor, second: Count, start: numbe
     return new PatternSyntaxError({
       what: `a possessive quantifier ${shown.slice(0, shown.indexOf('+', 1) + 1)}`,
       index: start,
-      hint: 'leave the last + out: RE2 never goes back',
+      hint: 'remove the last +: RE2 does not backtrack',
       elsewhere: true,
     });
-  return new PatternSyntaxError({ what: 'a repeat of a repeat', index: start, hint: 'put what is repeated in (?:…)' });
+  return new PatternSyntaxError({ what: 'a repeat of a repeat', index: start, hint: 'put the repeated part in (?:…)' });
 }
 
 function countAt({ text, at }: PatternCursor): Count | undefined {

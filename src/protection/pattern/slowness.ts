@@ -24,7 +24,7 @@ const limitReached: Unjudged = { reason: 'the search for slow texts reached its 
 export function findSlowness(node: PatternNode, budget: { steps: number }): Slowness | Unjudged | undefined {
   const automaton = buildAutomaton(node, maxCharacters);
   if (automaton === undefined)
-    return { reason: `the search for slow texts takes at most ${maxCharacters} characters, repeats written out` };
+    return { reason: `the search for slow texts is limited to ${maxCharacters} characters after expanding repeats` };
   const { text, isIncomplete } = findExponential(automaton, budget);
   if (text !== undefined) return { power: Number.POSITIVE_INFINITY, sample: text };
   if (budget.steps <= 0) return limitReached;

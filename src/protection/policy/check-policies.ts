@@ -23,7 +23,7 @@ export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagn
     code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
     severity,
     message: `${message} (${clipped(expression)})`,
-    hint: remedy ?? `${change}; or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
+    hint: remedy ?? `${change}, or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
     resource: connection,
     ...(at === undefined ? {} : { at }),
   };
@@ -198,7 +198,7 @@ type EvaluationProblem = { readonly hidden: string } | { readonly failure: strin
 function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | EvaluationProblem {
   try {
     const value = evaluate(asked());
-    return typeof value === 'boolean' ? value : { failure: 'it is neither true nor false', hint: 'compare it with something', start: 0 };
+    return typeof value === 'boolean' ? value : { failure: 'the result is not a boolean', hint: 'compare it with a value', start: 0 };
   } catch (error) {
     if (error instanceof UnavailableError) return { hidden: error.message };
     if (error instanceof ExpressionError) return { failure: error.message, hint: error.hint, start: error.start };

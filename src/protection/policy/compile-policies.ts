@@ -72,18 +72,18 @@ function compile(
   if (expression.length > maxLength)
     return wrong(`the expression has ${expression.length} characters, more than ${maxLength}`, 'write several expressions', 0);
   const parsed = parse(environment, expression);
-  if (parsed instanceof ParseError) return wrong(`no CEL expression: ${parsed.summary}`, hintFor(parsed.code), parsed.range?.start ?? 0);
+  if (parsed instanceof ParseError)
+    return wrong(`invalid CEL expression: ${parsed.summary}`, hintFor(parsed.code), parsed.range?.start ?? 0);
   const objection = findObjection(parsed.ast, patterns);
   if (objection !== undefined) return wrong(objection.message, objection.hint, objection.start);
   const { valid, type, error } = parsed.check();
   if (!valid) {
     const name = /^(?:No such key|Unknown variable): (\w+)$/.exec(error?.summary ?? '')?.[1];
-    return wrong(`wrong in its types: ${error?.summary ?? 'unknown'}`, namesHint(name, names), error?.range?.start ?? 0);
+    return wrong(`type error: ${error?.summary ?? 'unknown'}`, namesHint(name, names), error?.range?.start ?? 0);
   }
   const missing = missingField(parsed.ast, types);
-  if (missing !== undefined)
-    return wrong(`wrong in its types: No such key: ${missing.field}`, namesHint(missing.field, names), missing.start);
-  if (type !== 'bool') return wrong(`the expression is of the type ${type ?? 'dyn'}, not true or false`, 'compare it with something', 0);
+  if (missing !== undefined) return wrong(`type error: No such key: ${missing.field}`, namesHint(missing.field, names), missing.start);
+  if (type !== 'bool') return wrong(`the expression has the type ${type ?? 'dyn'}, expected bool`, 'compare it with a value', 0);
   return { requirement, evaluate: (given) => evaluate(parsed, given), fields: fieldsNamed(parsed.ast) };
 }
 
@@ -96,7 +96,7 @@ function evaluate(parsed: ParseResult, variables: PolicyVariables): unknown {
     const { code, summary, range } = error;
     if (code !== 'no_such_key') throw new ExpressionError(summary, 'correct the expression', range?.start);
     const hint = 'ask has(...) first, or add the value to the manifest';
-    throw new ExpressionError(summary.replace('No such key:', 'there is no value of'), hint, range?.start);
+    throw new ExpressionError(summary.replace('No such key:', 'no value for'), hint, range?.start);
   }
 }
 

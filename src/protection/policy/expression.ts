@@ -50,12 +50,12 @@ function objectionAt(
   inner: { readonly depth: number; readonly turns: number },
 ): Objection | undefined {
   const { start } = node;
-  if (inner.depth > maxDepth)
-    return { message: `macros stand in each other more than ${maxDepth} deep`, hint: 'write several expressions', start };
-  if (inner.turns > maxIterations) return { message: 'lists are gone through within lists too often', hint: 'write shorter lists', start };
-  if (name === 'matches') return { message: 'matches can take forever', hint: 'write TEXT.re("PATTERN"), which takes RE2 patterns', start };
+  if (inner.depth > maxDepth) return { message: `macros are nested more than ${maxDepth} deep`, hint: 'write several expressions', start };
+  if (inner.turns > maxIterations) return { message: 'list macros are nested too deep', hint: 'write shorter lists', start };
+  if (name === 'matches')
+    return { message: 'matches() can take unbounded time', hint: 'use TEXT.re("PATTERN") with an RE2 pattern', start };
   if (name !== undefined && !functions.has(name)) {
-    return { message: `there is no function "${name}" here`, hint: `there are ${[...functions].toSorted().join(', ')}`, start };
+    return { message: `unknown function "${name}"`, hint: `functions: ${[...functions].toSorted().join(', ')}`, start };
   }
   return undefined;
 }
@@ -65,12 +65,12 @@ function patternObjection(node: ASTNode, patterns: PatternCompiler): Objection |
   const { start } = node;
   const pattern = node.op === 'rcall' ? node.args[2][0] : undefined;
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
-    return { message: 're takes a pattern in quotes', hint: 'write TEXT.re("PATTERN")', start };
+    return { message: 're() requires a quoted pattern', hint: 'use TEXT.re("PATTERN")', start };
   const made = patterns(pattern.args);
   if ('tooLarge' in made) return { message: 'the pattern is too large', hint: 'lower its repeat counts', start: pattern.start };
   if ('pattern' in made) return undefined;
   const { what, hint = 'RE2 has no look-around and no back-references' } = made.error;
-  return { message: `RE2 refuses the pattern: ${what}`, hint, start: pattern.start };
+  return { message: `invalid RE2 pattern: ${what}`, hint, start: pattern.start };
 }
 
 /** Returns whether a compiled pattern matches a part of the text. Throws ExpressionError when the search exceeds the budget. */

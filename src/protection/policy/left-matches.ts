@@ -37,7 +37,7 @@ export function findLeftMatch(policy: Policy, { desired, before, after, findings
     result,
     severity: result === 'passes' || result === 'waived' ? 'notice' : policy.severity,
     conditions,
-    message: `policy "${policy.name}" applies no longer: ${conditions.map(conditionText).join(', ')}; ${resultText(result, first, waiver)}`,
+    message: `policy "${policy.name}" no longer applies: ${conditions.map(conditionText).join(', ')}; ${resultText(result, first, waiver)}`,
     at,
     match: policy.match.at,
   };
@@ -49,19 +49,19 @@ export function leftMatchDiagnostic({ severity, message, connection, at, match }
   const hint =
     severity === 'notice'
       ? `later changes of the connection are not checked with this policy (${place})`
-      : `keep the match (${place}), or do as the policy asks; or waive it in the policy, with an end date and a reason`;
+      : `keep the match (${place}), satisfy the policy, or waive it with an end date and a reason`;
   return { code: 'policy/left-match', severity, message, hint, resource: connection, at };
 }
 
 function resultText(result: LeftMatch['result'], first: PolicyFinding | undefined, waiver: Waiver | undefined): string {
   const reason = first?.message.replace(/^policy ".*?": /s, '') ?? '';
-  if (result === 'passes') return 'the connection still does as it asks';
+  if (result === 'passes') return 'the connection still satisfies it';
   if (result === 'waived') return `the connection violates it, waived until ${waiver?.until ?? ''} (${waiver?.reason ?? ''})`;
   return result === 'violated' ? `the connection violates it: ${reason}` : reason;
 }
 
 function conditionText({ field, before, after }: MatchCondition): string {
-  return `${field} was ${JSON.stringify(before)}, ${after === undefined ? 'and is gone' : `is ${JSON.stringify(after)}`}`;
+  return `${field} was ${JSON.stringify(before)}, ${after === undefined ? 'now missing' : `is ${JSON.stringify(after)}`}`;
 }
 
 /** Lists the conditions of the match that held before the plan and do not hold after it. */

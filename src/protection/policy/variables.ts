@@ -18,7 +18,7 @@ export class ExpressionError extends Error {
 
 /** Returns the error of an expression that reads more than it may. */
 export function budgetError(): ExpressionError {
-  return new ExpressionError('there is too much to go through', 'write several shorter expressions');
+  return new ExpressionError('the evaluation exceeds its limit', 'write several shorter expressions');
 }
 
 /** Reads a field of a value; throws UnavailableError when it is hidden. */

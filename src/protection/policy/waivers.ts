@@ -18,7 +18,7 @@ export function waiverDiagnostics(policies: readonly Policy[], names: readonly s
       const { connection, until, at } = waiver;
       const whose = `the waiver of "${name}" for ${connection}`;
       if (until < today) {
-        const hint = 'do as the policy asks, or agree on another day; then take the waiver out';
+        const hint = 'satisfy the policy or extend the waiver, then remove the expired waiver';
         return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
       }
       const left = dayNumber(until) - dayNumber(today);
@@ -30,7 +30,7 @@ export function waiverDiagnostics(policies: readonly Policy[], names: readonly s
                 code: 'policy/waiver-ending',
                 severity: 'warning',
                 message: `${whose} ends ${whenText(left)} (${until})`,
-                hint: 'from the day after on the plan is refused',
+                hint: 'after that date, the plan is refused',
                 at,
               },
             ];
@@ -46,6 +46,6 @@ function whenText(left: number): string {
 function unused({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
   if (names.some((name) => matchesGlob(connection, name))) return [];
   const near = suggest(connection, names);
-  const hint = near === undefined ? 'take it out' : `did you mean "${near}"?`;
-  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: there is no such connection`, hint, at }];
+  const hint = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: unknown connection`, hint, at }];
 }

@@ -13,30 +13,26 @@ import { controlTable } from '../controls/control-table.ts';
 import { verbPhrase, type RiskCode, type VerbPhrase } from '../controls/control-row.ts';
 
 const codes = {
-  'selector-narrowed': ['weakens', 'a selector leaves out connections that it would have taken'],
-  'selector-widened': ['strengthens', 'a selector takes connections that it would have left out'],
-  'ignore-added': ['weakens', 'a protection is not watched any more (metadata.ignore)'],
-  'ignore-removed': ['strengthens', 'a protection is watched again (metadata.ignore)'],
-  'secret-inlined': ['weakens', 'a secret that was a reference stands in the manifest itself'],
-  'secret-referenced': ['strengthens', 'a secret that stood in the manifest is a reference'],
-  'agent-rerouted': [
-    'reroutes',
-    'a credential that is kept goes to another agent',
-    ['sends', 'send', 'a kept credential to another agent'],
-  ],
+  'selector-narrowed': ['weakens', 'a selector no longer matches some connections'],
+  'selector-widened': ['strengthens', 'a selector matches more connections'],
+  'ignore-added': ['weakens', 'a protecting field is added to metadata.ignore'],
+  'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
+  'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
+  'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
+  'agent-rerouted': ['reroutes', 'a kept credential is used by another agent', ['sends', 'send', 'a kept credential to another agent']],
   'command-rerouted': [
     'reroutes',
-    'a credential that is kept goes to another command, type or subtype',
+    'a kept credential is used by another command, type or subtype',
     ['passes', 'pass', 'a kept credential to another command or type'],
   ],
   'endpoint-rerouted': [
     'reroutes',
-    'a credential that is kept goes to another endpoint',
+    'a kept credential is sent to another endpoint',
     ['sends', 'send', 'a kept credential to another endpoint'],
   ],
   'resource-rerouted': [
     'reroutes',
-    'the connection moves to another resource, whose secrets its sessions inherit',
+    'the connection moves to another resource and inherits its secrets',
     ['moves', 'move', 'to another resource, whose secrets the sessions inherit'],
   ],
   'secret-reused': [
@@ -44,14 +40,14 @@ const codes = {
     'a credential is used under another key, or by a new connection to another endpoint',
     ['uses', 'use', 'a known credential under another key or at another endpoint'],
   ],
-  'replacement-differs': ['unknown', 'a connection is not protected like the one that it replaces'],
+  'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],
   'combined-effect': ['unknown', 'several changes together have an effect that none has alone'],
   exposed: ['exposes', 'a new connection is accessible without review, guardrails and masking'],
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
   deleted: ['availability', 'a connection is deleted'],
-  unknown: ['unknown', 'nobody can tell, because something cannot be seen or compared'],
-  created: ['neutral', 'something comes, or is opened for the first time'],
-  neutral: ['neutral', 'nothing of it bears on protection'],
+  unknown: ['unknown', 'the effect is unknown, because a value cannot be seen or compared'],
+  created: ['neutral', 'an object is created or first opened'],
+  neutral: ['neutral', 'the change has no effect on protection'],
 } as const;
 
 /** The names of the codes that belong to no control. */
@@ -108,8 +104,8 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
     const highest = highestRisk(group.map(({ risk }) => risk)) ?? most;
     return {
       code,
-      message: `${classText(highest)} (at most ${most} is allowed): ${subjects(group)}`,
-      hint: 'take the change back, or say why it is right',
+      message: `exceeds --max-risk ${most}, because ${classText(highest)}: ${subjects(group)}`,
+      hint: 'revert the change, or override with a reason',
       allowable: true,
       ...(at === undefined ? {} : { at }),
     };
@@ -118,10 +114,10 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
 
 /** Describes a risk class in the words of the refusal. */
 function classText(one: RiskClass): string {
-  if (one === 'unknown') return 'nobody can tell what it does';
-  if (one === 'availability') return 'it may keep people out';
+  if (one === 'unknown') return 'its effect is unknown';
+  if (one === 'availability') return 'it may block users';
   if (one === 'exposes') return 'it exposes a connection';
-  return one === 'neutral' ? 'it changes something' : `it ${one}`;
+  return one === 'neutral' ? 'it changes the gateway' : `it ${one}`;
 }
 
 function subjects(group: readonly ResourceRisk[]): string {

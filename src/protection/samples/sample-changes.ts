@@ -87,12 +87,12 @@ type GuardrailTrial = { readonly side: 'input' | 'output'; readonly text: string
 function guardrailOutcome(spec: JsonObject, { side, text, patterns }: GuardrailTrial): string {
   const { hits, uncertain: doubts } = simulateGuardrail(guardrailEntries(spec, side), text, patterns);
   if (hits.length > 0) return 'blocked';
-  return doubts.length > 0 ? 'nobody can tell' : 'allowed';
+  return doubts.length > 0 ? 'unknown' : 'allowed';
 }
 
 /** Returns the outcome of a text by entity type; a type that is not in the map stays unmasked. */
 function maskingOutcomes(spec: JsonObject, text: string, patterns: PatternCompiler): ReadonlyMap<string, string> {
   const { found, uncertain: doubts } = simulateMasking(spec, text, patterns);
   const doubtful = customTypes(spec).filter((type) => doubts.has(type));
-  return new Map([...found.map((type) => [type, 'masked'] as const), ...doubtful.map((type) => [type, 'nobody can tell'] as const)]);
+  return new Map([...found.map((type) => [type, 'masked'] as const), ...doubtful.map((type) => [type, 'unknown'] as const)]);
 }

@@ -15,7 +15,7 @@ export function sampleFindings({ trials }: RuleSampleResults, severity: Document
         severity,
         pointer: `/tests/${index}`,
         message: `${wanted}; ${why}`,
-        hint: hint ?? 'correct the rule, or the sample if it asks for the wrong thing',
+        hint: hint ?? 'correct the rule or the sample',
       },
     ];
   });
@@ -35,8 +35,8 @@ export function notSimulatedNotice(all: readonly RuleSampleResults[]): readonly 
     {
       code: 'rule/not-simulated',
       severity: 'notice',
-      message: `${samples === 1 ? '1 sample' : `${samples} samples`} of ${whose} ${samples === 1 ? 'is' : 'are'} not simulated: ${first.trial.why ?? 'nobody can tell'}`,
-      hint: 'ostiary test lists them all',
+      message: `${samples === 1 ? '1 sample' : `${samples} samples`} of ${whose} ${samples === 1 ? 'is' : 'are'} not simulated: ${first.trial.why ?? 'unknown'}`,
+      hint: 'run ostiary test for the full list',
     },
   ];
 }

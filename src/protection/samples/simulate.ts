@@ -33,7 +33,7 @@ export function simulateGuardrail(entries: readonly JsonObject[], text: string, 
       const found = searchPattern(patterns(pattern), text);
       if (found.found) hits.push({ ...named, part: `the pattern ${cutText(pattern)}` });
       else if (found.why !== undefined) doubts.push({ ...named, why: found.why, broken: found.broken });
-    } else doubts.push({ ...named, why: `nobody knows here what the type ${JSON.stringify(type ?? null)} does`, broken: false });
+    } else doubts.push({ ...named, why: `unknown entry type ${JSON.stringify(type ?? null)}`, broken: false });
   }
   return { hits, uncertain: doubts };
 }
@@ -43,9 +43,9 @@ type PatternSearch = { readonly found: boolean; readonly why?: string; readonly 
 function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
   if ('error' in compiled) {
     const { what, index } = compiled.error;
-    return { found: false, why: `RE2 does not take its pattern: ${what} at character ${index + 1}`, broken: true };
+    return { found: false, why: `invalid RE2 pattern: ${what} at character ${index + 1}`, broken: true };
   }
-  if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to be tried here', broken: false };
+  if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to simulate', broken: false };
   const found = compiled.pattern.finds(text);
   return found === undefined
     ? { found: false, why: 'its pattern is too large for so long a text, or for so many of them', broken: false }

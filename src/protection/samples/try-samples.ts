@@ -69,7 +69,7 @@ function textOf(value: unknown): string {
 function foundText({ hits, uncertain: doubts }: GuardrailResult, by: string | undefined, side: string): string {
   const [first] = hits.toSorted((one, other) => Number(other.name === by) - Number(one.name === by));
   if (first !== undefined) return `blocked by ${entryName(first, side)} (${first.part})`;
-  return doubts.length === 0 ? 'allowed' : 'nobody can tell';
+  return doubts.length === 0 ? 'allowed' : 'unknown';
 }
 
 function entryName({ entry, name }: Pick<GuardrailHit, 'entry' | 'name'>, side: string): string {
@@ -90,7 +90,7 @@ function evaluateSample({ expects, by, side, names }: Expectation, { hits, uncer
   if (expects === 'blocked' && isBlocked) return { outcome: 'passed' };
   if (expects === 'allowed' && hits.length > 0) return failed(`it is blocked by ${entryName(hits[0] ?? { entry: 0 }, side)}`);
   const broken = inDoubt.find((doubt) => doubt.broken);
-  if (broken !== undefined) return failed(`nobody can tell because of ${entryName(broken, side)}: ${broken.why}`);
+  if (broken !== undefined) return failed(`unknown because of ${entryName(broken, side)}: ${broken.why}`);
   const [doubt] = inDoubt;
   if (doubt !== undefined) return { outcome: 'not-simulated', why: `${entryName(doubt, side)}: ${doubt.why}` };
   if (expects === 'allowed') return { outcome: 'passed' };
@@ -105,7 +105,7 @@ function failed(why: string, hint?: string): SampleOutcome {
 function unknownEntry(by: string | undefined, side: string, names: readonly string[]): string | undefined {
   if (by === undefined || names.includes(by)) return undefined;
   const near = suggest(by, names);
-  return near === undefined ? `no entry of ${side} is called "${by}"` : `did you mean "${near}"?`;
+  return near === undefined ? `unknown entry "${by}" of ${side}` : `did you mean "${near}"?`;
 }
 
 function untriedEntries(spec: JsonObject, hit: ReadonlySet<string>): readonly string[] {
@@ -135,12 +135,12 @@ function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everF
   const trial = { ...headOf(sample), side: 'text', text, expected: listText(wanted), found: listText(found) } as const;
   const reasons = [
     ...lacking.map((name) => `${name} is not found${reasonFor(name, { below, custom })}`),
-    ...surplus.map((name) => `${name} is found, too`),
+    ...surplus.map((name) => `${name} is also found`),
   ];
   const hint = lacking.flatMap((name) => (custom.includes(name) ? [] : (suggest(name, [...custom, ...registered]) ?? [])))[0];
   if (reasons.length > 0) return { ...trial, ...failed(reasons.join('; '), hint === undefined ? undefined : `did you mean "${hint}"?`) };
   const doubtful = [...doubts].map(([name, why]) => `${name}: ${why}`);
-  const untold = [...unsure.map((name) => `${name} is found by the gateway alone`), ...doubtful];
+  const untold = [...unsure.map((name) => `only the gateway detects ${name}`), ...doubtful];
   return untold.length === 0 ? { ...trial, outcome: 'passed' } : { ...trial, outcome: 'not-simulated', why: untold.join('; ') };
 }
 

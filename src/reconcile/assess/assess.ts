@@ -95,7 +95,7 @@ function heldRemedies(checking: PolicyCheckInput, { input, live }: Prepared, dif
   return (finding) => {
     reverted ??= checkPolicies({ ...checking, snapshot: plannedSnapshot(revertHeld(diff), live, input.registry) }).report;
     if (hasFinding(reverted, finding)) return undefined;
-    return `the manifests do as the policy asks, and the plan holds what is live; add --revert ${finding.connection} to undo it`;
+    return `the manifests satisfy the policy, but the plan holds the live value; pass --revert ${finding.connection} to revert it`;
   };
 }
 

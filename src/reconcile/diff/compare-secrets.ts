@@ -85,8 +85,8 @@ function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {
   return {
     code: 'plan/keep-missing',
     severity: 'error',
-    message: `${desired.id} keeps ${path}, but the gateway has no such value`,
-    hint: 'give a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',
+    message: `${desired.id} declares keep for ${path}, but the gateway has no value`,
+    hint: 'set a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',
     at: desired.locate(path),
     resource: desired.id,
   };

@@ -160,8 +160,8 @@ function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, { by, at }: Decla
   return {
     code: 'manifest/dangling-reference',
     severity: 'error',
-    message: `there is no ${end.kind} "${end.text}", neither in the manifests nor on the gateway`,
-    hint: near === undefined ? `write a manifest for it, or name one that exists` : `did you mean "${near}"?`,
+    message: `${end.kind} "${end.text}" exists neither in the manifests nor on the gateway`,
+    hint: near === undefined ? `add a manifest for it, or correct the name` : `did you mean "${near}"?`,
     at,
     resource: by,
   };
@@ -174,9 +174,9 @@ function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, { by, at }: Decla
 function needsSelection(ends: EdgeEnds, at: Position | undefined, index: EdgeIndex): readonly Diagnostic[] {
   const { rule, connection } = ends;
   if (!index.selected.has(connection)) {
-    return at === undefined ? [] : [unwritten(ends, { severity: 'warning', why: `${connection} is not on the gateway yet`, at })];
+    return at === undefined ? [] : [unwritten(ends, { severity: 'warning', why: `${connection} does not exist on the gateway yet`, at })];
   }
-  const why = index.live.has(rule) ? `only ${rule} can write it` : `${rule} is not on the gateway yet`;
+  const why = index.live.has(rule) ? `only ${rule} can write it` : `${rule} does not exist on the gateway yet`;
   const severity = at === undefined && index.live.has(connection) ? 'warning' : 'error';
   return [unwritten(ends, { severity, why, at })];
 }
@@ -187,7 +187,7 @@ function undetachable({ rule, connection }: EdgeEnds, index: EdgeIndex): Diagnos
   return {
     code: 'plan/needs-unselected',
     severity: 'warning',
-    message: `the edge between ${rule} and ${connection} stays, though no manifest declares it: only ${other} can write it, and it is not selected`,
+    message: `the attachment of ${rule} to ${connection} is kept although no manifest declares it: only ${other} can detach it, and it is not selected`,
     hint: `select ${other}`,
   };
 }
@@ -198,7 +198,7 @@ function unwritten({ rule, connection }: EdgeEnds, { severity, why, at }: Unwrit
   return {
     code: 'plan/needs-unselected',
     severity,
-    message: `the edge between ${rule} and ${connection} is left out: ${why}, and it is not selected`,
+    message: `the attachment of ${rule} to ${connection} is skipped: ${why}, and it is not selected`,
     hint: 'select both',
     ...(at === undefined ? {} : { at }),
   };

@@ -95,7 +95,7 @@ function unrepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 /** Throws for a kind that is not registered: no resource is left out silently. */
 function knownKind(id: ResourceId, kinds: KindTable): KindFields {
   const fields = kinds.get(kindOf(id));
-  if (fields === undefined) throw new Error(`${id} is of no known kind`);
+  if (fields === undefined) throw new Error(`${id} has an unknown kind`);
   return fields;
 }
 

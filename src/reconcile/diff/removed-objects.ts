@@ -67,8 +67,8 @@ type PruneContext = {
 function ownReason({ base, live }: RemovedObject, { isUncertain }: PruneContext): string | undefined {
   if (live.managedBy !== undefined) return `managed by ${live.managedBy}`;
   if (isUncertain(live.id))
-    return 'an apply that was interrupted may have created it, or something else; it differs from that manifest: delete it yourself, or list it under released';
-  return base.protect ? 'its last manifest says metadata.protect' : undefined;
+    return 'an interrupted apply may have created it, but it differs from that manifest: delete it on the gateway, or list it under released';
+  return base.protect ? 'its last manifest sets metadata.protect' : undefined;
 }
 
 /** Returns why an edge keeps its rule: deleting the rule would also detach managed connections, or edges that were never applied. */
@@ -80,10 +80,10 @@ function edgeReason(
   for (const ends of edges) {
     if (ends.rule !== id && ends.connection !== id) continue;
     const other = ends.rule === id ? ends.connection : ends.rule;
-    if (isManaged(other)) return `${other}, which it has an edge to, is managed`;
+    if (isManaged(other)) return `${other}, to which it is attached, is managed`;
     const blocker = ends.rule === id ? blockedBy(other) : undefined;
     if (blocker !== undefined) return `it protects ${other}, and ${blocker} is blocked`;
-    if (ends.rule === id && !isDeclared(other) && !orphans.has(other) && !isApplied(ends)) return `it protects ${other}, which is not ours`;
+    if (ends.rule === id && !isDeclared(other) && !orphans.has(other) && !isApplied(ends)) return `it protects the unmanaged ${other}`;
   }
   return undefined;
 }

@@ -34,8 +34,8 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
     if (isUuid(text)) return { name: text.toLowerCase() };
     return {
       code: 'manifest/dangling-reference',
-      message: `this gateway does not list its ${kind.toLowerCase()}s, so "${text}" cannot be looked up`,
-      hint: 'give the id (a uuid) instead of the name',
+      message: `the gateway does not list its ${kind.toLowerCase()}s, so "${text}" cannot be resolved`,
+      hint: 'use the ID (a UUID) instead of the name',
     };
   }
   const named = known.filter((one) => one.name === text);
@@ -44,7 +44,7 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
     return {
       code: 'manifest/ambiguous-reference',
       message: `the gateway has ${named.length} ${kind.toLowerCase()}s named "${text}"`,
-      hint: `give the id instead: ${ids}`,
+      hint: `use the ID instead: ${ids}`,
     };
   }
   if (named.length === 1) return { name: text };
@@ -56,11 +56,11 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
   );
   return {
     code: 'manifest/dangling-reference',
-    message: `the gateway has no ${kind.toLowerCase()} "${text}"`,
+    message: `unknown ${kind.toLowerCase()} "${text}" on the gateway`,
     hint:
       near === undefined
         ? known.length === 0
-          ? 'it has none yet'
+          ? 'the gateway has none'
           : `it has: ${known.map((one) => one.name).join(', ')}`
         : `did you mean "${near}"?`,
   };

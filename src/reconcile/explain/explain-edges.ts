@@ -84,8 +84,8 @@ function reasonOf({ edge, ends, other, field, declared }: EdgeCase, subject: Exp
 
 function edgeText({ action, by }: EdgeChange, places: string): string {
   if (action === 'attach') return `declared${places}, not live: attached by ${by ?? 'apply'}`;
-  if (action === 'detach') return `live, and declared on neither side any more: detached by ${by ?? 'apply'}`;
-  return action === 'blocked' ? `declared${places}, but an end is managed by somebody else` : '';
+  if (action === 'detach') return `live, no longer declared on either side: detached by ${by ?? 'apply'}`;
+  return action === 'blocked' ? `declared${places}, but one end is managed` : '';
 }
 
 /** Returns the owner of an edge that this plan may not remove. */
@@ -95,14 +95,15 @@ function foreignReason(
 ): Pick<EdgeReason, 'why' | 'owner'> {
   const { plan, live, resource } = subject;
   const orphan = plan.orphans.find(({ id }) => id === ends.rule || id === ends.connection);
-  if (orphan !== undefined) return ownedBy('orphan', `live, and ${orphan.id} is an orphan: the edge stays as long as that does`);
+  if (orphan !== undefined)
+    return ownedBy('orphan', `live, and ${orphan.id} is an orphan: the attachment is kept until the orphan is deleted`);
   const managed = live.resources.find(({ id, managedBy }) => managedBy !== undefined && (id === ends.rule || id === ends.connection));
   if (managed !== undefined) return ownedBy('manager', `live, and ${managed.id} is managed by ${managed.managedBy ?? ''}: never removed`);
   const place = pointer(field.name, nameOf(other));
   if (resource?.ignore.some((one) => isPointerWithin(place, one)) === true)
-    return ownedBy('foreign', 'live, and metadata.ignore names it: carried by every write, never removed');
-  const why = plan.unmanaged.includes(other) ? `no manifest declares ${other}, so the edge is not ours to remove` : 'not ours to remove';
-  return ownedBy('foreign', `live, and ${why}: carried by every write`);
+    return ownedBy('foreign', 'live, excluded by metadata.ignore: kept by every write, never removed');
+  const why = plan.unmanaged.includes(other) ? `unmanaged: no manifest declares ${other}` : 'unmanaged';
+  return ownedBy('foreign', `live, ${why}: kept by every write`);
 }
 
 function ownedBy(owner: EdgeOwner, why: string): Pick<EdgeReason, 'why' | 'owner'> {

@@ -74,15 +74,15 @@ export function originText(origin: ExplainedOrigin, id: ResourceId): string {
     case 'intent':
       return 'intent: the manifests changed it since the last apply';
     case 'pending':
-      return 'pending: an earlier merge changed it, and nobody has applied that yet';
+      return 'pending: an earlier merge changed it; not applied yet';
     case 'drift':
-      return 'drift: changed outside Ostiary since the last apply, and apply undoes that';
+      return 'drift: changed outside Ostiary since the last apply; apply reverts it';
     case 'both':
-      return 'both: the manifests and the gateway changed it since the last apply, and the manifests have the last word';
+      return 'conflict: the manifests and the gateway changed it since the last apply; apply uses the manifest';
     case 'adoption':
-      return 'adoption: it was there before, and nothing of ours was ever applied to it';
+      return 'import: it existed before the first apply';
     case 'held':
-      return `held: changed outside Ostiary, and apply leaves it so; --revert ${id} undoes that`;
+      return `held: changed outside Ostiary; apply keeps it; --revert ${id} reverts it`;
   }
 }
 

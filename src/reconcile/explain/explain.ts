@@ -37,19 +37,19 @@ function summaryOf(subject: ExplainedSubject): string {
   if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
   if (resource === undefined) return undeclaredWhy(subject);
   if (found === undefined)
-    return past === undefined ? 'it is not live: apply creates it' : 'it was applied and is not live any more: apply creates it again';
-  if (change === undefined) return 'no change: what the manifest wants is what is live';
-  if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'somebody else'}, so it is never written`;
-  if (change.action === 'held') return 'held: what differs was changed by hand, and apply leaves it so; --revert undoes it';
-  if (change.reasons.includes('unfinished')) return 'unfinished: an apply that was cut off created it closed; apply opens it';
+    return past === undefined ? 'it is not live: apply creates it' : 'it was deleted outside Ostiary: apply creates it again';
+  if (change === undefined) return 'no change: the gateway matches the manifest';
+  if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'another manager'}, so Ostiary never writes it`;
+  if (change.action === 'held') return 'held: changed outside Ostiary; apply keeps it; --revert reverts it';
+  if (change.reasons.includes('unfinished')) return 'unfinished: an interrupted apply created it closed; apply opens it';
   return `apply ${change.action}s it: ${originsText(change, plan)}`;
 }
 
 function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
-  if (change?.reasons.includes('replaced') === true) return 'another one takes its place, so apply closes it';
-  if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run leaves it as it is';
+  if (change?.reasons.includes('replaced') === true) return 'another object replaces it, so apply closes it';
+  if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run does not change it';
   const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
-  return `${whose}: it is live, but no manifest declares it, so it is never touched`;
+  return `${whose}: unmanaged: it is live, but no manifest declares it`;
 }
 
 /** Counts the origins of all differences; without origins it lists the reasons of the change. */
@@ -63,7 +63,7 @@ function orphanWhy({ removedIn, subject, kept }: Plan['orphans'][number], change
   const since = removedIn === undefined ? '' : `, removed in ${removedIn.slice(0, 7)}`;
   const named = subject === undefined || subject === '' ? '' : ` "${subject}"`;
   const fate = change === undefined ? (kept ?? '--prune would delete it') : `apply ${change.action}s it`;
-  return `orphan: applied once, in no manifest any more${since}${named}; ${fate}`;
+  return `orphan: removed from the manifests, still live${since}${named}; ${fate}`;
 }
 
 function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
@@ -78,12 +78,12 @@ function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   };
   if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
   if (found?.unknown.some((one) => isPointerWithin(path, one)) === true)
-    return { ...row, status: 'unknown', why: 'this token may not see it, so it is never compared' };
+    return { ...row, status: 'unknown', why: 'this token cannot see it, so Ostiary does not compare it' };
   if (resource.ignore.some((one) => isPointerWithin(path, one)))
-    return { ...row, status: 'ignored', why: 'metadata.ignore names it: never compared, always carried' };
+    return { ...row, status: 'ignored', why: 'metadata.ignore excludes it: not compared, kept by every write' };
   const wanted = resource.spec[field.name];
-  if (wanted === undefined) return { ...row, status: 'kept', why: 'omitted, and omitting this field keeps what is live' };
-  const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore leaves parts of it out' : '';
+  if (wanted === undefined) return { ...row, status: 'kept', why: 'omitted: apply keeps the live value' };
+  const partly = resource.ignore.some((one) => isPointerWithin(one, path)) ? '; metadata.ignore excludes parts of it' : '';
   const stated = `${statedText(field, resource)}${partly}`;
   const parts = partsOf(subject.change, path);
   if (parts.length > 0) return { ...row, ...differenceOf(parts, { path, stated }) };
@@ -113,9 +113,9 @@ function isDerived(field: FieldRule, desired: DesiredResource, value: Json): boo
 }
 
 function statedText(field: FieldRule, desired: DesiredResource): string {
-  if (desired.stated.has(field.name)) return 'stated in the manifest';
-  if (field.omitted === 'derived') return 'omitted: follows from other fields';
-  return 'omitted: a manifest is complete, so the field is wanted empty';
+  if (desired.stated.has(field.name)) return 'declared in the manifest';
+  if (field.omitted === 'derived') return 'omitted: derived from other fields';
+  return 'omitted: the desired value is empty, because manifests are complete';
 }
 
 function secretRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
@@ -154,14 +154,14 @@ type SecretSides = {
 
 function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): string {
   const wanted = desired?.secrets[path];
-  if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true) return 'metadata.ignore names it: never compared, always carried';
-  if (wanted === undefined)
-    return changed ? 'the manifest gives the whole map, and this key is not in it' : 'not stated, so it stays as it is';
+  if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true)
+    return 'metadata.ignore excludes it: not compared, kept by every write';
+  if (wanted === undefined) return changed ? 'the manifest declares the whole map without this key' : 'not declared: apply keeps it';
   if (wanted.state === 'keep')
-    return found === undefined ? 'keep: the value is not ours, and the gateway has none' : 'keep: the value is not ours';
+    return found === undefined ? 'keep: the gateway owns the value, but has none' : 'keep: the gateway owns the value';
   if (found === undefined) return 'not live yet';
   if (wanted.state === 'unresolved')
-    return changed ? 'it comes from elsewhere than before; it was not read' : 'it was not read; its source is as before';
-  if (found === 'hidden') return 'this token may not see the value, so it cannot be compared';
-  return changed ? 'the values differ' : 'the values are the same';
+    return changed ? 'its source changed; the value was not read' : 'the value was not read; its source is unchanged';
+  if (found === 'hidden') return 'this token cannot see the value, so it cannot be compared';
+  return changed ? 'the values differ' : 'the values are equal';
 }

@@ -68,7 +68,7 @@ export function referenceRefusals(references: readonly OutsideReference[], { res
     return {
       code: 'plan/replaces-references',
       message: messageOf(id, found),
-      hint: `let them name ${nameOf(id)} too, on the gateway; nothing here writes them`,
+      hint: `add ${nameOf(id)} to them on the gateway; Ostiary does not write them`,
       allowable: true,
       resource: id,
       ...(at === undefined ? {} : { at }),
@@ -83,8 +83,8 @@ function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
   const shown = known.length > maxShown ? [...known.slice(0, maxShown), `${known.length - maxShown} more`] : known;
   const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
   return [
-    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${predecessor}, and ${tail} not go on to ${nameOf(id)}`]),
-    ...(unseen.length === 0 ? [] : [`whether ${listed(unseen)} name ${predecessor} is not shown to this token`]),
+    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`the token cannot see whether ${listed(unseen)} name ${predecessor}`]),
   ].join('; ');
 }
 

@@ -51,7 +51,7 @@ function incomparableRefusals(
     return [
       {
         code: 'plan/incomparable-drift',
-        message: `apply would undo drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
+        message: `apply would revert drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
         hint: `look at both; then undo it with --revert ${change.id}, or ${adopting}`,
         allowable: true,
         resource: change.id,
@@ -95,8 +95,8 @@ export function findChangedName(kind: Kind, desired: DesiredResource, removed: r
   const field = kind.renamable ? 'renamedFrom' : 'replaces';
   return {
     code: 'plan/immutable-name',
-    message: `it is what ${predecessor.base.id} was, under another name; the gateway would have both: ${costOf(kind, predecessor)}`,
-    hint: `write metadata.${field}: ${nameOf(predecessor.base.id)}, so that it takes its place; or leave the name as it was`,
+    message: `it looks like a rename of ${predecessor.base.id}; the gateway would have both: ${costOf(kind, predecessor)}`,
+    hint: `write metadata.${field}: ${nameOf(predecessor.base.id)}, to replace it, or restore the old name`,
     allowable: true,
     resource: desired.id,
     at: desired.locate(''),
@@ -107,7 +107,7 @@ export function findChangedName(kind: Kind, desired: DesiredResource, removed: r
 function costOf(kind: Kind, { base: { id }, live }: RemovedObject): string {
   const isOpen = closableFields(kind).some(({ name, value }) => !equal(live.spec[name], value));
   const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
-  return `${id} stays ${isOpen ? 'open' : 'as it is'}${hasSecrets ? ', and its secrets do not come along' : ''}`;
+  return `${id} stays ${isOpen ? 'open' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
 }
 
 /** Returns whether two resources are the same except for values that follow from the name. */

@@ -57,8 +57,8 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
       const at = places.get(id);
       return {
         code: 'plan/window',
-        message: `it cannot be written twice, ${why}: ${windows.map(exposureWindowText).join('; ')}`,
-        hint: 'apply one of the two apart from the other (--only), in the order that you choose, or let the moment pass',
+        message: `it cannot be written in two steps, ${why}: ${windows.map(exposureWindowText).join('; ')}`,
+        hint: 'apply one of the two changes first with --only, or override to accept the exposure',
         allowable: true,
         resource: id,
         ...(at === undefined ? {} : { at }),
@@ -70,8 +70,8 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
 function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure): readonly Refusal[] {
   return changes.flatMap(({ id, adoption }): readonly Refusal[] => {
     if (adoption !== true || adopts.has(id)) return [];
-    const message = 'it is live already, was never applied from here, and differs from its manifest';
-    const hint = `look at what would change; then write metadata.adopt: true, or pass --adopt ${id}`;
+    const message = 'it is live, was never applied by Ostiary, and differs from its manifest';
+    const hint = `review the changes; then set metadata.adopt: true, or pass --adopt ${id}`;
     return [{ code: 'plan/adoption', message, hint, allowable: false, resource: id }];
   });
 }
@@ -105,8 +105,8 @@ type Share = { readonly count: number; readonly of: number; readonly most: numbe
 /** Divides instead of multiplying: then a share of exactly the limit equals it. */
 function limitRefusal(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
   if (count === 0 || of < from || count / of <= most) return [];
-  const message = `${count} of ${of} ${what}, more than ${percent(most)}`;
-  return [{ code, message, hint: 'look at the plan closely: is it what you meant?', allowable: true }];
+  const message = `${count} of ${of} ${what}, more than the limit of ${percent(most)}`;
+  return [{ code, message, hint: 'check that the plan is intended', allowable: true }];
 }
 
 function percent(share: number): string {
@@ -156,8 +156,8 @@ export function warnUnknownNames(named: readonly NamedByOption[], among: readonl
     .filter(([, name]) => !known.has(name))
     .map(([flag, name]): Diagnostic => {
       const near = suggest(name, known);
-      const hint = near === undefined ? 'write KIND/NAME, as plan prints it' : `did you mean "${near}"?`;
-      const message = `${flag} ${name} does nothing: neither a manifest nor the gateway has it`;
+      const hint = near === undefined ? 'use KIND/NAME as printed by plan' : `did you mean "${near}"?`;
+      const message = `${flag} ${name} has no effect: the object exists neither in the manifests nor on the gateway`;
       return { code: 'plan/unknown-name', severity: 'warning', message, hint };
     });
 }

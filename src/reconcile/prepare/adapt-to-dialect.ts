@@ -25,8 +25,8 @@ export function adaptToDialect(
       stated.map(({ name, dialect: whose }): Diagnostic => ({
         code: 'plan/other-dialect-field',
         severity: 'warning',
-        message: `${name} is a field of ${whose} gateways; this one (${dialectFields.dialect}) has none, so it is not sent`,
-        hint: 'leave it out, or say with metadata.targets which gateways the manifest is for',
+        message: `${name} is a field of ${whose} gateways; this gateway (${dialectFields.dialect}) does not have it, so Ostiary does not send it`,
+        hint: 'remove it, or limit the manifest to some targets with metadata.targets',
         at: resource.locate(pointer(name)),
         resource: resource.id,
       })),

@@ -43,8 +43,8 @@ function stillDeclared({ id, locate }: DesiredResource, former: ResourceId): Dia
   return {
     code: 'plan/former-name-declared',
     severity: 'error',
-    message: `${id} takes the place of ${former}, which still has a manifest`,
-    hint: 'remove that manifest, or the former name from this one',
+    message: `${id} replaces ${former}, which still has a manifest`,
+    hint: 'remove that manifest, or remove the former name from this one',
     at: locate(''),
     resource: id,
   };
@@ -54,8 +54,8 @@ function takenTwice({ id, locate }: DesiredResource, former: ResourceId): Diagno
   return {
     code: 'plan/former-name-declared',
     severity: 'error',
-    message: `${id} takes the place of ${former}, and another manifest does so too`,
-    hint: 'only one of them can: take the former name out of the others',
+    message: `${id} replaces ${former}, but another manifest also replaces it`,
+    hint: 'keep the former name in only one of them',
     at: locate(''),
     resource: id,
   };

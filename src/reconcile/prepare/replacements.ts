@@ -189,8 +189,8 @@ function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource
   return unreadable.map((path) => ({
     code: 'plan/would-lose-secret',
     severity: onlyReads ? 'notice' : 'error',
-    message: `${successor.id} takes the place of ${predecessor.id}, whose ${path} this token may not see`,
-    hint: `${onlyReads ? 'apply with' : 'use'} a key with the role admin, or give every secret in the manifest`,
+    message: `${successor.id} replaces ${predecessor.id}, whose ${path} this token cannot see`,
+    hint: `${onlyReads ? 'apply with' : 'use'} a key with the role admin, or set every secret in the manifest`,
     at: successor.locate(path),
     resource: successor.id,
   }));
@@ -227,8 +227,8 @@ function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, {
   return {
     code: 'plan/edge-cannot-move',
     severity: 'error',
-    message: `${other} has no manifest, so its edge cannot move to ${successor}`,
-    hint: `write a manifest for ${other} first (a rule is attached from its own side)`,
+    message: `${other} has no manifest, so its attachment cannot move to ${successor}`,
+    hint: `add a manifest for ${other} first (a rule declares its own attachments)`,
     ...(at === undefined ? {} : { at }),
     resource: successor,
   };

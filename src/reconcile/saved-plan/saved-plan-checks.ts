@@ -6,8 +6,8 @@ import { kindOf } from '../../model/resource.ts';
 export function otherVersion(version: string): Refusal {
   return savedPlanRefusal(
     'plan/other-version',
-    `the plan has version ${version}, and this program reads version 1`,
-    'apply it with the program that planned, or plan again',
+    `the plan has version ${version}, but this Ostiary reads version 1`,
+    'apply it with the Ostiary version that planned it, or plan again',
   );
 }
 
@@ -16,7 +16,7 @@ export function otherTool(then: string, now: string): Refusal | undefined {
   if (minorOf(then) === minorOf(now)) return undefined;
   return savedPlanRefusal(
     'plan/other-version',
-    `the plan was made by Ostiary ${then}, and this is ${now}`,
+    `the plan was made by Ostiary ${then}, but this is ${now}`,
     `apply it with ${minorOf(then)}, or plan again`,
   );
 }
@@ -34,16 +34,16 @@ export function differentPlan(wanted: string, { digest, changes }: Pick<Diff, 'd
   if (wanted === digest) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',
-    `this is another plan than the one that was agreed to: its digest is ${digest}, and ${wanted} was asked for`,
-    'manifests or gateway changed since: look at this plan, and give its digest if it is what you want',
+    `the plan differs from the approved plan: its digest is ${digest}, expected ${wanted}`,
+    'the manifests or the gateway changed since then: review this plan and pass its digest to approve it',
   );
 }
 
 function unreviewedPlan(digest: string): Refusal {
   return savedPlanRefusal(
     'plan/other-digest',
-    `no plan was agreed to, and this one writes: its digest is ${digest}`,
-    'look at it, and give its digest if it is what you want',
+    `no plan was approved, but this plan has changes: its digest is ${digest}`,
+    'review it and pass its digest to approve it',
   );
 }
 
@@ -53,7 +53,7 @@ export function otherTarget(then: TargetIdentity, now: TargetIdentity): Refusal 
   if (planned === here) return undefined;
   return savedPlanRefusal(
     'plan/other-target',
-    `the plan is for ${planned}, and this is ${here}`,
+    `the plan is for ${planned}, but this is ${here}`,
     'check --target, --url and the token, or plan again',
   );
 }
@@ -67,20 +67,20 @@ export function otherManifests(then: string, now: string): Refusal | undefined {
   if (then === now) return undefined;
   return savedPlanRefusal(
     'plan/other-manifests',
-    `the manifests are not those that were planned (${then.slice(0, 12)} then, ${now.slice(0, 12)} now)`,
-    'check out what was planned, or plan again',
+    `the manifests changed since the plan (${then.slice(0, 12)} then, ${now.slice(0, 12)} now)`,
+    'check out the planned commit, or plan again',
   );
 }
 
-/** Refuses a saved plan if a committed file that a secret comes from has another content than when it was planned. */
+/** Refuses a saved plan if a committed file that a secret comes from changed since the plan. */
 export function otherContents(sources: readonly SecretProvenance[], { resources }: Pick<DesiredState, 'resources'>): Refusal | undefined {
   const now = new Map(resources.map(({ id, secrets }) => [id, secrets]));
   const changed = sources.find(({ id, path, content }) => now.get(id)?.[path]?.content !== content);
   if (changed === undefined) return undefined;
   return savedPlanRefusal(
     'plan/other-manifests',
-    `${changed.source} has another content than when it was planned`,
-    'check out what was planned, or plan again',
+    `${changed.source} changed since the plan`,
+    'check out the planned commit, or plan again',
   );
 }
 
@@ -89,7 +89,7 @@ export function otherRepository(then: readonly string[], now: readonly string[])
   if (then.length === 0 || now.length === 0 || then.some((commit) => now.includes(commit))) return undefined;
   return savedPlanRefusal(
     'plan/other-repository',
-    `the plan was made in another repository, whose history begins with ${then[0]?.slice(0, 10) ?? ''}`,
+    `the plan was made in another repository, whose first commit is ${then[0]?.slice(0, 10) ?? ''}`,
     'run in a clone of that repository, or plan again',
   );
 }

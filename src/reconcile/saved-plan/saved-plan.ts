@@ -37,14 +37,15 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   if (version !== 1 && typeof version === 'number') return { value: { version: String(version) }, diagnostics: [] };
   if (!isPlanDocument(document)) {
     const [error] = isPlanDocument.errors ?? [];
-    return broken(`it is not as plans are written, at ${error?.instancePath || 'its top'} (${error?.keyword ?? 'form'})`);
+    return broken(`it does not match the schema of plans at ${error?.instancePath || 'its top'} (${error?.keyword ?? 'form'})`);
   }
   const { plans, saved } = document;
   const [plan] = plans;
-  if (saved === undefined) return broken('it is a report of a plan; --out writes what --plan takes');
-  if (plan === undefined || plans.length > 1) return broken(`it holds ${plans.length} plans, and not one`);
-  if (saved.checksum !== checksumOf(unsealed(document))) return broken('it was changed since it was saved: the checksum is another');
-  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved.sources)) return broken('its digest is that of another plan');
+  if (saved === undefined) return broken('it is a report of a plan, not a plan saved with --out');
+  if (plan === undefined || plans.length > 1) return broken(`it contains ${plans.length} plans, expected one`);
+  if (saved.checksum !== checksumOf(unsealed(document))) return broken('it changed after it was saved: the checksum differs');
+  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved.sources))
+    return broken('its digest does not match its content');
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);
   const { checksum: _, ...rest } = saved;
@@ -57,8 +58,8 @@ function decodePlan({ once = [], references = [], unwritten = [], unverified = [
 }
 
 function broken(reason: string): Checked<never> {
-  const hint = 'plan again, with --out';
-  return { diagnostics: [{ code: 'plan/broken-file', severity: 'error', message: `this is no saved plan: ${reason}`, hint }] };
+  const hint = 'plan again with --out';
+  return { diagnostics: [{ code: 'plan/broken-file', severity: 'error', message: `invalid saved plan: ${reason}`, hint }] };
 }
 
 function parsed(text: string): JsonObject | string {
@@ -66,11 +67,11 @@ function parsed(text: string): JsonObject | string {
   if (isDeep(text)) return `it nests more than ${deepest} deep`;
   try {
     const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return 'it is no JSON object';
+    if (!isObject(value)) return 'it is not a JSON object';
     const key = repeatedKey(text);
-    return key === undefined ? value : `an object in it has the key ${JSON.stringify(key)} twice`;
+    return key === undefined ? value : `duplicate key ${JSON.stringify(key)}`;
   } catch {
-    return 'it is no JSON, or not whole';
+    return 'it is not JSON, or is truncated';
   }
 }
 
@@ -108,17 +109,17 @@ function mistakeIn(
 ): string | undefined {
   const ids = new Set(plan.changes.map(({ id }) => id));
   const keys = new Set(plan.changes.map(liveKeyOf));
-  if (keys.size < plan.changes.length) return 'it changes one object twice';
+  if (keys.size < plan.changes.length) return 'it changes an object more than once';
   const seen = new Set(saved.live.map(({ id, uid }) => `${uid} ${id}`));
   for (const change of plan.changes) {
     const kind = registry.get(kindOf(change.id));
-    if (kind === undefined || kindOf(liveKeyOf(change)) !== kind.name) return `${change.id} is of no known kind`;
+    if (kind === undefined || kindOf(liveKeyOf(change)) !== kind.name) return `${change.id} has an unknown kind`;
     const path = change.fields.find((field) => !isKnownPath(kind, field.path));
     if (path !== undefined) return `${change.id} has no field ${path.path}`;
-    if (isOnLiveObject(change) && !seen.has(`${change.uid} ${liveKeyOf(change)}`)) return `it does not say what ${change.id} was`;
+    if (isOnLiveObject(change) && !seen.has(`${change.uid} ${liveKeyOf(change)}`)) return `it lacks the earlier state of ${change.id}`;
   }
   const edge = plan.edges.find(({ by }) => by !== undefined && !keys.has(by) && !ids.has(by));
-  return edge === undefined ? undefined : `${edge.by}, which writes an edge, is not changed`;
+  return edge === undefined ? undefined : `${edge.by}, which writes an attachment, is not changed`;
 }
 
 function isKnownPath(kind: Kind, path: string): boolean {

@@ -68,7 +68,7 @@ export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState
 /** Returns the kind of a change. Throws for an unknown kind, because no change may be left out silently. */
 function writtenKind(change: Change, registry: Registry): Kind {
   const kind = registry.get(kindOf(change.id));
-  if (kind === undefined) throw new Error(`${change.id} is of no known kind`);
+  if (kind === undefined) throw new Error(`${change.id} has an unknown kind`);
   return kind;
 }
 

@@ -58,7 +58,7 @@ export function unfoldFirst(elements: readonly Html[], word: string): readonly H
 function changeDetails({ change, edges, note, flips }: GroupedChange, way: ProtectionVerdict, linkOf: LinkOf | undefined): Html {
   const lines = [
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
-    ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `edge: ${text}`)),
+    ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),
     ...flips.map((flip) => line(sampleSign(flip), sampleChangeText(flip))),
     ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
   ];
@@ -71,7 +71,7 @@ function changeDetails({ change, edges, note, flips }: GroupedChange, way: Prote
     ]),
     ...(change.at === undefined ? [] : [element('p', {}, [positionHtml(change.at, linkOf)])]),
     lines.length === 0
-      ? element('p', { class: 'quiet' }, 'No field of its own.')
+      ? element('p', { class: 'quiet' }, 'No field changes.')
       : element('pre', { tabindex: '0' }, lines.slice(0, mostLines)),
     ...(lines.length > mostLines ? [element('p', { class: 'quiet' }, `and ${lines.length - mostLines} more lines`)] : []),
   ]);
@@ -117,12 +117,12 @@ export function outcomeSection(result: ApplyResult): Html {
   const stays = outcomes.filter(({ status }) => status === 'blocked' || status === 'held');
   const done = outcomes.filter(({ status }) => status === 'done' || status === 'already');
   const isFinished = failed.length + left.length === 0 && !result.interrupted;
-  return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'What became of it' }, [
-    element('h2', {}, 'What became of it'),
+  return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'Results' }, [
+    element('h2', {}, 'Results'),
     element('p', {}, [element('span', { class: 'count' }, appliedText(result))]),
     ...listed('Failed', failed, true),
-    ...listed('Left to do: plan and apply again', left, true),
-    ...listed('Left as it is', stays, false),
+    ...listed('Not done: plan and apply again', left, true),
+    ...listed('Not changed', stays, false),
     ...listed('Done', done, false),
   ]);
 }
@@ -190,7 +190,7 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
 function aspectRow({ way, before, after, atLeast, causes }: ControlChange, column: ControlColumn, linkOf: LinkOf | undefined): Html {
   const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(column, text));
   const [first, last] = [spoken(before), spoken(after)];
-  const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least: there may be more') : '';
+  const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least; more are possible') : '';
   return element('tr', {}, [
     element('th', { scope: 'row' }, column.heading),
     element('td', {}, partsOnOneSide(first, last, 'loses')),
@@ -241,7 +241,7 @@ function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): reado
     return element('div', {}, [
       element('span', { class: 'mono' }, what),
       ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
-      ...(byHand === true ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
+      ...(byHand === true ? [element('span', { class: 'quiet' }, ' drift')] : []),
     ]);
   });
   const more = causes.length - shown.length;
@@ -262,7 +262,7 @@ export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefine
   const rows = causes.slice(0, mostImpacts).map((cause) => impactRow(cause, linkOf));
   const more = causes.length - mostImpacts;
   return [
-    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'What each cause reaches' }, [
+    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Impact' }, [
       element('table', {}, [head, element('tbody', {}, rows)]),
     ]),
     ...(more > 0 ? [element('p', { class: 'quiet' }, `and ${more} more`)] : []),
@@ -277,7 +277,7 @@ function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
   return element('tr', {}, [
     element('th', { scope: 'row' }, [
       element('div', { class: 'mono' }, causeName(cause)),
-      ...(byHand === true ? [element('div', { class: 'quiet' }, 'by hand')] : []),
+      ...(byHand === true ? [element('div', { class: 'quiet' }, 'drift')] : []),
       ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
       ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
     ]),

@@ -67,9 +67,9 @@ export function icon(name: IconName): Html {
 /** A verdict by its icon and its word: color is never the only signal. */
 const shown: Readonly<Record<ProtectionVerdict, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
-  both: { sign: 'diamond', word: 'weaker and stronger' },
-  unknown: { sign: 'question', word: 'cannot be told' },
-  neutral: { sign: 'bars', word: 'neither weaker nor stronger' },
+  both: { sign: 'diamond', word: 'mixed' },
+  unknown: { sign: 'question', word: 'unknown' },
+  neutral: { sign: 'bars', word: 'no effect' },
   strengthens: { sign: 'up', word: 'stronger' },
 };
 

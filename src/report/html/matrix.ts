@@ -48,11 +48,11 @@ export function matrixTable({ columns, rows: all }: ProtectionMatrix): Html {
       groupBody(key === undefined ? undefined : `${clip(key, longestTag)}: ${group === '' ? '(none)' : group}`, rows, columns),
     );
   const caption = element('caption', {}, [
-    'Each cell counts what is there; where it changes, before and after, and which it is: ',
+    'Each cell is a count; a change shows the count before and after, and the verdict: ',
     ...verdicts.flatMap((verdict) => [verdictIcon(verdict), ` ${verdictWord(verdict)}, `]),
-    'a dot is nothing, and a + may be more.',
+    'a dot means none, and a + means at least.',
   ]);
-  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and what protects them' }, [
+  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and their protection' }, [
     element('table', { class: 'picture' }, [caption, head, ...bodies]),
   ]);
 }
@@ -115,7 +115,7 @@ function changedRow(
   columns: readonly ControlColumn[],
 ): Html {
   const name = nameOf(connection);
-  const note = comes === true ? ' comes' : goes === true ? ' goes' : '';
+  const note = comes === true ? ' created' : goes === true ? ' deleted' : '';
   const head = element('th', { scope: 'row' }, [
     element('span', { class: 'mono' }, name),
     note === '' ? '' : element('span', { class: 'quiet' }, note),

@@ -42,7 +42,7 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const changes = sections.flatMap(({ blocks }) => blocksOfType(blocks, 'overview').flatMap(({ plan }) => plan.changes));
   const isMuch = changes.length > many;
   const body = element('body', { class: isMuch ? 'many' : undefined }, [
-    element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to what became of it' : 'Skip to the plan'),
+    element('a', { class: 'skip', href: '#main' }, isApplied ? 'Skip to the results' : 'Skip to the plan'),
     element('main', { id: 'main' }, [element('h1', {}, title), tools(), ...sections.map((section) => sectionHtml(section, linkOf))]),
     verbatim('script', htmlScript),
   ]);
@@ -85,19 +85,19 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
     ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
     ...blocksOfType(blocks, 'notices').flatMap(({ lines }) => noticeList(lines)),
-    element('h2', {}, 'What it means'),
+    element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
-      causes.length === 0 ? [] : [element('h2', {}, 'What each cause reaches'), ...impactTable(causes, linkOf)],
+      causes.length === 0 ? [] : [element('h2', {}, 'Impact'), ...impactTable(causes, linkOf)],
     ),
     ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
-      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and what protects them'), matrixTable(matrix)],
+      matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
     ),
     ...blocksOfType(blocks, 'postures').flatMap(({ connections, columns }) =>
       connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
     ),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
-    ...(lists.length === 0 ? [] : [element('h2', {}, 'Left as it is'), ...lists]),
+    ...(lists.length === 0 ? [] : [element('h2', {}, 'Not changed'), ...lists]),
   ]);
 }
 
@@ -161,7 +161,7 @@ function deletionItem({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): Ht
 }
 
 function headlineList(headlines: readonly Headline[], deletions: readonly Deletion[], linkOf: LinkOf | undefined): Html {
-  if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'Nobody is less or more protected than before.');
+  if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'No connection gains or loses protection.');
   return element('ul', { class: 'headlines' }, [
     ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
     ...headlines.map(({ way, text, connections, causes }) => {
@@ -174,7 +174,7 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
         ' ',
         element('span', { class: 'mono' }, names),
         ...[...new Set(places)].map((place) => joinHtml([' ', placeHtml(place, linkOf)])),
-        ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' changed by hand')] : []),
+        ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' drift')] : []),
       ]);
     }),
   ]);
@@ -196,7 +196,7 @@ function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined):
       ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=reason`)])] : []),
     ]),
   );
-  const heading = element('h2', {}, 'Refused: apply would not run this plan');
+  const heading = element('h2', {}, 'Refused: apply rejects this plan');
   return [element('section', { class: 'refusals' }, [heading, element('ul', {}, items)])];
 }
 
@@ -208,7 +208,7 @@ function noticeList(lines: readonly string[]): readonly Html[] {
 
 function allowanceList(allowed: Plan['allowed']): readonly Html[] {
   if (allowed.length === 0) return [];
-  const items = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` allowed: ${reason}`]));
+  const items = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` overridden: ${reason}`]));
   return [element('ul', {}, items)];
 }
 

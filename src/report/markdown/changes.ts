@@ -72,7 +72,7 @@ function withOwnNote(grouped: GroupedChange, { name, title }: ChangeGroup): Grou
 }
 
 function heldEdgeNote(title: string): string {
-  return title === '' ? 'edge, attached by hand, left so' : 'edge';
+  return title === '' ? 'attachment held: attached outside Ostiary' : 'attachment';
 }
 
 type TableRow = { readonly cells: readonly string[]; readonly rank: number };
@@ -144,7 +144,7 @@ function whatText({ change, edges, note }: GroupedChange): string {
   const parts = [
     note === '' ? change.action : escapeMarkdown(note),
     ...shown,
-    ...(edges.length === 0 ? [] : [plural(edges.length, 'edge')]),
+    ...(edges.length === 0 ? [] : [plural(edges.length, 'attachment')]),
   ];
   const risks = risksText(change.risks);
   return `${parts.join(', ')}${risks === '' ? '' : `; ${escapeMarkdown(risks)}`}`;
@@ -179,7 +179,7 @@ function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup
   const isTitleEnough = name === 'undone' && title !== '';
   const lines = [
     ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
-    ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} edge: ${text}`),
+    ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} attachment: ${text}`),
     ...flips.map(sampleChangeLine),
     ...(change.carried.length === 0 ? [] : [`  carries ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
@@ -240,7 +240,7 @@ function objectLine({ change, sign, note, writers }: DriftedObject, linkOf: Link
 function driftDetailBlocks({ change, sign, rows, edges, writers }: DriftedObject): readonly MarkdownBlock[] {
   const lines = [
     ...rows.flatMap((row) => rowDiff(row, 'update')),
-    ...edges.map((edge) => `${edge.sign} edge: ${edge.text}`),
+    ...edges.map((edge) => `${edge.sign} attachment: ${edge.text}`),
     ...writers.map((writer) => `  ${writer}`),
   ];
   if (lines.length === 0) return [];

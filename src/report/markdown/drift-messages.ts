@@ -9,8 +9,8 @@ import { renderMarkdown } from './markdown.ts';
 const room = 12_000;
 
 const advice = [
-  '**To accept it**, `ostiary drift --adopt` edits the manifests on a branch of their own (in the workflow: `adopt: true`). ',
-  '**To undo it**, `ostiary drift --revert`. Until then every apply undoes it, except for what is held.\n\n',
+  '**To accept it**, `ostiary drift --adopt` edits the manifests on a separate branch (in the workflow: `adopt: true`). ',
+  '**To revert it**, run `ostiary drift --revert`. The next apply also reverts it, except for held drift.\n\n',
 ].join('');
 
 /** Returns the text of the issue that reports a drift, within the limit. */
@@ -35,9 +35,9 @@ export function adoptionRequest(
   const accepted = adoptedMarkdown(adoption, linkOf, limit - 2 * room);
   const about = issue === undefined ? '' : `Belongs to #${issue}. `;
   const head = [
-    `This edits the manifests so that they say what somebody changed on the gateway by hand. ${about}`,
-    'Merged and applied, it leaves no drift. Who does not want it closes this, and undoes the change with `ostiary drift --revert`. ',
-    'No value of a secret is written: what is live is kept.\n\n',
+    `This pull request accepts changes made on the gateway outside Ostiary. ${about}`,
+    'After merge and apply, the drift is gone. To reject the changes, close this pull request and run `ostiary drift --revert`. ',
+    'It writes no secret values; apply keeps the live values.\n\n',
   ].join('');
   return `${head}${accepted}${notAdoptedMarkdown(adoption, linkOf)}${footer(made)}`;
 }
@@ -67,5 +67,5 @@ const mostCreated = 50;
 function notAdoptedMarkdown({ left }: Adoption, linkOf: RunReport['linkOf']): string {
   if (left.length === 0) return '';
   const parts = left.filter(({ severity }) => severity !== 'notice').length;
-  return `**${parts === 0 ? 'To know' : `${plural(parts, 'part')} not accepted`}:**\n\n${diagnosticsMarkdown(left, room, linkOf)}`;
+  return `**${parts === 0 ? 'Notes' : `${plural(parts, 'part')} not accepted`}:**\n\n${diagnosticsMarkdown(left, room, linkOf)}`;
 }

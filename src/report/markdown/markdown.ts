@@ -282,7 +282,7 @@ export function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf
     return { text: `| ${cells.join(' | ')} |\n`, rank: 4, label: 'cause' };
   });
   const more = causes.length - listed;
-  const head = '| Cause | Which way | Connections | Their tags |\n|---|---|---|---|\n';
+  const head = '| Cause | Effect | Connections | Tags |\n|---|---|---|---|\n';
   return [
     { text: head, rank: 3, label: 'blank' },
     ...rows,

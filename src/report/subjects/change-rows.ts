@@ -78,7 +78,7 @@ function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: b
 export function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
   if (held === true) return incomparable === true ? 'held, cannot be compared' : 'held';
   if (incomparable === true) return 'drift, cannot be compared';
-  return origin === 'both' ? 'both moved' : origin === 'drift' ? 'drift' : '';
+  return origin === 'both' ? 'conflict' : origin === 'drift' ? 'drift' : '';
 }
 
 type FieldRow = { readonly label: string; readonly part: RowPart; readonly merges: boolean };
@@ -197,14 +197,14 @@ function isIncomparable({ fields }: Change): boolean {
 /** Returns the note of a change's headline: its manager, its former name, the commit that removed its manifest. */
 export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.error !== undefined) return `not written: ${escapeTerminal(change.error.code)}`;
-  if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'somebody else')}, not written`;
+  if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
-  if (change.reasons.includes('replaced')) return 'its place is taken';
-  if (change.adoption === true) return 'adopted: it was there before';
-  if (change.action === 'held') return `${isIncomparable(change) ? 'changed' : 'tightened'} by hand, left so`;
+  if (change.reasons.includes('replaced')) return 'replaced';
+  if (change.adoption === true) return 'import: it exists already';
+  if (change.action === 'held') return `held: ${isIncomparable(change) ? 'changed' : 'made stricter'} outside Ostiary`;
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
-  if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an apply that was cut off';
-  if (change.action === 'create' && isLost(change)) return 'deleted by hand, comes back';
+  if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an interrupted apply';
+  if (change.action === 'create' && isLost(change)) return 'deleted outside Ostiary, will be recreated';
   return '';
 }
 
@@ -217,7 +217,7 @@ export function blockedReason({ error, at }: Pick<Change, 'error' | 'at'>): stri
 
 /** Returns why an object is deleted, and whether it is closed before that. */
 function deletionNote({ reasons }: Change, orphan: Orphan | undefined): string {
-  const why = reasons.includes('replaced') ? 'its place is taken' : orphan === undefined ? '' : removalText(orphan);
+  const why = reasons.includes('replaced') ? 'replaced' : orphan === undefined ? '' : removalText(orphan);
   const how = reasons.includes('closed-first') ? 'closed first, then deleted' : '';
   return [why, how].filter((text) => text !== '').join('; ');
 }

@@ -87,9 +87,9 @@ const undone: Readonly<Record<Action, Action>> = {
 };
 
 function noteOf({ action, key, managedBy }: Change): string {
-  if (action === 'create') return 'deleted by hand';
-  if (action === 'rename' && key !== undefined) return `called ${escapeTerminal(nameOf(key))} so far`;
-  return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'somebody else')}, not ours to undo` : '';
+  if (action === 'create') return 'deleted outside Ostiary';
+  if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
+  return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'another manager')}, not reverted` : '';
 }
 
 function inverse({ before, after, ...field }: FieldChange): FieldChange {
@@ -128,14 +128,14 @@ function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['
 /** Returns `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
 function writeText({ at, by, from, method, path }: AuditedWrite): string {
   const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
-  const parts = [`by ${by === '' ? 'somebody' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
+  const parts = [`by ${by === '' ? 'an unknown user' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
 }
 
 /** Returns the list of live protection that no manifest declares. */
 function unwatchedList({ plan }: Drift): SideList {
   return {
-    title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
+    title: `${plan.unwatched.length} unwatched: live protection that no manifest declares`,
     entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
   };
 }
@@ -165,14 +165,15 @@ export type DriftCounts = Readonly<
 /** Returns the drift in one sentence, and what is not part of it in another. */
 function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
   const { changed: ours, held, blocked, orphaned } = driftCounts(drift, rows);
-  const first = ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed by hand${held === 0 ? '' : `, ${held} of them held`}.`;
+  const first =
+    ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed outside Ostiary${held === 0 ? '' : `, ${held} of them held`}.`;
   const unread = drift.plan.unverified.length;
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
-    ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an apply that was interrupted`]),
-    ...(unread === 0 ? [] : [`${plural(unread, 'secret')} unverified: not read, the source is as before`]),
+    ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an interrupted apply`]),
+    ...(unread === 0 ? [] : [`${plural(unread, 'secret')} unverified: not read, the source is unchanged`]),
   ];
   return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
 }
@@ -183,14 +184,14 @@ function adoptionSummary({ adoption }: Drift): string | undefined {
   const { accepted, created = [], files, left, branch } = adoption;
   const isNothing = accepted === undefined && created.length === 0;
   if (isNothing && left.length === 0) return undefined;
-  if (isNothing) return `Nothing is accepted: ${plural(left.length, 'part')} cannot be.`;
+  if (isNothing) return `Nothing was accepted: ${plural(left.length, 'part')} cannot be accepted.`;
   const { changed, blocked } = accepted === undefined ? { changed: 0, blocked: 0 } : driftCounts(accepted);
   const edited = changed + blocked === 0 ? [] : [plural(changed + blocked, 'object')];
   const made = created.length === 0 ? [] : [plural(created.length, 'new manifest')];
   const what = `Accepted: ${[...edited, ...made].join(' and ')}, in ${plural(files.length, 'file')}`;
   if (branch === undefined) return `${what} here.`;
   const { name, commit, unchanged, pushed } = branch;
-  const state = unchanged ? 'as it was' : pushed ? 'pushed to origin' : 'not pushed';
+  const state = unchanged ? 'unchanged' : pushed ? 'pushed to origin' : 'not pushed';
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
 }
 

@@ -85,14 +85,14 @@ function alone(group: Untitled): ChangeGroup {
 
 function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): string {
   const drift = [...edges, ...entries.flatMap(({ change }) => change.fields)];
-  const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'tightened';
+  const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'made stricter';
   const titles: Readonly<Record<GroupName, string>> = {
-    held: `Held: ${did} by hand, apply leaves it as it is`,
+    held: `Held: ${did} outside Ostiary; apply keeps it`,
     changed: 'Changed in the manifests',
     own: 'This pull request',
-    also: plan.base === undefined ? 'Apply would also do' : 'Apply would also do: pending, merged earlier and not applied yet',
-    undone: 'Apply would undo: changed by hand since the last apply',
-    elsewhere: `Unrelated drift: apply would undo what was changed by hand on ${plural(entries.length, 'resource')}`,
+    also: plan.base === undefined ? 'Other changes' : 'Pending: merged earlier, not applied yet',
+    undone: 'Drift that apply reverts: changed outside Ostiary since the last apply',
+    elsewhere: `Unrelated drift that apply reverts: changed outside Ostiary on ${plural(entries.length, 'resource')}`,
   };
   return titles[name];
 }
@@ -178,8 +178,8 @@ export type SideList = { readonly title: string; readonly entries: readonly stri
 const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) => string>> = {
   attach: (edges) => `${edges} to attach`,
   detach: (edges) => `${edges} to detach`,
-  blocked: (edges) => `${edges} blocked: an end is managed by somebody else`,
-  foreign: (edges) => `${edges} not ours: carried by every write, never removed`,
+  blocked: (edges) => `${edges} blocked: one end is managed`,
+  foreign: (edges) => `${edges} unmanaged: kept by every write, never removed`,
 };
 
 /** Returns the lists below the changes: attachments that no change writes, unmanaged, unwatched and unverified objects. */
@@ -189,40 +189,40 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const isLeft = ({ rule, connection, action }: EdgeChange): boolean => action === 'foreign' && (left.has(rule) || left.has(connection));
   const edges = actions.map((action) => {
     const entries = others.filter((edge) => edge.action === action && !isLeft(edge)).map(edgeText);
-    return { title: edgeTitles[action](plural(entries.length, 'edge')), entries };
+    return { title: edgeTitles[action](plural(entries.length, 'attachment')), entries };
   });
   const ofOrphans = others.filter(isLeft).map(edgeText);
   const lists = [
     ...edges,
-    { title: `${plural(ofOrphans.length, 'edge')} of orphans: kept until those are deleted`, entries: ofOrphans },
+    { title: `${plural(ofOrphans.length, 'attachment')} of orphans: kept until the orphans are deleted`, entries: ofOrphans },
     unmanagedList(plan),
     {
-      title: `${plan.unwatched.length} unwatched: live protection that no manifest states`,
+      title: `${plan.unwatched.length} unwatched: live protection that no manifest declares`,
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
     {
-      title: `${plural(plan.unverified.length, 'secret')} unverified: not read, the source is as before`,
+      title: `${plural(plan.unverified.length, 'secret')} unverified: not read, the source is unchanged`,
       entries: plan.unverified.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
   ];
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
   const windows = {
-    title: `${plural(open.length, 'window')}: less protected than before and after, for a moment`,
+    title: `${plural(open.length, 'window')}: less protection than before and after, for a moment`,
     entries: open.map((window) => escapeTerminal(exposureWindowText(window))),
   };
   const references = {
-    title: `${plan.references.length} not ours: on what is replaced, and not on what takes its place`,
+    title: `${plan.references.length} unmanaged: refer to the replaced object and not to its successor`,
     entries: plan.references.map(referenceText),
   };
   const unwritten = plan.unwritten.flatMap(({ id, risks }) => {
     const text = risksText(risks);
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });
-  const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} with nothing to write, but not as before`, entries: unwritten };
+  const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} changed without a change on the gateway`, entries: unwritten };
   const leaving = leftTexts(plan.policies);
-  const leftMatches = { title: `${leaving.length} left: policies that apply no longer`, entries: leaving };
+  const leftMatches = { title: `${leaving.length} left: policies that no longer apply`, entries: leaving };
   const waived = waivedTexts(plan.policies);
-  const passed = { title: `${waived.length} waived: policies that let it pass for a while`, entries: waived };
+  const passed = { title: `${waived.length} waived: violations accepted for a limited time`, entries: waived };
   return [windows, references, unwrittenList, leftMatches, passed, ...lists].filter((list) => list.entries.length > 0);
 }
 
@@ -232,7 +232,7 @@ export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAcc
     const by = managedBy === undefined ? '' : `, managed by ${managedBy}`;
     return escapeTerminal(`${id} (${accessible ? 'accessible' : 'closed'}${by})`);
   });
-  return { title: `${plural(entries.length, 'unmanaged connection')}: live, in no manifest, never touched`, entries };
+  return { title: `${plural(entries.length, 'unmanaged connection')}: live without a manifest, never changed`, entries };
 }
 
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {
@@ -261,7 +261,7 @@ export function orphanText(orphan: Orphan): string {
   const removal = removalText(orphan);
   const access = { true: ' and accessible', false: ', closed', undefined: '' }[String(accessible)] ?? '';
   const advice =
-    kept === undefined ? '--prune deletes it, released: in the config lets it stay' : `--prune keeps it: ${escapeTerminal(kept)}`;
+    kept === undefined ? 'delete it with --prune, or keep it with released: in the config' : `--prune keeps it: ${escapeTerminal(kept)}`;
   return `${escapeTerminal(id)} was removed from the manifests but is still live${access}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
 }
 

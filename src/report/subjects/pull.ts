@@ -66,13 +66,13 @@ function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
 
 function summaryText(pulled: PullResult): string {
   const { written, updated, unchanged, terraform } = pulled;
-  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} as on the gateway.`;
-  const forgets = terraform?.file === undefined ? '' : ` Terraform may forget ${plural(terraform.taken.length, 'object')}.`;
+  const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} unchanged.`;
+  const forgets = terraform?.file === undefined ? '' : ` Terraform can forget ${plural(terraform.taken.length, 'object')}.`;
   return `Pulled ${plural(written.length + updated.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
 }
 
 function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): string {
-  if (form === 'omit') return 'Secrets are left out: they stay as they are.';
+  if (form === 'omit') return 'Secrets are omitted; the gateway keeps their values.';
   const parts = [
     ...(kept > 0 ? [`${plural(kept, 'secret')} kept`] : []),
     ...(stubs > 0 ? [`${plural(stubs, 'variable')} to fill in`] : []),

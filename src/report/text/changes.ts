@@ -123,7 +123,7 @@ export function groupLines(group: ChangeGroup, terminal: Terminal): readonly str
     detailed = details.length + others.length > 0;
   }
   if (detailed && edges.length > 0) lines.push('');
-  const note = title === '' ? ', attached by hand, left so' : '';
+  const note = title === '' ? ' held: attached outside Ostiary' : '';
   for (const edge of edges) {
     const pieces = [{ text: '  ' }, { text: '=', paint: cyan }, { text: edgeText(edge), paint: cyan }, ...words(note)];
     appendAll(lines, wrap(pieces, terminal, 6));
@@ -280,7 +280,7 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
     return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(connections)), ...where], terminal, 8);
   });
   const more = causes.length - listed;
-  return ['  What each cause reaches:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
+  return ['  Impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
 }
 
 /** Returns `file:line`, escaped. */

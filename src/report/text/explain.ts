@@ -65,7 +65,7 @@ function ruleLines(rules: readonly ExplainedRule[], terminal: Terminal): readonl
 const stays = { sign: '', paint: undefined } as const;
 const nowhere = { by: [] } as const;
 
-const judgements = { passes: 'passes', violated: 'violated', unknown: 'cannot be told', waived: 'waived' } as const;
+const judgements = { passes: 'passes', violated: 'violated', unknown: 'unknown', waived: 'waived' } as const;
 
 /** Returns the results of policies; passing policies come last. */
 function policyLines(policies: Explanation['policies'] = [], terminal: Terminal): readonly string[] {

@@ -16,11 +16,11 @@ export function pulledLines(pulled: PullResult, terminal: Terminal): readonly st
     ...kindLines('~', pulled.updated, yellow),
     ...(pulled.edited.length === 0 ? [] : entryLines(`edited ${shortList(pulled.edited.map(escapeTerminal), 6).join(', ')}`, terminal)),
     ...(pulled.files.length === 0 ? [] : entryLines(`wrote ${shortList(shortenSchemas(pulled.files), 6).join(', ')}`, terminal)),
-    ...listLines('Not as on the gateway:', differingEntries(pulled), terminal),
+    ...listLines('Different on the gateway:', differingEntries(pulled), terminal),
     ...listLines('Left out:', leftOutEntries(pulled), terminal),
     ...listLines('Terraform keeps:', keptEntries(pulled), terminal),
-    ...listLines('In the state, and not on the gateway:', goneEntries(pulled), terminal),
-    ...listLines('Not said by their manifests:', unstatedEntries(pulled), terminal),
+    ...listLines('In the state but not on the gateway:', goneEntries(pulled), terminal),
+    ...listLines('Not declared by the manifests:', unstatedEntries(pulled), terminal),
   ];
 }
 
@@ -45,7 +45,7 @@ function kindLines(sign: string, written: readonly WrittenManifest[], paint: Pai
 function differingEntries({ differing, gone }: PullResult): readonly string[] {
   return [
     ...differing.map((one) => `${one.id}${positionSuffix(one)}  ${shortList(one.fields.map(pathText), 4).join(', ')}`),
-    ...gone.map((one) => `${one.id}${positionSuffix(one)}  the gateway has none`),
+    ...gone.map((one) => `${one.id}${positionSuffix(one)}  not set on the gateway`),
   ];
 }
 

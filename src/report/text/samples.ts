@@ -11,12 +11,12 @@ export function sampleLines(targets: readonly TargetSampleResults[], terminal: T
     ...(targets.length > 1 && target.rules.length > 0 ? [terminal.color.bold(escapeTerminal(target.target)), ''] : []),
     ...target.rules.flatMap((rule) => ruleLines(rule, terminal)),
     ...listLines(
-      'Without a sample',
+      'No sample',
       untested(target.rules).map(({ rule }) => rule),
       terminal,
     ),
-    ...listLines('In no sample', target.rules.flatMap(untriedIn), terminal),
-    ...listLines('Not simulated, found by the gateway alone', target.rules.flatMap(unsimulatedIn), terminal),
+    ...listLines('Not covered by a sample', target.rules.flatMap(untriedIn), terminal),
+    ...listLines('Not simulated; only the gateway detects it', target.rules.flatMap(unsimulatedIn), terminal),
   ]);
   return lines.slice(0, -1);
 }

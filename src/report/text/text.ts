@@ -155,7 +155,7 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
       ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
     ];
   });
-  return [red(bold('Refused: apply would not run this plan.')), ...lines];
+  return [red(bold('Refused: apply rejects this plan.')), ...lines];
 }
 
 const wordColumn = 11;

@@ -39,12 +39,12 @@ export function countsText(counts: ActionCounts): string {
 export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
-  const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'edge')} blocked.`;
+  const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'attachment')} blocked.`;
   if (plan.changes.length === 0 && counts.orphaned > 0)
-    return `Nothing to write, but not in sync: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
+    return `Nothing to apply, but not in sync: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
-    return `No changes. ${plural(counts.unchanged, 'resource')} as in the manifests.${edges}${unmanaged}`;
+    return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
   return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
 }
@@ -78,5 +78,5 @@ export function policiesText(report: PolicyReport | undefined): string {
     ...(left.length === 0 ? [] : [`${left.length} left by ${left.length === 1 ? 'a connection' : 'connections'}`]),
   ];
   const many = policies === 1 ? '1 policy' : `${policies} policies`;
-  return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all hold' : counts.join(', ')}`;
+  return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all satisfied' : counts.join(', ')}`;
 }

@@ -26,7 +26,7 @@ export function causesText(causes: readonly Cause[], format: CauseFormat): strin
   const written = listed(causes.filter(({ byHand }) => byHand !== true));
   const undone = causes.filter(({ byHand }) => byHand === true);
   const places = listed(undone);
-  const byHand = undone.length === 0 ? '' : places === '' ? 'by hand' : `changed by hand: ${places}`;
+  const byHand = undone.length === 0 ? '' : places === '' ? 'drift' : `drift: ${places}`;
   return [written, byHand].filter((text) => text !== '').join('; ');
 }
 
@@ -81,7 +81,7 @@ function tagText(value: Json): string {
 
 /** Returns the name of a cause: a rule and its path, or the path of the connections themselves; only the path is escaped. */
 export function causeName({ by, path, edges }: Impact): string {
-  const what = path === undefined ? (edges === true ? ['edges'] : []) : [pathText(path)];
+  const what = path === undefined ? (edges === true ? ['attachments'] : []) : [pathText(path)];
   return [...(by === undefined ? [] : [by]), ...what].join(' ');
 }
 
@@ -101,7 +101,7 @@ export function causePlaces(
 ): string {
   const { by, places, byHand } = reach;
   const shown = shortList(places.map(place), mostPlaces).join(', ');
-  if (byHand === true) return shown === '' ? 'by hand' : `changed by hand: ${shown}`;
+  if (byHand === true) return shown === '' ? 'drift' : `drift: ${shown}`;
   if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
   const orphan = orphans.get(by);
   const removed = orphan === undefined ? '' : removalText(orphan);

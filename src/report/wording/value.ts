@@ -21,7 +21,7 @@ export function sampleTurn({ type, before, after }: SampleChange): string {
 
 /** Returns the text of a sample in one line, with a note for output samples and for removed samples. */
 export function sampleText({ text, side, gone }: SampleChange): { readonly text: string; readonly note: string } {
-  const notes = [...(side === 'output' ? ['output'] : []), ...(gone === true ? ['the sample is taken out'] : [])];
+  const notes = [...(side === 'output' ? ['output'] : []), ...(gone === true ? ['the sample is removed'] : [])];
   return { text: escapeTerminal(clip(text, longestSample)), note: notes.length === 0 ? '' : `(${notes.join('; ')})` };
 }
 

@@ -31,14 +31,14 @@ export function serveHeartbeat(
     const token = keyFromHeaders(c.req.header('Authorization'), undefined);
     const found = token === undefined ? undefined : await findAgentByToken(store.db, token);
     if (found === undefined)
-      throw rejectLogin(c, token === undefined ? 'an agent token is needed: Authorization: Bearer TOKEN' : 'the agent token is unknown');
+      throw rejectLogin(c, token === undefined ? 'missing agent token: send Authorization: Bearer TOKEN' : 'unknown agent token');
     c.set('callerName', `agent ${found.name}`);
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });
     requireNoProblems(validate(body));
     const textIn = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
     const beat = { hostname: textIn('hostname'), version: textIn('version'), platform: textIn('platform') };
     const agent = await recordHeartbeat(store.db, found, beat, now());
-    if (agent === undefined) throw rejectLogin(c, 'the agent token is unknown');
+    if (agent === undefined) throw rejectLogin(c, 'unknown agent token');
     return c.json({ id: agent.id, name: agent.name, status: agent.status, timeout_seconds: agentTimeoutSeconds });
   });
 }
@@ -76,14 +76,14 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: AgentRoutesOption
 }
 
 const text = { type: 'string' } as const;
-const status = { enum: ['online', 'offline'], description: 'online: a heartbeat came within `timeout_seconds`.' } as const;
+const status = { enum: ['online', 'offline'], description: 'online: the last heartbeat was within `timeout_seconds`.' } as const;
 
 const agent = {
   id: idSchema,
   name: text,
   status,
-  last_seen: { type: ['string', 'null'], format: 'date-time', description: 'When the last heartbeat came; null: none did.' },
-  hostname: { ...text, description: 'What the agent says of itself, as the next two; empty until it does.' },
+  last_seen: { type: ['string', 'null'], format: 'date-time', description: 'The time of the last heartbeat, or null.' },
+  hostname: { ...text, description: 'Reported by the agent, like the next two fields; empty before the first heartbeat.' },
   version: text,
   platform: text,
   created_at: timeSchema,
@@ -91,9 +91,9 @@ const agent = {
 
 const token = {
   ...text,
-  description: 'Opens the heartbeat and nothing else. It is shown here and never again; only its hash is kept.',
+  description: 'The token is valid only for heartbeats. It is returned only once; the gateway stores only its hash.',
 } as const;
-const id = pathParameter('id', 'The id of the agent, or its name.');
+const id = pathParameter('id', 'The ID or name of the agent.');
 
 const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -111,7 +111,7 @@ export const agentBodySchema: JsonObject = {
       maxLength: 254,
       pattern: '^[^/\\u0000-\\u001f\\u007f-\\u009f]*$',
       $comment: 'no / and no control or invisible characters',
-      description: 'Unique; no / and no character that is invisible.',
+      description: 'Unique; without / and invisible characters.',
     },
   },
 };
@@ -130,8 +130,8 @@ export const heartbeatBodySchema: JsonObject = {
 /** Describes agents. */
 export const agentSection: ApiSection = {
   name: 'Agents',
-  description: `What carries sessions to the resources. The interface has their ids in connections and the status that follows from
-them, but none of these operations.`,
+  description: `Agents connect the gateway to the resources. The interface has only their IDs and status in connections; these operations are
+additional.`,
   schemas: {
     Agent: exactObject(agent),
     AgentWithToken: exactObject({ ...agent, token }),
@@ -150,7 +150,7 @@ them, but none of these operations.`,
         {
           name: 'status',
           in: 'query',
-          description: 'Only agents of this status; empty: all.',
+          description: 'Only agents with this status; empty: all.',
           schema: { enum: ['', 'online', 'offline'] },
         },
       ],
@@ -163,7 +163,7 @@ them, but none of these operations.`,
       id: 'createAgent',
       summary: 'Register an agent',
       body: schemaRef('AgentBody'),
-      responses: { 201: { description: 'It is known now.', schema: schemaRef('AgentWithToken'), headers: ['Location', 'ETag'] } },
+      responses: { 201: { description: 'The agent is registered.', schema: schemaRef('AgentWithToken'), headers: ['Location', 'ETag'] } },
       errors: [409],
     },
     {
@@ -180,32 +180,32 @@ them, but none of these operations.`,
       path: '/agents/:id',
       id: 'deleteAgent',
       summary: 'Remove an agent',
-      description: 'One that serves a connection is refused; resources that named it name none.',
+      description: 'An agent with connections cannot be removed; its resources lose their agent.',
       parameters: [id, ifMatchParameter],
-      responses: { 204: { description: 'It is gone, and its token opens nothing.' } },
+      responses: { 204: { description: 'The agent and its token are deleted.' } },
       errors: [409, 412],
     },
     {
       method: 'post',
       path: '/agents/:id/token',
       id: 'renewAgentToken',
-      summary: 'Give an agent a new token',
-      description: 'The one before opens nothing any more.',
+      summary: 'Rotate the token of an agent',
+      description: 'The earlier token becomes invalid.',
       parameters: [id, ifMatchParameter],
-      responses: { 201: { description: 'The agent with its token.', schema: schemaRef('AgentWithToken'), headers: ['ETag'] } },
+      responses: { 201: { description: 'The agent with its new token.', schema: schemaRef('AgentWithToken'), headers: ['ETag'] } },
       errors: [412],
     },
     {
       method: 'post',
       path: '/agents/heartbeat',
       id: 'beat',
-      summary: 'Tell that an agent lives',
-      description: `An agent is offline when \`timeout_seconds\` pass without a
-heartbeat; three in that time are a good pace. A body may be left out; what it leaves out becomes empty.`,
+      summary: 'Record a heartbeat',
+      description: `An agent is offline after \`timeout_seconds\` without a
+heartbeat; send about three heartbeats in that time. The body is optional; omitted fields become empty.`,
       needsAgentToken: true,
       hasOptionalBody: true,
       body: schemaRef('HeartbeatBody'),
-      responses: { 200: { description: 'It is noted.', schema: schemaRef('Heartbeat') } },
+      responses: { 200: { description: 'The heartbeat is recorded.', schema: schemaRef('Heartbeat') } },
     },
   ],
 };

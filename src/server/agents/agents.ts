@@ -32,7 +32,7 @@ const agentNamePattern = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}/]{1,254}$/u;
 /** Returns the problem of an agent name; undefined when it is valid. */
 export function agentNameProblem(name: string): string | undefined {
   if (!agentNamePattern.test(name)) return 'must have 1 to 254 characters, no / and no control or invisible characters';
-  return uuidPattern.test(name) ? 'must not have the form of an id' : undefined;
+  return uuidPattern.test(name) ? 'must not have the form of an ID' : undefined;
 }
 
 /** Registers the agents that do not exist yet. Throws `AppError` for an invalid name. */
@@ -98,7 +98,7 @@ export async function createAgent(trx: Transaction<Tables>, name: string, author
     .onConflict((conflict) => conflict.column('name').doNothing())
     .returning(agentColumns)
     .executeTakeFirst();
-  if (row === undefined) throw new Rejection(409, `an agent ${name} exists already`);
+  if (row === undefined) throw new Rejection(409, `the agent ${name} already exists`);
   await author.record(trx, { id: row.id, name, payload: { name } });
   return { agent: { ...agentJson(row, author.now), token }, tag: agentTag(row.id, hash) };
 }
@@ -129,7 +129,7 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
     const more = first.total > rows.length ? ` and ${first.total - rows.length} more` : '';
     throw new Rejection(
       409,
-      `the agent ${agent.name} serves ${rows.map(({ name }) => name).join(', ')}${more}: give them another agent first`,
+      `the agent ${agent.name} serves ${rows.map(({ name }) => name).join(', ')}${more}: assign another agent to them first`,
     );
   }
   await trx.deleteFrom('agents').where('id', '=', agent.id).execute();
@@ -187,7 +187,7 @@ function byIdOrName(text: string): RawBuilder<boolean> {
 }
 
 function unknownAgent(text: string): Rejection {
-  return new Rejection(404, `there is no agent ${text}`);
+  return new Rejection(404, `unknown agent ${text}`);
 }
 
 function generateToken(): { readonly token: string; readonly hash: string } {

@@ -33,7 +33,7 @@ export type ApiOperation = {
   readonly description?: string;
   /** The operation needs no key. */
   readonly isPublic?: true;
-  /** The operation needs the token of an agent instead of a key. */
+  /** The operation requires an agent token instead of a key. */
   readonly needsAgentToken?: true;
   readonly parameters?: readonly Parameter[];
   /** The schema of the body. */
@@ -84,15 +84,15 @@ export function pathParameter(name: string, description: string): Parameter {
 export const ifMatchParameter: Parameter = {
   name: 'If-Match',
   in: 'header',
-  description: 'The `ETag` of the version that the caller has read, several of them, or `*`; another version is answered with 412.',
+  description: 'One or more `ETag` values of the version that the client read, or `*`; the gateway answers 412 for any other version.',
   schema: { type: 'string' },
 };
 
 /** The parameters that select one page of a list. */
 export const pagingParameters: readonly Parameter[] = [
-  { name: 'page', in: 'query', description: 'Counted from 1.', schema: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
-  { name: 'page_size', in: 'query', description: '50 unless given.', schema: { type: 'integer', minimum: 1, maximum: 100 } },
+  { name: 'page', in: 'query', description: 'The page number, from 1.', schema: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
+  { name: 'page_size', in: 'query', description: 'Default: 50.', schema: { type: 'integer', minimum: 1, maximum: 100 } },
 ];
 
 /** The schema of a read-only field in a body, which the server accepts and ignores, so that a response can be sent back. */
-export const ignoredField: JsonObject = { readOnly: true, description: 'Let through and ignored.' };
+export const ignoredField: JsonObject = { readOnly: true, description: 'Accepted and ignored.' };

@@ -59,7 +59,7 @@ ${tags.map((tag) => renderContents(textAt(tag, 'name'), operations)).join('\n')}
 <h1>${escapeText(title)}</h1>
 ${renderText(textAt(info, 'description'))}
 ${tags.map((tag) => renderSection(tag, operations)).join('\n')}
-<h2 id="refusals">Refusals</h2>
+<h2 id="refusals">Errors</h2>
 ${renderErrors(objectAt(objectAt(document, 'components'), 'responses'))}
 <h2>Schemas</h2>
 ${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
@@ -100,7 +100,7 @@ function renderSection(tag: JsonObject, operations: readonly ServedOperation[]):
 function renderOperation({ method, path, operation }: ServedOperation): string {
   const parameters = listAt(operation, 'parameters').filter((parameter) => isObject(parameter));
   const body = schemaOf(objectAt(operation, 'requestBody'));
-  const needs = listAt(operation, 'security').length > 0 ? 'needs the token of an agent' : 'needs no key';
+  const needs = listAt(operation, 'security').length > 0 ? 'requires an agent token' : 'requires no key';
   const open = operation['security'] === undefined ? '' : ` <span class="open">${needs}</span>`;
   const description = textAt(operation, 'description');
   return `<article id="${escapeText(textAt(operation, 'operationId'))}">
@@ -109,7 +109,7 @@ function renderOperation({ method, path, operation }: ServedOperation): string {
 ${description === '' ? '' : renderText(description)}
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
 ${body === undefined ? '' : `<h4>Body</h4><p>${renderShape(body)}</p>`}
-<h4>Answers</h4>
+<h4>Responses</h4>
 ${renderAnswers(objectAt(operation, 'responses'))}
 </article>`;
 }
@@ -138,7 +138,7 @@ function renderAnswers(responses: JsonObject): string {
   const last =
     refusals.length === 0
       ? ''
-      : `<tr><td>${refused}</td><td><a href="#schema-Refusal">Refusal</a></td><td><a href="#refusals">what each means</a></td></tr>`;
+      : `<tr><td>${refused}</td><td><a href="#schema-Refusal">Refusal</a></td><td><a href="#refusals">all errors</a></td></tr>`;
   return `<table><tbody>${rows.join('')}${last}</tbody></table>`;
 }
 
@@ -233,9 +233,9 @@ function meaningOf(schema: JsonObject): string {
       : range(schema['minLength'], schema['maxLength'], 'characters'),
     range(schema['minItems'], schema['maxItems'], 'entries'),
     range(schema['minimum'], schema['maximum'], ''),
-    schema['uniqueItems'] === true ? 'no entry twice' : '',
+    schema['uniqueItems'] === true ? 'unique entries' : '',
     schema['pattern'] === undefined ? '' : `matches ${code(schema['pattern'])}`,
-    schema['default'] === undefined ? '' : `left out: ${code(JSON.stringify(schema['default']))}`,
+    schema['default'] === undefined ? '' : `default: ${code(JSON.stringify(schema['default']))}`,
     schema['deprecated'] === true ? 'deprecated' : '',
   ].filter((rule) => rule !== '');
   return rules.length === 0 ? text : `${text} <span class="rules">${rules.join('; ')}</span>`;

@@ -7,33 +7,33 @@ import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-cont
 
 const introduction = `Access to databases, applications and shells through named connections.
 
-- **Keys.** Every request carries a key, as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`, unless an operation says otherwise. Where both
-  are there, \`Api-Key\` counts.
-- **Roles.** The groups of a key make it an admin's, an auditor's or a standard one. An operation names the roles that it lets in, unless
-  it lets in all. Only admins see the values of secrets; others see null where there is one.
-- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, whatever \`Content-Type\` says. A field that is unknown is refused, so that a
-  misspelt one is never lost; of a field that occurs twice the last counts. No text holds U+0000 or half a surrogate pair.
-- **Queries.** Parameters that an operation does not name are ignored; of one that is given twice the first counts.
-- **PUT is whole.** A field that the body leaves out becomes empty, secrets too; a secret that is null keeps its stored value.
-  Read-only fields are let through and ignored, so that an answer can be changed and sent back.
-- **Errors** have a \`message\`, which says what is wrong and where; 422 lists every wrong field in \`errors\`. Bad input is never a 500.
-- **Ids** are UUIDs in lower case; a path that holds none that exists is answered with 404.
+- **Keys.** Unless an operation states otherwise, every request requires a key, sent as \`Authorization: Bearer KEY\` or \`Api-Key: KEY\`. If both
+  are present, \`Api-Key\` is used.
+- **Roles.** The groups of a key determine its role: admin, auditor or standard. An operation lists the roles that it accepts, unless
+  it accepts all. Only admins see the values of secrets; other roles see null for a secret that is set.
+- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, regardless of \`Content-Type\`. Unknown fields are rejected, so that a
+  misspelled field is never lost; the last of duplicate fields is used. Strings cannot contain U+0000 or unpaired surrogates.
+- **Queries.** Unknown parameters are ignored; the first of duplicate parameters is used.
+- **PUT replaces the whole object.** An omitted field becomes empty, secrets included; a secret that is null keeps its stored value.
+  Read-only fields are accepted and ignored, so that a response can be edited and sent back.
+- **Errors** have a \`message\` that states the problem and its place; 422 lists every invalid field in \`errors\`. Invalid input never causes a 500.
+- **IDs** are lowercase UUIDs; an unknown ID in a path is answered with 404.
 - **Times** are RFC 3339 in UTC.
-- **HEAD** is answered wherever GET is; another method on a path that exists with 405 and \`Allow\`.
-- Every answer of an operation carries \`X-Request-Id\`, which the log repeats. What is not even HTTP is answered 400, 408 or 431 without it.`;
+- **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`.
+- Every response has an \`X-Request-Id\`, which also appears in the log. A request that is not valid HTTP is answered with 400, 408 or 431 without it.`;
 
 const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
-  400: 'The body is no JSON object in UTF-8.',
-  401: 'No key, or one that is unknown.',
-  403: 'The key may not do this.',
-  404: 'There is no such object.',
-  409: 'The name is taken, or the object is managed by somebody else.',
-  412: '`If-Match` names another version: somebody changed the object since.',
+  400: 'The body is not a JSON object in UTF-8.',
+  401: 'The key is missing or unknown.',
+  403: 'The key lacks permission.',
+  404: 'The object does not exist.',
+  409: 'The name is taken, or the object is managed by another manager.',
+  412: '`If-Match` has another version: the object changed.',
   413: 'The body is larger than 1 MiB.',
-  422: 'A value is wrong; `errors` lists every one.',
-  429: 'Too many wrong keys came from the address; `Retry-After` says when to come back.',
-  500: 'A mistake of the server; its log has more under `request_id`.',
-  503: 'The database is away (`Retry-After` says when to try again), or the encryption key of the server is retired.',
+  422: 'A value is invalid; `errors` lists all of them.',
+  429: 'Too many requests with an invalid key from this address; see `Retry-After`.',
+  500: 'An internal error; see `request_id` in the log of the server.',
+  503: 'The database is not available (see `Retry-After`), or the encryption key of the server is retired.',
 };
 
 const errorSchema: JsonObject = {
@@ -41,16 +41,16 @@ const errorSchema: JsonObject = {
   additionalProperties: false,
   required: ['message'],
   properties: {
-    message: { type: 'string', description: 'What is wrong, and where.' },
+    message: { type: 'string', description: 'The problem and its place.' },
     errors: {
       type: 'array',
-      description: 'Every wrong value.',
+      description: 'All invalid values.',
       items: exactObject({
         field: { type: 'string', description: 'A JSON Pointer into the body, or the name of a parameter.' },
         reason: { type: 'string' },
       }),
     },
-    request_id: { type: 'string', description: 'Finds the request in the log.' },
+    request_id: { type: 'string', description: 'Identifies the request in the log.' },
   },
 };
 
@@ -232,7 +232,7 @@ export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
   const route = servedRoute(c);
   const { role } = c.get('principal');
   if (route !== undefined && !allowedRoles(route).includes(role)) {
-    throw new Rejection(403, `access denied: the role ${role} may not ${c.req.method} ${route.path}`);
+    throw new Rejection(403, `access denied: the role ${role} cannot ${c.req.method} ${route.path}`);
   }
   await next();
 };

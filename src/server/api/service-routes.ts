@@ -31,8 +31,8 @@ export function serveHealth(app: Hono<AppEnv>, { store, closing, log }: HealthOp
       log({ level: 'error', message: `not ready: ${String(error)}`, requestId: c.get('requestId') });
       return undefined;
     });
-    if (missing === undefined) return notReady(c, 'the database does not answer');
-    return missing.length === 0 ? c.json({ status: 'ok' }) : notReady(c, 'the database is not of this version');
+    if (missing === undefined) return notReady(c, 'the database does not respond');
+    return missing.length === 0 ? c.json({ status: 'ok' }) : notReady(c, 'the database has another version');
   });
 }
 
@@ -43,7 +43,7 @@ function notReady(c: Context<AppEnv>, message: string): Response {
 async function withTimeout<T>(answer: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = delay(databaseTimeoutMs, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new Error(`no answer in ${databaseTimeoutMs} ms`);
+    throw new Error(`no response within ${databaseTimeoutMs} ms`);
   });
   late.catch(() => undefined);
   return Promise.race([answer, late]).finally(() => over.abort());
@@ -62,23 +62,23 @@ export function serveDocument(app: Hono<AppEnv>, document: JsonObject): void {
 /** Describes the service itself. */
 export const serviceSection: ApiSection = {
   name: 'Service',
-  description: 'The gateway about itself; the interface shows none of it.',
+  description: 'The gateway itself; not part of the interface.',
   schemas: {
     Health: exactObject({ status: { const: 'ok' } }),
     Unavailable: exactObject({ status: { const: 'unavailable' }, message: { type: 'string' } }),
     ServerInfo: exactObject({
       name: { const: 'ostiary' },
       version: { type: 'string' },
-      role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key that asks.' },
+      role: { enum: ['admin', 'auditor', 'standard'], description: 'The role of the key.' },
       organisation: { type: 'string' },
       borrowed_fields: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Fields that the interface does not have, and this gateway does: the kind, a dot, and the name.',
+        description: 'Additional fields of this gateway that are not part of the interface, as KIND.FIELD.',
       },
       longest_access_duration: {
         type: 'integer',
-        description: 'The longest access in seconds on connections without access_max_duration.',
+        description: 'The maximum duration of access in seconds for connections without access_max_duration.',
       },
     }),
   },
@@ -87,34 +87,34 @@ export const serviceSection: ApiSection = {
       method: 'get',
       path: '/serverinfo',
       id: 'readServerInfo',
-      summary: 'Tell which gateway this is',
+      summary: 'Describe the gateway',
       responses: { 200: { description: 'Name, version, and the role of the key.', schema: schemaRef('ServerInfo') } },
     },
     {
       method: 'get',
       path: '/healthz',
       id: 'readHealth',
-      summary: 'Tell whether the gateway lives',
-      description: 'It asks nothing of the database.',
+      summary: 'Check liveness',
+      description: 'It does not use the database.',
       isPublic: true,
-      responses: { 200: { description: 'The process lives.', schema: schemaRef('Health') } },
+      responses: { 200: { description: 'The process is running.', schema: schemaRef('Health') } },
     },
     {
       method: 'get',
       path: '/readyz',
       id: 'readReadiness',
-      summary: 'Tell whether the gateway can serve',
+      summary: 'Check readiness',
       isPublic: true,
       responses: {
-        200: { description: 'The database answers within two seconds, and is of this version.', schema: schemaRef('Health') },
-        503: { description: 'It does not, or the server is stopping.', schema: schemaRef('Unavailable') },
+        200: { description: 'The database responds within two seconds and has the required version.', schema: schemaRef('Health') },
+        503: { description: 'The database is not ready, or the server is stopping.', schema: schemaRef('Unavailable') },
       },
     },
     {
       method: 'get',
       path: '/openapi.json',
       id: 'readDocument',
-      summary: 'Describe all operations',
+      summary: 'Return the OpenAPI document',
       isPublic: true,
       responses: { 200: { description: 'This document: OpenAPI 3.1.', schema: { type: 'object' } } },
     },
@@ -122,10 +122,10 @@ export const serviceSection: ApiSection = {
       method: 'get',
       path: '/docs',
       id: 'readPage',
-      summary: 'Describe all operations for people',
+      summary: 'Show the documentation',
       isPublic: true,
       responses: {
-        200: { description: 'A page without scripts or assets from elsewhere.', schema: { type: 'string' }, isHtml: true },
+        200: { description: 'A page without scripts and external assets.', schema: { type: 'string' }, isHtml: true },
       },
     },
   ],

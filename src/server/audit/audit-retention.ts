@@ -21,8 +21,8 @@ const auditBatchSize = 5000;
 export async function requireRightToPrune(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ readonly allowed: boolean }>`select has_table_privilege('audit_logs', 'delete') as allowed`.execute(db);
   if (rows[0]?.allowed === true) return;
-  throw new AppError('serve/audit-keep', 3, 'the database role of this server cannot remove entries of the audit log', {
-    hint: 'leave out --audit-keep here, and run daily as the owner of the tables: ostiary serve --migrate --audit-keep DAYS',
+  throw new AppError('serve/audit-keep', 3, 'the database role of this server cannot delete audit entries', {
+    hint: 'remove --audit-keep here, and run daily as the owner of the tables: ostiary serve --migrate --audit-keep DAYS',
   });
 }
 

@@ -84,7 +84,7 @@ function auditFilterSql({ texts, outcome, after, before }: AuditFilter): RawBuil
 function readAuditFilter(request: HonoRequest): AuditFilter {
   const texts = Object.keys(filterColumns).flatMap((field) => {
     const text = request.query(field);
-    if (text?.includes('\0') === true) throw new InvalidBody([{ field, reason: 'holds a NUL' }]);
+    if (text?.includes('\0') === true) throw new InvalidBody([{ field, reason: 'contains a NUL character' }]);
     return text === undefined ? [] : [[field, text] as const];
   });
   const outcome = request.query('outcome') ?? null;
@@ -123,44 +123,44 @@ const entry = {
   actor_email: text,
   actor_name: text,
   created_at: timeSchema,
-  resource_type: { ...text, description: 'What lies at the path: `connections`, `api_keys`.' },
-  resource_id: { type: ['string', 'null'], format: 'uuid', description: 'null where nothing was written.' },
+  resource_type: { ...text, description: 'The type of resource: `connections`, `api_keys`.' },
+  resource_id: { type: ['string', 'null'], format: 'uuid', description: 'null if nothing was written.' },
   resource_name: text,
-  action: { ...text, description: '`create`, `update`, `delete`, or what the operation is called.' },
+  action: { ...text, description: '`create`, `update`, `delete`, or the name of the operation.' },
   http_method: text,
   http_status: { type: 'integer' },
   http_path: text,
-  client_ip: { ...text, description: 'Where the request came from; empty for the server itself.' },
+  client_ip: { ...text, description: 'The client address; empty for the server itself.' },
   request_payload_redacted: {
     type: 'object',
-    description: 'What was asked for, secrets as `[REDACTED]`; of a refused body the names of its fields alone.',
+    description: 'The request with secrets as `[REDACTED]`; for a rejected body, only its field names.',
   },
   changed_fields: { type: 'array', items: text, description: 'The fields that an update changed.' },
-  outcome: { type: 'boolean', description: 'Whether it was done.' },
+  outcome: { type: 'boolean', description: 'Whether the request succeeded.' },
   error_message: text,
 } as const;
 
 const encryptionKey = {
-  id: { ...text, description: 'Tells keys apart, and tells nothing of them.' },
+  id: { ...text, description: 'Identifies the key without revealing it.' },
   current: { type: 'boolean', description: 'This server encrypts with it.' },
-  sealed: { type: 'integer', minimum: 0, description: 'How many texts it encrypts.' },
+  sealed: { type: 'integer', minimum: 0, description: 'The number of values that it encrypts.' },
   created_at: timeSchema,
 } as const;
 
 /** Describes the audit log and the encryption keys. */
 export const auditSection: ApiSection = {
   name: 'Audit',
-  description: 'Who wrote what, when and from where; and whether an encryption key can be retired. The interface shows neither.',
+  description: 'Who wrote what, when and from where, and whether an encryption key can be retired. Not part of the interface.',
   schemas: { AuditEntry: exactObject(entry), EncryptionKey: exactObject(encryptionKey) },
   operations: [
     {
       method: 'get',
       path: '/audit/logs',
       id: 'listAuditLogs',
-      summary: 'List what was written',
-      description: `Newest first, always one page. Every request that writes and comes with a known key is an entry, refused ones too.
-Filters are exact and hold all together. Entries stay for good, unless the gateway was started with \`--audit-keep DAYS\`: it then
-removes older ones, and leaves an entry that says how many.`,
+      summary: 'List audit entries',
+      description: `Newest first, always one page. Every write request with a known key has an entry, rejected requests included.
+Filters are exact and combined with AND. Entries are kept forever, unless the gateway was started with \`--audit-keep DAYS\`: it then
+deletes older entries and records their number in an entry.`,
       parameters: [
         ...pagingParameters,
         ...auditFilterNames.map((name) => query(name, text)),
@@ -176,12 +176,12 @@ removes older ones, and leaves an entry that says how many.`,
       path: '/encryption-keys',
       id: 'listEncryptionKeys',
       summary: 'List encryption keys',
-      description: 'Those that the database accepts, oldest first. One that encrypts nothing can be retired.',
-      responses: { 200: { description: 'The keys, by their ids.', schema: { type: 'array', items: schemaRef('EncryptionKey') } } },
+      description: 'Keys accepted by the database, oldest first. A key that encrypts no values can be retired.',
+      responses: { 200: { description: 'The keys.', schema: { type: 'array', items: schemaRef('EncryptionKey') } } },
     },
   ],
 };
 
 function query(name: string, schema: Parameter['schema']): Parameter {
-  return { name, in: 'query', description: 'Only entries that fit.', schema };
+  return { name, in: 'query', description: 'Filters entries by this value.', schema };
 }

@@ -60,7 +60,7 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
   const all = db.selectFrom('api_keys').selectAll();
   const query = uuidPattern.test(text) ? all.where('id', '=', text) : all.where('name', '=', text).where('status', '=', 'active');
   const found = text.includes('\0') ? undefined : await query.executeTakeFirst();
-  if (found === undefined) throw new Rejection(404, `there is no API key ${text}`);
+  if (found === undefined) throw new Rejection(404, `unknown API key ${text}`);
   return found;
 }
 
@@ -112,7 +112,7 @@ export function replaceApiKey(
 ): Promise<ApiKey> {
   return inWriteLock(db, async (trx) => {
     const stored = await findUnchangedKey(trx, target);
-    if (stored.status !== 'active') throw new Rejection(409, `the API key ${stored.name} is revoked, and stays as it is`);
+    if (stored.status !== 'active') throw new Rejection(409, `the API key ${stored.name} is revoked and cannot change`);
     if (draft.name !== stored.name) requireOwnName(draft.name);
     const row = { ...draft, groups: JSON.stringify(draft.groups), revision: stored.revision + 1 };
     await withUniqueName(`API key ${draft.name}`, trx.updateTable('api_keys').set(row).where('id', '=', stored.id).execute());
@@ -207,8 +207,8 @@ export async function createFirstAdminKey(options: StoreOptions): Promise<string
     const author = { name: actor.name, manager: '', now: at, record };
     const key = await insertFirstAdminKey(store.db, { name: 'admin', groups: ['admin'], manager: '' }, author);
     if (key !== undefined) return key;
-    throw new AppError('serve/initialised', 3, 'the gateway has a key of an admin already', {
-      hint: 'make further keys with POST /api-keys',
+    throw new AppError('serve/initialised', 3, 'the gateway already has an admin key', {
+      hint: 'create more keys with POST /api-keys',
     });
   } finally {
     await close();

@@ -23,7 +23,7 @@ export function createLoginRejection({ now, trustProxy }: { readonly now: () => 
   return (c, reason) => {
     const waitSeconds = countFailedLogin(clientAddress(c.env.incoming, trustProxy), now());
     return waitSeconds > 0
-      ? new Rejection(429, 'too many requests without a valid key came from this address', { 'Retry-After': String(waitSeconds) })
+      ? new Rejection(429, 'too many requests without a valid key from this address', { 'Retry-After': String(waitSeconds) })
       : new Rejection(401, reason, { 'WWW-Authenticate': 'Bearer' });
   };
 }
@@ -32,9 +32,9 @@ export function createLoginRejection({ now, trustProxy }: { readonly now: () => 
 export function authenticateRequest({ store, keys, now, rejectLogin }: AuthenticationOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const key = keyFromHeaders(c.req.header('Authorization'), c.req.header('Api-Key'));
-    if (key === undefined) throw rejectLogin(c, 'a key is needed: Authorization: Bearer KEY, or Api-Key: KEY');
+    if (key === undefined) throw rejectLogin(c, 'missing key: send Authorization: Bearer KEY or Api-Key: KEY');
     const principal = findPrincipal(key, keys) ?? (await findKeyHolder(store.db, key, now()));
-    if (principal === undefined) throw rejectLogin(c, 'the key is unknown');
+    if (principal === undefined) throw rejectLogin(c, 'unknown key');
     c.set('principal', principal);
     c.set('callerName', principal.name);
     await next();

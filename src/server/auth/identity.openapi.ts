@@ -33,13 +33,13 @@ import { uuidPattern } from '../store/migrations.ts';
 
 const text = { type: 'string' } as const;
 const texts = { type: 'array', items: text } as const;
-const roleSchema = { enum: ['admin', 'auditor', 'standard'], description: 'What the groups give.' } as const;
+const roleSchema = { enum: ['admin', 'auditor', 'standard'], description: 'Derived from the groups.' } as const;
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 
 const apiKey = {
   id: idSchema,
   name: text,
-  masked_key: { ...text, description: 'How the key begins, to tell it from others.' },
+  masked_key: { ...text, description: 'The beginning of the key, to identify it.' },
   groups: texts,
   role: roleSchema,
   manager: text,
@@ -48,10 +48,10 @@ const apiKey = {
   created_at: timeSchema,
   deactivated_by: { type: ['string', 'null'] },
   deactivated_at: timeOrNull,
-  last_used_at: { ...timeOrNull, description: 'To the minute.' },
+  last_used_at: { ...timeOrNull, description: 'Accurate to the minute.' },
 } as const;
 
-const idParameter = pathParameter('id', 'The id of the key, or the name of an active one.');
+const idParameter = pathParameter('id', 'The ID of the key, or the name of an active key.');
 const found = (description: string): ApiResponse => ({ description, schema: schemaRef('ApiKey'), headers: ['ETag'] });
 const bodySchema = schemaRef('ApiKeyBody');
 
@@ -78,20 +78,21 @@ export const apiKeyBodySchema: JsonObject = {
   additionalProperties: false,
   required: ['name'],
   properties: {
-    name: { ...nameSchema, description: 'Unique among the keys that are not revoked.' },
+    name: { ...nameSchema, description: 'Unique among active keys.' },
     groups: {
       type: 'array',
       maxItems: 100,
       items: { type: 'string', minLength: 1, maxLength: 100, ...printable },
       default: [],
-      description: 'Groups decide the role: `admin`, else `auditor`, else standard; and who approves reviews.',
+      description:
+        'The groups determine the role (`admin`, otherwise `auditor`, otherwise standard) and the reviews that the key can approve.',
     },
     manager: {
       type: 'string',
       maxLength: 254,
       ...printable,
       default: '',
-      description: 'What the key creates carries it as `managed_by`, and only keys with this manager may write that.',
+      description: 'Objects created with the key have this value as `managed_by`, and only keys with this manager can write them.',
     },
     ...Object.fromEntries(readOnlyFields.map((field) => [field, ignoredField])),
   },
@@ -100,13 +101,13 @@ export const apiKeyBodySchema: JsonObject = {
 /** Describes keys, the caller, and groups. */
 export const identitySection: ApiSection = {
   name: 'Keys',
-  description: `Who comes in. The interface shows nothing of it. A key is in groups: \`admin\` and \`auditor\` give those roles, any other
-key is standard; the rest say which reviews it may approve.`,
+  description: `Authentication. Not part of the interface. A key has groups: \`admin\` and \`auditor\` give these roles, any other
+key has the role standard; all groups determine which reviews it can approve.`,
   schemas: {
     ApiKey: exactObject(apiKey),
     ApiKeyWithKey: exactObject({
       ...apiKey,
-      key: { ...text, description: 'The key. It is shown here and never again; only its hash is kept.' },
+      key: { ...text, description: 'The key. It is returned only once; the gateway stores only its hash.' },
     }),
     ApiKeyBody: apiKeyBodySchema,
     UserInfo: exactObject({
@@ -127,17 +128,17 @@ key is standard; the rest say which reviews it may approve.`,
       path: '/api-keys',
       id: 'listApiKeys',
       summary: 'List keys',
-      description: 'Sorted by name, with those that were revoked.',
+      description: 'Sorted by name, revoked keys included.',
       responses: { 200: { description: 'The keys.', schema: { type: 'array', items: schemaRef('ApiKey') } } },
     },
     {
       method: 'post',
       path: '/api-keys',
       id: 'createApiKey',
-      summary: 'Make a key',
+      summary: 'Create a key',
       body: bodySchema,
       responses: {
-        201: { description: 'It opens the gateway now.', schema: schemaRef('ApiKeyWithKey'), headers: ['Location', 'ETag'] },
+        201: { description: 'The key is valid.', schema: schemaRef('ApiKeyWithKey'), headers: ['Location', 'ETag'] },
       },
       errors: [409],
     },
@@ -153,11 +154,11 @@ key is standard; the rest say which reviews it may approve.`,
       method: 'put',
       path: '/api-keys/:id',
       id: 'replaceApiKey',
-      summary: 'Change what a key may do',
-      description: 'The key itself stays. One that is revoked cannot change.',
+      summary: 'Change the groups of a key',
+      description: 'The key itself does not change. A revoked key cannot be changed.',
       parameters: [idParameter, ifMatchParameter],
       body: bodySchema,
-      responses: { 200: found('It is so now.') },
+      responses: { 200: found('The updated object.') },
       errors: [409, 412],
     },
     {
@@ -165,24 +166,24 @@ key is standard; the rest say which reviews it may approve.`,
       path: '/api-keys/:id',
       id: 'revokeApiKey',
       summary: 'Revoke a key',
-      description: 'At once and for good. It stays in the list.',
+      description: 'Immediate and permanent. The key stays in the list.',
       parameters: [idParameter, ifMatchParameter],
-      responses: { 204: { description: 'It opens nothing any more.' } },
+      responses: { 204: { description: 'The key is revoked.' } },
       errors: [412],
     },
     {
       method: 'get',
       path: '/userinfo',
       id: 'readUserInfo',
-      summary: 'Tell who the caller is',
-      responses: { 200: { description: 'Whose key it is.', schema: schemaRef('UserInfo') } },
+      summary: 'Describe the caller',
+      responses: { 200: { description: 'The owner of the key.', schema: schemaRef('UserInfo') } },
     },
     {
       method: 'get',
       path: '/users/groups',
       id: 'listGroups',
       summary: 'List groups',
-      description: 'Those that active keys are in, sorted; null where there is no key but those of the environment.',
+      description: 'The groups of active keys, sorted; null if all keys come from the environment.',
       responses: { 200: { description: 'The names.', schema: { type: ['array', 'null'], items: text } } },
     },
   ],
@@ -249,7 +250,7 @@ export function serveApiKeys(app: Hono<AppEnv>, { store, now }: ApiKeyOptions): 
 function readApiKeyDraft(validate: BodyValidator, body: JsonObject): ApiKeyDraft {
   const problems = [...validate(body)];
   const [given, manager, groups] = [body['name'], body['manager'], body['groups']];
-  if (typeof given === 'string' && uuidPattern.test(given)) problems.push({ field: '/name', reason: 'must not have the form of an id' });
+  if (typeof given === 'string' && uuidPattern.test(given)) problems.push({ field: '/name', reason: 'must not have the form of an ID' });
   requireNoProblems(problems);
   const members = Array.isArray(groups) ? groups.flatMap((group: Json) => (typeof group === 'string' ? [group] : [])) : [];
   return {

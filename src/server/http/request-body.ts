@@ -22,7 +22,7 @@ type BodyOptions = {
 /** Reads a JSON object. Throws a `Rejection` that never quotes the text, because it may hold secrets. Routes read it after they have checked the key. */
 export async function readBody(incoming: IncomingMessage, { limit = maxBodyBytes, missing }: BodyOptions = {}): Promise<JsonObject> {
   const text = await readText(incoming, limit).catch((error: unknown) => {
-    throw error instanceof Rejection ? error : new Rejection(400, 'the body was cut off');
+    throw error instanceof Rejection ? error : new Rejection(400, 'the body is incomplete');
   });
   if (text === '' && missing !== undefined) return missing;
   const body = parseJson(text);
@@ -89,7 +89,7 @@ export function compileBodyValidator(schema: JsonObject): BodyValidator {
   return (body) => {
     if (!validate(body)) return fieldProblems(validate.errors ?? []);
     return checked.flatMap(([field]) =>
-      isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'holds a NUL or half a character' }],
+      isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'contains a NUL character or an incomplete character' }],
     );
   };
 }
@@ -119,7 +119,7 @@ function fieldProblems(errors: readonly ErrorObject[]): readonly FieldProblem[] 
 function fieldProblem({
   instancePath,
   keyword,
-  message: fallback = 'is wrong',
+  message: fallback = 'is invalid',
   params,
   propertyName,
   parentSchema,
@@ -127,7 +127,7 @@ function fieldProblem({
   const message = hintedKeywords.has(keyword) ? (patternHint(parentSchema) ?? fallback) : fallback;
   const at = (key: unknown): string => `${instancePath}${pointer(String(key))}`;
   if (keyword === 'required') return { field: at(params['missingProperty']), reason: 'is required' };
-  if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is not a field' };
+  if (keyword === 'additionalProperties') return { field: at(params['additionalProperty']), reason: 'is an unknown field' };
   if (keyword === 'enum') return { field: instancePath, reason: `must be one of ${[params['allowedValues']].flat().join(', ')}` };
   if (propertyName !== undefined) return { field: at(propertyName), reason: `has a name that ${message}` };
   return { field: instancePath, reason: message };

@@ -44,7 +44,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   app.get(`${collection.path}/:id`, async (c) => {
     const { text } = writeTargetOf(c);
     const found = await findObject(store, collection, text);
-    if (found === undefined) throw new Rejection(404, `there is no ${collection.kind.name} ${text}`);
+    if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
     return respond(c, found, 200);
   });
   app.put(`${collection.path}/:id`, async (c) => {

@@ -167,7 +167,7 @@ function requireWritable(
   stored: StoredObject | undefined,
   { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): StoredObject {
-  if (stored === undefined) throw new Rejection(404, `there is no ${kind.name} ${target.text}`);
+  if (stored === undefined) throw new Rejection(404, `unknown ${kind.name} ${target.text}`);
   if (stored.managedBy !== '' && stored.managedBy !== author.manager) {
     throw new Rejection(409, `${kind.name} ${stored.name} is managed by ${stored.managedBy}`);
   }
@@ -201,7 +201,7 @@ export async function ensureAgentAndResource(
     )
     select last_seen from served`.execute(trx);
   const [served] = rows;
-  if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is no agent of this gateway: ${agent}` }]);
+  if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is not an agent of this gateway: ${agent}` }]);
   return agentStatusAt(now, served.last_seen) === 'online';
 }
 
@@ -266,7 +266,7 @@ function checkKnown(
   const unknown = added.filter((id) => !known.has(id));
   if (unknown.length === 0) return;
   throw new InvalidBody(
-    unknown.map((id) => ({ field: pointer(field, String(given.indexOf(id))), reason: `is no ${kind} of this gateway: ${id}` })),
+    unknown.map((id) => ({ field: pointer(field, String(given.indexOf(id))), reason: `is not a ${kind} of this gateway: ${id}` })),
   );
 }
 

@@ -19,7 +19,7 @@ import type { Collection } from '../collections.ts';
 export function collectionSection(collection: Collection): ApiSection {
   const { kind, path, byName, texts } = collection;
   const { one, many, create, replace } = texts;
-  const id = pathParameter('id', byName ? `The id of the ${one}, or its name.` : `The id of the ${one}.`);
+  const id = pathParameter('id', byName ? `The ID or name of the ${one}.` : `The ID of the ${one}.`);
   const body = schemaRef(`${kind.name}Body`);
   const found = (description: string): ApiResponse => ({ description, schema: schemaRef(kind.name), headers: ['ETag'] });
   const ofOne = { path: `${path}/:id`, parameters: [id] } as const;
@@ -46,7 +46,7 @@ export function collectionSection(collection: Collection): ApiSection {
         summary: `Create a ${one}`,
         description: create,
         body,
-        responses: { 201: { ...found('It exists now.'), headers: ['Location', 'ETag'] } },
+        responses: { 201: { ...found('The created object.'), headers: ['Location', 'ETag'] } },
         errors: [409],
       },
       { ...ofOne, method: 'get', id: `read${kind.name}`, summary: `Read a ${one}`, responses: { 200: found(`The ${one}.`) } },
@@ -58,7 +58,7 @@ export function collectionSection(collection: Collection): ApiSection {
         summary: `Replace a ${one}`,
         description: replace,
         body,
-        responses: { 200: found('It is so now.') },
+        responses: { 200: found('The updated object.') },
       },
       {
         ...ofOne,
@@ -66,8 +66,8 @@ export function collectionSection(collection: Collection): ApiSection {
         method: 'delete',
         id: `delete${kind.name}`,
         summary: `Delete a ${one}`,
-        description: 'Its edges go with it.',
-        responses: { 204: { description: 'It is gone.' } },
+        description: 'Its attachments are also deleted.',
+        responses: { 204: { description: 'The object is deleted.' } },
       },
     ],
   };
@@ -80,13 +80,17 @@ function listOf(kind: string): JsonObject {
 /** Read-only fields of objects of every kind. */
 const commonFields: JsonObject = {
   id: idSchema,
-  managed_by: { type: 'string', description: 'Who manages the object, which nobody else may then write; empty: nobody.' },
+  managed_by: { type: 'string', description: 'The manager of the object; if set, only this manager can write it.' },
   created_at: timeSchema,
   updated_at: timeSchema,
 };
 
 const secretFields: JsonObject = {
-  secrets_updated_at: { type: ['string', 'null'], format: 'date-time', description: 'When a secret last changed; null: never had one.' },
+  secrets_updated_at: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'The time of the last change of a secret; null if it never had one.',
+  },
 };
 
 /** Returns the schema of a body that creates or replaces an object. It accepts read-only fields, so that a response can be sent back. */

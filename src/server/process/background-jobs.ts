@@ -13,9 +13,7 @@ export function startBackgroundJobs(
 ): { readonly stop: () => Promise<void> } {
   let stopped = false;
   const resealed = store.cipher.keyIds.length === 1 ? undefined : resealAll(store, { log, stopped: () => stopped });
-  const idle = resealed?.catch((error: unknown) =>
-    log({ level: 'error', message: `secrets could not be encrypted anew: ${String(error)}` }),
-  );
+  const idle = resealed?.catch((error: unknown) => log({ level: 'error', message: `re-encryption of secrets failed: ${String(error)}` }));
   const retention = days === undefined ? undefined : startAuditRetention(store.db, { days, now, log });
   return {
     async stop() {
@@ -44,12 +42,12 @@ export async function resealAll(store: Store, { log, stopped }: ResealOptions): 
       const done: ResealedBatch = await resealBatch(store, column, after);
       resealed += done.resealed;
       left += done.unreadable.length;
-      for (const place of done.unreadable) log({ level: 'warn', message: `cannot be opened, and stays as it is: ${place}` });
+      for (const place of done.unreadable) log({ level: 'warn', message: `cannot be decrypted and is kept unchanged: ${place}` });
       after = done.last;
     }
   }
-  const outcome = left === 0 ? 'OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is not needed any more' : `${left} need an earlier key`;
-  log({ level: 'info', message: `encrypted ${resealed} secrets anew; ${outcome}` });
+  const outcome = left === 0 ? 'OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is no longer needed' : `${left} need an earlier key`;
+  log({ level: 'info', message: `re-encrypted ${resealed} secrets; ${outcome}` });
 }
 
 type ResealedBatch = { readonly resealed: number; readonly unreadable: readonly string[]; readonly last: string | undefined };

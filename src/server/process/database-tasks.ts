@@ -31,12 +31,12 @@ export function migrateDatabase(options: MigrateOptions): Promise<void> {
 export function verifyAuditLog(options: OpenOptions, wantedHash?: string): Promise<VerifiedChain> {
   const { database } = options;
   if ('folder' in database && !existsSync(databasePaths(database.folder).data)) {
-    throw new AppError('serve/database-missing', 3, `there is no database in ${database.folder}`, { hint: 'check --database' });
+    throw new AppError('serve/database-missing', 3, `no database in ${database.folder}`, { hint: 'check --database' });
   }
   return withDatabase(options, async (db) => {
     if (await isMigrated(db)) return verifyAuditChain(db, wantedHash);
-    throw new AppError('serve/migration', 3, 'the database is not of this version, so its audit log cannot be verified', {
-      hint: 'bring it to this version with: ostiary serve --migrate',
+    throw new AppError('serve/migration', 3, 'the database has another version, so its audit log cannot be verified', {
+      hint: 'migrate it with: ostiary serve --migrate',
     });
   });
 }
@@ -61,7 +61,7 @@ async function grantServing(db: Kysely<Tables>, role: string): Promise<void> {
   if (found.own) {
     throw roleError(
       `the role ${JSON.stringify(role)} has the rights of the owner`,
-      'name a role that is no superuser, owner or member of the owner',
+      'use a role that is not a superuser, the owner or a member of the owner',
     );
   }
   const grantee = sql.id(role);

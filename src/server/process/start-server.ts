@@ -138,8 +138,8 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
-      const reason = isTaken ? 'another program listens there' : error.message;
-      const hint = isTaken ? 'stop that one, or take another --port (0 picks a free one)' : 'check --host and --port';
+      const reason = isTaken ? 'the address is in use' : error.message;
+      const hint = isTaken ? 'stop the other process, or use another --port (0 selects a free port)' : 'check --host and --port';
       reject(new AppError('serve/port', 3, `cannot listen on ${host}:${port}: ${reason}`, { cause: error, hint }));
     });
     server.listen(port, host, () => {
@@ -182,16 +182,16 @@ async function stopServer(server: Server, { opened, backgroundJobs, runbooks, dr
 }
 
 function noKeyError(): AppError {
-  return new AppError('serve/no-key', 3, 'nobody has a key to this gateway', {
-    hint: 'make the first one with: ostiary serve --init, or set OSTIARY_SERVE_KEY',
+  return new AppError('serve/no-key', 3, 'this gateway has no keys', {
+    hint: 'create the first key with: ostiary serve --init, or set OSTIARY_SERVE_KEY',
   });
 }
 
 type MalformedAnswer = { readonly status: 400 | 408 | 431 | 500; readonly reason: string; readonly message: string };
 
-const malformed: MalformedAnswer = { status: 400, reason: 'Bad Request', message: 'the request is not HTTP that can be read' };
+const malformed: MalformedAnswer = { status: 400, reason: 'Bad Request', message: 'the request is not valid HTTP' };
 const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, reason: 'Request Timeout', message: 'the request did not come in time' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, reason: 'Request Timeout', message: 'the request was not complete in time' },
   HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large', message: 'the headers are larger than 16 KiB' },
 };
 
@@ -221,7 +221,7 @@ export function answerMalformedUrls(log: Log): (error: unknown) => Response {
   return (error) => {
     const refused: MalformedAnswer =
       error instanceof RequestError
-        ? { ...malformed, message: 'the address of the request makes no URL' }
+        ? { ...malformed, message: 'the request target is not a valid URL' }
         : { status: 500, reason: '', message: 'internal error' };
     logMalformed(log, refused, undefined);
     return Response.json({ message: refused.message }, { status: refused.status, headers: securityHeaders });

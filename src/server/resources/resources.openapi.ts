@@ -54,7 +54,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
   app.get('/resources/:name', async (c) => {
     const { text } = writeTargetOf(c, 'name');
     const found = await findResource(store, text);
-    if (found === undefined) throw new Rejection(404, `there is no resource ${text}`);
+    if (found === undefined) throw new Rejection(404, `unknown resource ${text}`);
     return respond(c, found, 200);
   });
   app.put('/resources/:name', async (c) =>
@@ -73,11 +73,11 @@ function respond(c: Context<AppEnv>, resource: StoredResource, status: 200 | 201
 function filterOf(c: Context<AppEnv>): ResourceFilter {
   const asked = (key: string): string => {
     const value = c.req.query(key) ?? '';
-    if (value.includes('\0')) throw new InvalidBody([{ field: key, reason: 'holds a NUL' }]);
+    if (value.includes('\0')) throw new InvalidBody([{ field: key, reason: 'contains a NUL character' }]);
     return value;
   };
   const agentId = asked('agent_id').toLowerCase();
-  if (agentId !== '' && !uuidPattern.test(agentId)) throw new InvalidBody([{ field: 'agent_id', reason: 'must be the id of an agent' }]);
+  if (agentId !== '' && !uuidPattern.test(agentId)) throw new InvalidBody([{ field: 'agent_id', reason: 'must be the ID of an agent' }]);
   return { search: asked('search'), name: asked('name'), type: asked('type'), subtype: asked('subtype'), agentId };
 }
 
@@ -91,7 +91,7 @@ function resourceJson(c: Context<AppEnv>, { id, name, type, subtype, agentId, se
 }
 
 const text = { type: 'string' } as const;
-const name = pathParameter('name', 'The name of the resource, or its id.');
+const name = pathParameter('name', 'The name or ID of the resource.');
 const found = (description: string): ApiResponse => ({ description, schema: schemaRef('Resource'), headers: ['ETag'] });
 
 function filter(of: string, description: string, schema: Parameter['schema'] = text): Parameter {
@@ -110,14 +110,14 @@ export const resourceBodySchema: JsonObject = {
       type: 'string',
       minLength: 1,
       maxLength: maxResourceNameLength,
-      description: 'Unique; a new name is given to its connections too.',
+      description: 'Unique; renaming also updates its connections.',
     },
-    type: { enum: [...servedConnectionTypes], description: 'The same kind of value as the type of a connection.' },
+    type: { enum: [...servedConnectionTypes], description: 'Same values as the type of a connection.' },
     subtype: {
       type: ['string', 'null'],
       maxLength: 64,
       default: '',
-      description: 'The same kind of value as the subtype of a connection.',
+      description: 'Same values as the subtype of a connection.',
     },
     agent_id: {
       type: ['string', 'null'],
@@ -141,8 +141,8 @@ export const resourceBodySchema: JsonObject = {
 /** Describes the resources that connections belong to. */
 export const resourceSection: ApiSection = {
   name: 'Resources',
-  description: `Groupings of connections. Writing a connection makes the resource of its \`resource_name\`, with its type, subtype and agent;
-one that exists is left as it is, and stays when its last connection leaves.`,
+  description: `Groups of connections. Writing a connection creates the resource of its \`resource_name\` with its type, subtype and agent;
+an existing resource is not changed, and is kept after its last connection is deleted.`,
   schemas: {
     Resource: exactObject({
       id: idSchema,
@@ -153,7 +153,8 @@ one that exists is left as it is, and stays when its last connection leaves.`,
       env_vars: {
         type: 'object',
         additionalProperties: { type: ['string', 'null'] },
-        description: 'Secrets of all its connections, where one of the same key goes first; null: the key may not see the value.',
+        description:
+          'Secrets of all its connections; a secret of a connection with the same key takes precedence. null: the key cannot see the value.',
       },
       created_at: timeSchema,
       updated_at: timeSchema,
@@ -166,15 +167,15 @@ one that exists is left as it is, and stays when its last connection leaves.`,
       path: '/resources',
       id: 'listResources',
       summary: 'List resources',
-      description: `Always one page, sorted by name. The interface shows no parameters: filters are exact and hold all together, an empty one asks
-for all; \`search\` is in any case, and no character of it stands for another.`,
+      description: `Always one page, sorted by name. The parameters are not part of the interface: filters are exact and combined with AND, an empty filter
+matches all; \`search\` ignores case and has no wildcards.`,
       parameters: [
         ...pagingParameters,
         filter('search', 'A part of name, type or subtype.'),
-        filter('name', 'The whole name.'),
-        filter('type', 'The whole type.'),
-        filter('subtype', 'The whole subtype.'),
-        filter('agent_id', 'The id of the agent.', { ...text, pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$' }),
+        filter('name', 'The exact name.'),
+        filter('type', 'The exact type.'),
+        filter('subtype', 'The exact subtype.'),
+        filter('agent_id', 'The ID of the agent.', { ...text, pattern: '^([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?$' }),
       ],
       responses: { 200: { description: 'One page.', schema: pageSchema(schemaRef('Resource')) } },
       errors: [422],
@@ -185,7 +186,7 @@ for all; \`search\` is in any case, and no character of it stands for another.`,
       id: 'createResource',
       summary: 'Create a resource',
       body: schemaRef('ResourceBody'),
-      responses: { 201: { ...found('It exists now.'), headers: ['Location', 'ETag'] } },
+      responses: { 201: { ...found('The created object.'), headers: ['Location', 'ETag'] } },
       errors: [409],
     },
     {
@@ -201,10 +202,10 @@ for all; \`search\` is in any case, and no character of it stands for another.`,
       path: '/resources/:name',
       id: 'replaceResource',
       summary: 'Replace a resource',
-      description: 'Its connections follow a new name. While it has any, its type and subtype cannot change.',
+      description: 'Renaming also updates its connections. While it has connections, its type and subtype cannot change.',
       parameters: [name, ifMatchParameter],
       body: schemaRef('ResourceBody'),
-      responses: { 200: found('It is so now.') },
+      responses: { 200: found('The updated object.') },
       errors: [409, 412],
     },
     {
@@ -212,9 +213,9 @@ for all; \`search\` is in any case, and no character of it stands for another.`,
       path: '/resources/:name',
       id: 'deleteResource',
       summary: 'Delete a resource',
-      description: 'One with connections is refused.',
+      description: 'A resource with connections cannot be deleted.',
       parameters: [name, ifMatchParameter],
-      responses: { 204: { description: 'It is gone.' } },
+      responses: { 204: { description: 'The object is deleted.' } },
       errors: [409, 412],
     },
   ],

@@ -169,7 +169,7 @@ function changedResourceFields(draft: ResourceDraft, stored: StoredResource, sec
 
 async function requireWritableResource(store: Store, { text, ifMatch }: WriteTarget): Promise<StoredResource> {
   const stored = await findResource(store, text);
-  if (stored === undefined) throw new Rejection(404, `there is no resource ${text}`);
+  if (stored === undefined) throw new Rejection(404, `unknown resource ${text}`);
   if (!isAllowedVersion(stored, ifMatch)) throw new Rejection(412, `the resource ${text} has changed since it was read`);
   return stored;
 }
@@ -177,7 +177,7 @@ async function requireWritableResource(store: Store, { text, ifMatch }: WriteTar
 async function requireAgent(trx: Transaction<Tables>, { agentId }: ResourceDraft): Promise<void> {
   if (agentId === '') return;
   const known = await trx.selectFrom('agents').select('id').where('id', '=', agentId).executeTakeFirst();
-  if (known === undefined) throw new InvalidBody([{ field: '/agent_id', reason: `is no agent of this gateway: ${agentId}` }]);
+  if (known === undefined) throw new InvalidBody([{ field: '/agent_id', reason: `is not an agent of this gateway: ${agentId}` }]);
 }
 
 function resourceColumns({ name, type, subtype, agentId }: ResourceDraft): ResourceColumns {

@@ -83,7 +83,7 @@ export function readReviewRequest(body: JsonObject): ReviewRequest {
   requireNoProblems([
     ...validateRequest(body),
     ...checkWindow(window),
-    ...(type === 'onetime' && duration !== undefined ? [{ field: '/access_duration', reason: 'goes with the type jit alone' }] : []),
+    ...(type === 'onetime' && duration !== undefined ? [{ field: '/access_duration', reason: 'requires the type jit' }] : []),
   ]);
   return {
     connection: textOrUndefined(body['connection']) ?? '',
@@ -99,7 +99,7 @@ export function readReviewDecision(body: JsonObject): ReviewDecision {
   const { status, force_review: force } = body;
   const window = readWindow(body['time_window']);
   const approves = status === 'APPROVED';
-  const onlyApproved = 'goes with the status APPROVED alone';
+  const onlyApproved = 'requires the status APPROVED';
   requireNoProblems([
     ...validateDecision(body),
     ...checkWindow(window),

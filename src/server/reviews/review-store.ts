@@ -122,10 +122,10 @@ export async function openReview(
   request: ReviewRequest,
   { principal, now }: { readonly principal: Principal; readonly now: Date },
 ): Promise<StoredReview> {
-  if (principal.role === 'auditor') throw new Rejection(403, 'an auditor reads reviews and asks for none');
+  if (principal.role === 'auditor') throw new Rejection(403, 'an auditor can read but not request reviews');
   const gate = await lockConnection(trx, request.connection);
   if (gate === undefined)
-    throw new InvalidBody([{ field: '/connection', reason: `is no Connection of this gateway: ${request.connection}` }]);
+    throw new InvalidBody([{ field: '/connection', reason: `is not a Connection of this gateway: ${request.connection}` }]);
   if (gate.reviewers.length === 0) throw new InvalidBody([{ field: '/connection', reason: `has no reviewers: ${gate.name}` }]);
   const review: StoredReview = {
     id: randomUUID(),
@@ -170,5 +170,5 @@ async function insertReview(trx: Transaction<Tables>, review: StoredReview, { id
     values (${review.id}, ${review.session}, ${id}, ${review.type}, ${review.status}, ${review.accessDuration},
       ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.needed}, ${review.ownerId}, ${review.revision}, ${review.createdAt})
     on conflict (session) do nothing returning id`.execute(trx);
-  if (rows.length === 0) throw new Rejection(409, `there is a review of the session ${review.session} already`);
+  if (rows.length === 0) throw new Rejection(409, `the session ${review.session} already has a review`);
 }

@@ -30,7 +30,7 @@ import { readPageRequest, type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;
 const statusSchema = { enum: reviewStatuses } as const;
-const idParameter = pathParameter('id', 'The id of the review, or of its session.');
+const idParameter = pathParameter('id', 'The ID of the review or of its session.');
 const reviewResponse = (description: string): ApiResponse => ({ description, schema: schemaRef('Review'), headers: ['ETag'] });
 
 const group: JsonObject = exactObject({
@@ -44,7 +44,7 @@ const group: JsonObject = exactObject({
 
 const timeWindow: JsonObject = {
   anyOf: [exactObject({ configuration: exactObject({ start_time: textSchema, end_time: textSchema }) }), { type: 'null' }],
-  description: 'The hours of a day, in UTC, in which the session may be executed; one that ends before it starts goes over midnight.',
+  description: 'The hours of a day, in UTC, in which the session can be executed; a window that ends before it starts spans midnight.',
 };
 
 /** Describes reviews. */
@@ -62,7 +62,7 @@ which the interface does not have. One that is larger than the number of groups 
       type: { enum: reviewTypes, description: 'onetime: one execution; jit: access for a time.' },
       status: statusSchema,
       access_duration: { type: 'integer', description: 'Nanoseconds, for jit reviews.' },
-      revoke_at: { ...textSchema, description: 'When it was revoked; empty: it was not.' },
+      revoke_at: { ...textSchema, description: 'The time of revocation, or empty.' },
       review_groups_data: { type: 'array', items: group, description: 'The groups that must approve.' },
       time_window: timeWindow,
     }),
@@ -79,7 +79,7 @@ which the interface does not have. One that is larger than the number of groups 
       description: 'Newest first. Without paging parameters the whole list as an array.',
       parameters: [
         ...pagingParameters,
-        { name: 'status', in: 'query', description: 'Only reviews that stand so.', schema: statusSchema },
+        { name: 'status', in: 'query', description: 'Only reviews with this status.', schema: statusSchema },
         { name: 'type', in: 'query', description: 'Only reviews of this type.', schema: { enum: reviewTypes } },
         { name: 'session', in: 'query', description: 'Only the review of this session.', schema: textSchema },
         { name: 'connection', in: 'query', description: 'Only reviews on the connection of this name.', schema: textSchema },
@@ -98,9 +98,9 @@ which the interface does not have. One that is larger than the number of groups 
       id: 'requestReview',
       summary: 'Ask for a review',
       description:
-        'For a session on a connection that has reviewers. `access_duration` goes with jit alone, and is capped by the `access_max_duration` of the connection.',
+        'For a session on a connection that has reviewers. `access_duration` requires jit and is limited by the `access_max_duration` of the connection.',
       body: schemaRef('ReviewRequest'),
-      responses: { 201: { ...reviewResponse('It waits now.'), headers: ['Location', 'ETag'] } },
+      responses: { 201: { ...reviewResponse('The created review.'), headers: ['Location', 'ETag'] } },
       errors: [403, 409],
     },
     {
@@ -122,18 +122,18 @@ transition is a 409, or a 403 where somebody else could make it, with the reason
 once. An admin of no group approves nothing, and is told so (the public gateway: 200 without a change).`,
       parameters: [idParameter, ifMatchParameter],
       body: schemaRef('ReviewDecision'),
-      responses: { 200: reviewResponse('It stands so now.') },
+      responses: { 200: reviewResponse('The updated review.') },
       errors: [403, 409, 412],
     },
     {
       method: 'post',
       path: '/reviews/:id/execution',
       id: 'executeReview',
-      summary: 'Tell of the execution of a review',
+      summary: 'Report the execution of a review',
       description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
       parameters: [idParameter, ifMatchParameter],
       body: schemaRef('ReviewExecution'),
-      responses: { 200: reviewResponse('It stands so now.') },
+      responses: { 200: reviewResponse('The updated review.') },
       errors: [403, 409, 412],
     },
   ],
@@ -224,13 +224,13 @@ function readReviewFilter({ req }: Context<AppEnv>): ReviewFilter {
   const problems = [
     ...(status !== known.status ? [{ field: 'status', reason: `must be one of ${reviewStatuses.join(', ')}` }] : []),
     ...(type !== known.type ? [{ field: 'type', reason: `must be one of ${reviewTypes.join(', ')}` }] : []),
-    ...(connection?.includes('\0') === true ? [{ field: 'connection', reason: 'holds a NUL' }] : []),
-    ...(session?.includes('\0') === true ? [{ field: 'session', reason: 'holds a NUL' }] : []),
+    ...(connection?.includes('\0') === true ? [{ field: 'connection', reason: 'contains a NUL character' }] : []),
+    ...(session?.includes('\0') === true ? [{ field: 'session', reason: 'contains a NUL character' }] : []),
   ];
   requireNoProblems(problems);
   return { ...known, session: session?.toLowerCase(), connection };
 }
 
 function unknownReview(text: string): Rejection {
-  return new Rejection(404, `there is no review ${text} that you may see`);
+  return new Rejection(404, `unknown review ${text}, or the key cannot see it`);
 }

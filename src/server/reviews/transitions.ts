@@ -78,7 +78,7 @@ const traits = [
   'awaited',
   'forcer',
   'for a time',
-  'connection gone',
+  'connection deleted',
   'outside its window',
 ] as const;
 
@@ -100,33 +100,33 @@ const openStatuses = ['PENDING', 'APPROVED'] as const;
 
 /** The transitions; the first matching row applies. For each action the last row accepts everybody, so that one always matches. */
 const transitions: readonly TransitionRow[] = [
-  row([...decisionActions, ...executionActions], reviewStatuses, ['auditor'], refusal(403, 'an auditor reads reviews and decides none')),
+  row([...decisionActions, ...executionActions], reviewStatuses, ['auditor'], refusal(403, 'an auditor can read but not decide reviews')),
 
   row(decisionActions, ['UNKNOWN'], anybody, refusal(409, 'its status cannot be determined')),
   row(decisionActions, ['REJECTED', 'REVOKED', 'EXECUTED'], anybody, refusal(409, 'that is final')),
-  row(decisionActions, ['PROCESSING'], anybody, refusal(409, 'it is too late: it is being executed')),
+  row(decisionActions, ['PROCESSING'], anybody, refusal(409, 'its execution has started')),
 
   row(['approve', 'force'], ['APPROVED'], anybody, refusal(409, 'it needs no more approvals')),
-  row(['approve', 'force'], ['PENDING'], ['owner'], refusal(403, 'nobody approves a request of their own')),
-  row(['approve', 'force'], ['PENDING'], ['connection gone'], refusal(409, 'its connection is gone')),
+  row(['approve', 'force'], ['PENDING'], ['owner'], refusal(403, 'users cannot approve their own requests')),
+  row(['approve', 'force'], ['PENDING'], ['connection deleted'], refusal(409, 'its connection was deleted')),
   row(['approve'], ['PENDING'], ['awaited'], { effect: 'vote' }),
-  row(['approve'], ['PENDING'], ['reviewer'], refusal(409, 'your groups have approved it already')),
+  row(['approve'], ['PENDING'], ['reviewer'], refusal(409, 'your groups have already approved it')),
   row(['approve'], ['PENDING'], anybody, refusal(403, 'none of your groups reviews it')),
   row(['force'], ['PENDING'], ['forcer'], { effect: 'force' }),
-  row(['force'], ['PENDING'], anybody, refusal(403, 'none of your groups may force an approval on its connection')),
+  row(['force'], ['PENDING'], anybody, refusal(403, 'none of your groups can force-approve on its connection')),
 
-  row(['revoke'], ['PENDING'], anybody, refusal(409, 'only what is approved can be revoked; reject it instead')),
+  row(['revoke'], ['PENDING'], anybody, refusal(409, 'only an approved review can be revoked; reject it instead')),
   row(['reject', 'revoke'], openStatuses, ['reviewer', 'owner', 'admin'], { effect: 'end' }),
   row(['reject', 'revoke'], openStatuses, anybody, refusal(403, 'none of your groups reviews it')),
 
-  row(executionActions, reviewStatuses, ['for a time'], refusal(409, 'a jit review gives access for a time, and is not executed')),
-  row(['start'], ['APPROVED'], ['connection gone'], refusal(409, 'its connection is gone')),
-  row(['start'], ['APPROVED'], ['outside its window'], refusal(409, 'its time window is closed at this hour (UTC)')),
+  row(executionActions, reviewStatuses, ['for a time'], refusal(409, 'a jit review grants access for a duration and is not executed')),
+  row(['start'], ['APPROVED'], ['connection deleted'], refusal(409, 'its connection was deleted')),
+  row(['start'], ['APPROVED'], ['outside its window'], refusal(409, 'the current time (UTC) is outside its time window')),
   row(['start'], ['APPROVED'], ['owner', 'admin'], { effect: 'start' }),
-  row(['start'], ['APPROVED'], anybody, refusal(403, 'only who asked for it, or an admin, executes it')),
-  row(['start'], reviewStatuses, anybody, refusal(409, 'only what is approved can be executed')),
+  row(['start'], ['APPROVED'], anybody, refusal(403, 'only its requester or an admin can execute it')),
+  row(['start'], reviewStatuses, anybody, refusal(409, 'only an approved review can be executed')),
   row(['finish'], ['PROCESSING'], ['owner', 'admin'], { effect: 'finish' }),
-  row(['finish'], ['PROCESSING'], anybody, refusal(403, 'only who asked for it, or an admin, executes it')),
+  row(['finish'], ['PROCESSING'], anybody, refusal(403, 'only its requester or an admin can execute it')),
   row(['finish'], reviewStatuses, anybody, refusal(409, 'it is not being executed')),
 ];
 
@@ -155,7 +155,7 @@ function findTraits(review: StoredReview, principal: Principal, now: Date): Read
     awaited: own.some(({ status }) => status === 'PENDING'),
     forcer: principal.groups.some((group) => review.forceGroups.includes(group)),
     'for a time': review.type === 'jit',
-    'connection gone': review.connection === null,
+    'connection deleted': review.connection === null,
     'outside its window': review.window !== null && !isInWindow(review.window, now),
   };
   return new Set(traits.filter((trait) => held[trait]));

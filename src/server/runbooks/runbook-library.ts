@@ -89,7 +89,7 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
   const limited = limitConcurrency(maxConcurrentReads);
 
   async function list(role: Role): Promise<RunbookListing> {
-    const reasonFor = (failure: string): string => (role === 'standard' ? 'only admins and auditors see the reason' : failure);
+    const reasonFor = (failure: string): string => (role === 'standard' ? 'the reason is visible to admins and auditors' : failure);
     const configurations = await listObjects(store, collection);
     const known = new Set(configurations.map(({ id }) => id));
     for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
@@ -130,7 +130,7 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
         message: `runbooks of ${configuration.name} cannot be read`,
         details: { stack: error instanceof Error ? (error.stack ?? error.message) : String(error) },
       });
-      return { failure: 'the server could not read it; its log says more' };
+      return { failure: 'the server could not read it; see its log' };
     }
   }
 

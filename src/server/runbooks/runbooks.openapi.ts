@@ -18,11 +18,11 @@ const runbookSchema: JsonObject = {
     name: { type: 'string', description: 'The path in its repository.' },
     metadata: {
       type: 'object',
-      description: 'What the runbook asks for, by parameter.',
+      description: 'The parameters of the runbook.',
       additionalProperties: schemaRef('RunbookParameter'),
     },
     connections: names,
-    error: { type: ['string', 'null'], description: 'Why it cannot run; null: it can.' },
+    error: { type: ['string', 'null'], description: 'The reason why it cannot run, or null.' },
   },
 };
 
@@ -37,7 +37,7 @@ const parameter: JsonObject = {
     default: text,
     placeholder: text,
     options: { type: 'array', items: text },
-    asenv: { type: 'string', description: 'The environment variable that it becomes.' },
+    asenv: { type: 'string', description: 'The environment variable that receives the value.' },
     order: { type: 'integer' },
     minlength: text,
     maxlength: text,
@@ -45,7 +45,7 @@ const parameter: JsonObject = {
 };
 
 const commit: JsonObject = {
-  commit: { type: 'string', description: 'Of the head of the default branch.' },
+  commit: { type: 'string', description: 'The head of the default branch.' },
   commit_author: { type: 'string', description: '`NAME <EMAIL>`' },
   commit_message: text,
 };
@@ -57,13 +57,13 @@ const listing = exactObject({
   repositories: {
     type: 'array',
     items: exactObject({ repository: text, ...commit, items: runbookItems }),
-    description: 'One a configuration.',
+    description: 'One entry for each configuration.',
   },
   items: { ...runbookItems, description: 'The runbooks of all repositories.' },
   ...commit,
 });
 
-const how = `Files whose name holds \`.runbook.\`, at the head of the default branch of every configured repository, by path;
+const how = `Files whose name contains \`.runbook.\`, at the head of the default branch of every configured repository, by path;
 links are not followed. A repository is fetched when it is asked for, and kept for \`git_hook_ttl\` seconds (300 where that is 0);
 changing its configuration fetches it anew. One that cannot be read, or is too slow, is a line in \`errors\`; the answer stays 200.
 A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters that stand outside of every block.
@@ -80,7 +80,7 @@ export const runbookSection: ApiSection = {
       path: '/plugins/runbooks/templates',
       id: 'listTemplates',
       summary: 'List runbook templates',
-      description: `${how}\n\nThe interface shows one repository and no query; every item tells all \`connections\` that it may run on.`,
+      description: `${how}\n\nThe interface shows one repository and no query; every item lists all \`connections\` that it can run on.`,
       responses: { 200: { description: 'The runbooks.', schema: schemaRef('RunbookListing') } },
     },
     {
@@ -88,15 +88,15 @@ export const runbookSection: ApiSection = {
       path: '/runbooks',
       id: 'listRunbooks',
       summary: 'List runbooks by connection',
-      description: 'The same list as the public gateway serves it; the interface does not show this one.',
+      description: 'The same list as on the public gateway; not part of the interface.',
       parameters: [
-        { name: 'connection_name', in: 'query', description: 'Only runbooks that may run on it.', schema: text },
+        { name: 'connection_name', in: 'query', description: 'Only runbooks that can run on it.', schema: text },
         { name: 'connection', in: 'query', description: 'An older name of `connection_name`.', schema: { ...text, deprecated: true } },
-        { name: 'list_connections', in: 'query', description: 'true: every item tells its `connections`.', schema: { type: 'boolean' } },
+        { name: 'list_connections', in: 'query', description: 'true: every item has its `connections`.', schema: { type: 'boolean' } },
         {
           name: 'remove_empty_connections',
           in: 'query',
-          description: 'false: lists runbooks that no connection may run, too.',
+          description: 'false: also lists runbooks that no connection can run.',
           schema: { type: 'boolean' },
         },
       ],

@@ -26,13 +26,13 @@ export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log
   app.get('/search', async (c) => {
     const term = c.req.query('term') ?? '';
     if (term === '') throw new Rejection(400, 'the query parameter term is required');
-    if (term.includes('\0')) throw new InvalidBody([{ field: 'term', reason: 'holds a NUL' }]);
+    if (term.includes('\0')) throw new InvalidBody([{ field: 'term', reason: 'contains a NUL character' }]);
     const attempt = async (what: string, part: Promise<SearchPart>): Promise<SearchPart> =>
       part.catch((error: unknown) => {
         const requestId = c.get('requestId');
         const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
         log({ level: 'error', message: `${what} could not be searched`, requestId, details: { stack } });
-        return { found: [], errors: [`${what} could not be searched; the log of the gateway tells why, by request ${requestId}`] };
+        return { found: [], errors: [`${what} could not be searched; see request ${requestId} in the log of the gateway`] };
       });
     const [connections, resources, runbooks] = await Promise.all([
       attempt('connections', searchConnections(store, term, now())),
@@ -102,7 +102,7 @@ export const searchSection: ApiSection = {
       summary: 'Search for a term',
       description: `The interface does not show the name of the parameter; it is that of the public gateway. The term is plain text in any case:
 connections and resources are found by name, type and subtype, runbooks by repository and path. Each list is sorted, without
-limit, and empty where nothing is found. A part that fails is told in \`errors\`; the status stays 200.`,
+limit, and empty where nothing is found. A part that fails is reported in \`errors\`; the status stays 200.`,
       parameters: [
         { name: 'term', in: 'query', required: true, description: 'At least one character.', schema: { ...text, minLength: 1 } },
       ],

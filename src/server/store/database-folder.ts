@@ -38,7 +38,7 @@ export async function requirePrivateFolder(folder: string): Promise<void> {
     throw openFolder(
       folder,
       `belongs to user ${uid}, and this process runs as user ${user}`,
-      `chown it to user ${user}, or name another folder`,
+      `chown it to user ${user}, or use another folder`,
     );
   if ((mode & 0o022) !== 0) throw openFolder(folder, 'can be written by other users', `check its content, then run: chmod go-w ${folder}`);
 }
@@ -56,13 +56,13 @@ export async function hasDatabase(folder: string): Promise<boolean> {
   if (names.includes(keyName) || parts.length > 0) {
     const state = parts.length > 0 ? 'incomplete' : names.includes(dataName) ? 'empty' : 'missing';
     throw new AppError('serve/database-missing', 3, `the database ${join(folder, dataName)} is ${state}`, {
-      hint: `restore the whole folder from a backup; for a new gateway, name an empty folder`,
+      hint: `restore the whole folder from a backup; for a new gateway, use an empty folder`,
     });
   }
   const strange = names.find((name) => !knownNames.has(name) && !name.startsWith(`${lockName}.`));
   if (strange === undefined) return false;
   throw new AppError('serve/folder-in-use', 3, `${folder} is not a database folder: it contains ${JSON.stringify(strange)}`, {
-    hint: 'name a folder that is empty or does not exist with --database',
+    hint: 'use an empty or new folder for --database',
   });
 }
 

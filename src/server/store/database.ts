@@ -58,14 +58,14 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
       ? error
       : new AppError('serve/database', 3, `the database cannot be opened: ${errorReason(error)}`, {
           cause: error,
-          hint: 'url' in database ? 'is it there, and may this user in?' : 'check --database, and who may write there',
+          hint: 'url' in database ? 'check that it exists and that this user has access' : 'check --database and its permissions',
         });
   }
 }
 
 async function openServer(connectionString: string, { encryptionKey, log, statementTimeoutMs = 0 }: OpenOptions): Promise<OpenDatabase> {
   if (encryptionKey === undefined || encryptionKey.length === 0) {
-    throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database needs an encryption key', {
+    throw new AppError('serve/no-encryption-key', 3, 'a PostgreSQL database requires an encryption key', {
       hint: 'set OSTIARY_SERVE_ENCRYPTION_KEY to the output of: openssl rand -base64 32',
     });
   }

@@ -111,7 +111,7 @@ async function waitForRelease(path: string, { place, log, times }: WaitOptions):
   const where = holder === undefined ? 'an unknown host' : holder.host;
   log({
     level: 'warn',
-    message: `a server on ${where} did not release the database folder: waiting ${times.takeoverMs / 1000} s for a sign of it`,
+    message: `a server on ${where} did not release the database folder: waiting ${times.takeoverMs / 1000} s for its heartbeat`,
   });
   for (let waited = 0; waited < times.takeoverMs; waited += times.beatMs / 4) {
     await delay(times.beatMs / 4);
@@ -123,7 +123,7 @@ async function waitForRelease(path: string, { place, log, times }: WaitOptions):
 
 function lockedBy(holder: string, path: string): AppError {
   return new AppError('serve/locked', 3, `${holder} has the database open (${path})`, {
-    hint: 'a folder serves one process; stop that one, or use PostgreSQL',
+    hint: 'a folder can be used by only one process; stop the other process, or use PostgreSQL',
   });
 }
 
@@ -146,7 +146,7 @@ function holdLock(path: string, id: string, { log, times }: Required<LockOptions
       return;
     }
     if (!isLost)
-      log({ level: 'error', message: 'another server has taken over the database folder: this one writes nothing any more; stop it' });
+      log({ level: 'error', message: 'another server has taken over the database folder: this server no longer writes; stop it' });
     isLost = true;
   };
   const timer = setInterval(() => {

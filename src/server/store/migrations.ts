@@ -157,7 +157,7 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
   });
   if (error === undefined) return;
   const isForbidden = error instanceof Error && 'code' in error && error.code === '42501';
-  throw new AppError('serve/migration', isForbidden ? 3 : 1, 'the database could not be brought to this version', {
+  throw new AppError('serve/migration', isForbidden ? 3 : 1, 'the migration of the database failed', {
     cause: error,
     ...(isForbidden ? { hint: 'run as the owner of the tables: ostiary serve --migrate --grant ROLE' } : {}),
   });

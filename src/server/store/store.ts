@@ -106,7 +106,7 @@ export async function withUniqueName(what: string, statement: Promise<unknown>):
     await statement;
   } catch (error) {
     const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
-    throw duplicate ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} exists already`) : error;
+    throw duplicate ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} already exists`) : error;
   }
 }
 

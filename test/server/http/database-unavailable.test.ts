@@ -57,7 +57,7 @@ test('while the database is unavailable, requests get a 503 with Retry-After; th
     ['GET', '/resources', undefined],
   ] as const) {
     const answer = await call(method, path, { key, ...(body === undefined ? {} : { body }) });
-    expect([answer.status, answer.headers.get('Retry-After'), answer.body['message']]).toEqual([503, '5', 'the database does not answer']);
+    expect([answer.status, answer.headers.get('Retry-After'), answer.body['message']]).toEqual([503, '5', 'the database does not respond']);
   }
   expect((await call('GET', '/healthz')).status).toBe(200);
   expect((await call('GET', '/readyz')).status).toBe(503);

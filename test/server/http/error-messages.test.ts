@@ -9,7 +9,7 @@ describe.each(databases)('error messages on %s', (_name, start) => {
 
   test.each<readonly [string, JsonObject, string]>([
     ['a name', { name: 'a/b' }, '/name must have the form: no / and no control or invisible characters'],
-    ['an agent', { agent_id: 'default' }, '/agent_id must have the form: an id, which is a UUID'],
+    ['an agent', { agent_id: 'default' }, '/agent_id must have the form: an ID (UUID)'],
     [
       'the key of a tag',
       { connection_tags: { 'a/': 'b' } },
@@ -63,7 +63,7 @@ describe.each(databases)('error messages on %s', (_name, start) => {
     await call('DELETE', path);
     expect(await call('PUT', path, { body: { name: 'gone' } })).toMatchObject({
       status: 409,
-      body: { message: 'the API key gone is revoked, and stays as it is' },
+      body: { message: 'the API key gone is revoked and cannot change' },
     });
   });
 

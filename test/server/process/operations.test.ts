@@ -95,15 +95,15 @@ describe('a database that becomes unavailable', () => {
       return [status, body['message'] ?? ''];
     };
     await client.query("delete from kysely_migration where name > '0001-objects'");
-    expect(await ready()).toEqual([503, 'the database is not of this version']);
+    expect(await ready()).toEqual([503, 'the database has another version']);
     await client.query('begin; lock table kysely_migration in access exclusive mode');
     const asked = performance.now();
-    expect(await ready()).toEqual([503, 'the database does not answer']);
+    expect(await ready()).toEqual([503, 'the database does not respond']);
     expect(performance.now() - asked).toBeLessThan(5000);
     expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
     await client.query('rollback; alter table kysely_migration rename to gone');
     // The request that waited for the lock may get the earlier state.
-    await expect.poll(ready).toEqual([503, 'the database does not answer']);
+    await expect.poll(ready).toEqual([503, 'the database does not respond']);
     expect((await call('GET', '/healthz', { key: null })).status).toBe(200);
     expect(server.log.join('\n')).toMatch(/^not ready: .*kysely_migration/m);
     await client.end();

@@ -69,7 +69,7 @@ test('when the port is in use, the folder is unlocked again', async () => {
   const folder = await makeFolder(join(home, 'db'));
   await expect(start({ database: { folder }, port: Number(new URL(taken.url).port) })).rejects.toMatchObject({
     code: 'serve/port',
-    message: expect.stringContaining('another program listens there'),
+    message: expect.stringContaining('the address is in use'),
     hint: expect.stringContaining('--port'),
   });
   await taken.close();

@@ -67,7 +67,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
 
     test.each<readonly [string, JsonObject, RegExp]>([
       ['nothing', {}, /\/connection is required; \/type is required/],
-      ['an unknown connection', { connection: 'nope', type: 'jit' }, /\/connection is no Connection of this gateway: nope/],
+      ['an unknown connection', { connection: 'nope', type: 'jit' }, /\/connection is not a Connection of this gateway: nope/],
       ['a connection without reviewers', { connection: 'free', type: 'jit' }, /\/connection has no reviewers: free/],
       ['a NUL', { connection: 'a\0', type: 'jit' }, /is no Connection/],
       ['an unknown type', { connection: 'orders-db', type: 'twice' }, /\/type must be one of onetime, jit/],
@@ -75,7 +75,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['a session that is no uuid', { connection: 'orders-db', type: 'jit', session: '1' }, /\/session must match format "uuid"/],
       ['no time', { connection: 'orders-db', type: 'jit', access_duration: 0 }, /\/access_duration must be >= 1/],
       ['half a nanosecond', { connection: 'orders-db', type: 'jit', access_duration: 0.5 }, /must be integer/],
-      ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /goes with the type jit alone/],
+      ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /requires the type jit/],
       [
         'an hour of one digit',
         { connection: 'orders-db', type: 'jit', time_window: timeWindow('9:00', '18:00') },
@@ -198,11 +198,11 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['nothing', {}, /\/status is required/],
       ['another status', { status: 'EXECUTED' }, /\/status must be one of APPROVED, REJECTED, REVOKED/],
       ['a status in small letters', { status: 'approved' }, /\/status must be one of/],
-      ['a forced rejection', { status: 'REJECTED', force_review: true }, /\/force_review goes with the status APPROVED alone/],
+      ['a forced rejection', { status: 'REJECTED', force_review: true }, /\/force_review requires the status APPROVED/],
       [
         'a window of a rejection',
         { status: 'REJECTED', time_window: timeWindow('09:00', '18:00') },
-        /\/time_window goes with the status APPROVED/,
+        /\/time_window requires the status APPROVED/,
       ],
       ['force that is no yes or no', { status: 'APPROVED', force_review: 'yes' }, /\/force_review must be boolean/],
       [

@@ -145,7 +145,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
       expect((await call('GET', route, { key: auditor })).body['errors']).toEqual([expect.stringContaining('Authentication failed')]);
       const reason = 'failed listing runbooks for repo';
       expect((await call('GET', route, { key: standard })).body['errors']).toEqual([
-        expect.stringMatching(new RegExp(`^${reason} \\S+, err=only admins and auditors see the reason$`)),
+        expect.stringMatching(new RegExp(`^${reason} \\S+, err=the reason is visible to admins and auditors$`)),
       ]);
     }
     for (const name of ['reads all', 'reads little']) await call('DELETE', `/api-keys/${encodeURIComponent(name)}`);
@@ -202,7 +202,7 @@ describe.each(databases.slice(0, 1))('slow repositories on %s', (_name, start) =
 
   test.each([
     ['was started without git', undefined, 'this server was started without git'],
-    ['has no disk left', { read: () => Promise.reject(new Error('ENOSPC')) }, 'the server could not read it; its log says more'],
+    ['has no disk left', { read: () => Promise.reject(new Error('ENOSPC')) }, 'the server could not read it; see its log'],
   ])('reports a source that %s', async (_what, runbooks, failure) => {
     const server = await start(runbooks === undefined ? {} : { runbooks });
     const call = callerOf(server);

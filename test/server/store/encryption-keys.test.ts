@@ -86,7 +86,7 @@ describe.each(places)('the encryption key of %s', (_name, make) => {
     });
 
     await during(place, [second, third, first], async (call, server) => {
-      const message = `encrypted 121 secrets anew; OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is not needed any more`;
+      const message = `re-encrypted 121 secrets; OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS is no longer needed`;
       expect(await resealed(server)).toBe(message);
       expect(await sealedBy(call)).toEqual({ [idOfKey(first)]: 0, [idOfKey(second)]: 121 });
       expect([(await call('GET', '/connections')).list, (await call('GET', '/runbooks/configurations')).list]).toEqual(written);

@@ -27,7 +27,7 @@ describe('a write that fails', () => {
     const unrelated: Manifest = { kind: 'DataMaskingRule', metadata: { name: 'mask' }, spec: {} };
     const ran = await run({ manifests: [connection, guardrail, unrelated], options: { fault: refuse } });
     expect(words(ran)).toEqual([`${mask} done`, `${rule} failed api/server-error`, `${db} skipped apply/need-failed`]);
-    expect(ran.outcomes[2]?.message).toMatch(/^it needs GuardrailRule\/rule: POST .* the fault of a test$/);
+    expect(ran.outcomes[2]?.message).toMatch(/^it depends on GuardrailRule\/rule: POST .* the fault of a test$/);
     expect(ran.journal.filter(({ event }) => event === 'failed' || event === 'skipped')).toMatchObject([
       { event: 'failed', id: rule },
       { event: 'skipped', id: db },
@@ -97,7 +97,7 @@ describe('an apply', () => {
     });
     expect(words(ran)).toEqual([`${db} skipped apply/need-failed`, `${mask} failed api/server-error`]);
     expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
-    expect(ran.outcomes).toMatchObject([{ begun: true, message: expect.stringMatching(/^created, still closed: it needs /) }, {}]);
+    expect(ran.outcomes).toMatchObject([{ begun: true, message: expect.stringMatching(/^created, still closed: it depends on /) }, {}]);
     expect(ran.outcomes[1]).not.toHaveProperty('begun');
   });
 
@@ -106,8 +106,8 @@ describe('an apply', () => {
     const ran = await run({ manifests: [connection, masking], signal: stop.signal, options: { onWrite: () => stop.abort() } });
     expect(words(ran)).toEqual([`${db} interrupted apply/interrupted`, `${mask} interrupted apply/interrupted`]);
     expect(ran.outcomes).toMatchObject([
-      { begun: true, message: 'created, still closed: interrupted before it was opened' },
-      { message: 'interrupted before it began' },
+      { begun: true, message: 'created, still closed: interrupted before opening' },
+      { message: 'not started: interrupted' },
     ]);
     expect(ran.gateway.state()[db]?.spec).toMatchObject({ access_mode_connect: 'disabled' });
   });

@@ -19,13 +19,13 @@ describe('outcomeOf', () => {
   });
 
   it.each<[ExecutedStep['part'], OutcomeStatus, OutcomeStatus, string]>([
-    ['closed', 'done', 'interrupted', 'created, still closed: interrupted before it was opened'],
+    ['closed', 'done', 'interrupted', 'created, still closed: interrupted before opening'],
     ['closed', 'done', 'skipped', 'created, still closed: why'],
-    ['closed', 'done', 'failed', 'created closed, opening it failed: why'],
-    ['closed', 'already', 'interrupted', 'there already, perhaps still closed: interrupted before it was opened'],
-    ['gain', 'done', 'interrupted', 'first of two writes done, the last one not begun: interrupted before it'],
-    ['gain', 'done', 'skipped', 'first of two writes done, the last one not begun: why'],
-    ['gain', 'already', 'failed', 'first of two writes done, the last one failed: why'],
+    ['closed', 'done', 'failed', 'created closed, opening failed: why'],
+    ['closed', 'already', 'interrupted', 'already exists, may still be closed: interrupted before opening'],
+    ['gain', 'done', 'interrupted', 'first of two writes done, second not started: interrupted'],
+    ['gain', 'done', 'skipped', 'first of two writes done, second not started: why'],
+    ['gain', 'already', 'failed', 'first of two writes done, second failed: why'],
   ])('describes the effect of a %s write that is %s when the last one is %s', (part, first, status, message) => {
     const last = { part: part === 'closed' ? 'open' : 'whole', result: { status, message: 'why' } } as const;
     const outcome = outcomeOf(change, [{ part, result: { status: first } }, last]);
@@ -34,7 +34,7 @@ describe('outcomeOf', () => {
 
   it.each([
     [{ managedBy: 'platform' }, 'managed by platform'],
-    [{}, 'managed by somebody else'],
+    [{}, 'managed by another manager'],
   ])('names the manager that blocks a change', (manager, message) => {
     expect(outcomeOf({ ...change, action: 'blocked', ...manager }, [])).toMatchObject({ status: 'blocked', code: 'plan/managed', message });
   });

@@ -25,7 +25,7 @@ describe('the read after a stage', () => {
   });
 
   it.each<[string, readonly Manifest[], readonly MemoryResource[], string]>([
-    ['the edge that was attached', [guardrail], [liveDb, { ...liveRule, spec: { description: 'why' } }], 'the edge to Connection/db'],
+    ['the edge that was attached', [guardrail], [liveDb, { ...liveRule, spec: { description: 'why' } }], 'the attachment to Connection/db'],
     [
       'the edge that was detached',
       [connection, { ...guardrail, spec: {} }],
@@ -33,7 +33,7 @@ describe('the read after a stage', () => {
         { id: db, spec: connection.spec },
         { ...liveRule, edges: { connection_ids: [db] } },
       ],
-      'the edge to Connection/db',
+      'the attachment to Connection/db',
     ],
     ['the field', [connection], [liveDb], '/reviewers'],
     ['the object', [{ ...guardrail, spec: {} }], [], 'the whole object'],
@@ -47,7 +47,7 @@ describe('the read after a stage', () => {
       }),
     });
     expect(ran.outcomes.filter(({ status }) => status === 'failed')).toMatchObject([
-      { message: `the gateway took the write, yet does not show it: ${expected}` },
+      { message: `the gateway accepted the write but does not return it: ${expected}` },
     ]);
   });
 

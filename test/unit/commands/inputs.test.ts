@@ -76,15 +76,15 @@ describe('inputs', () => {
   });
 
   test.each<readonly [Readonly<Record<string, string>>, string]>([
-    [{}, 'the input "mode" is missing'],
-    [{ mode: 'aply' }, 'the input "mode" cannot be "aply"'],
-    [{ mode: 'plan', comment: 'yes' }, 'the input "comment" cannot be "yes"'],
-    [{ mode: 'plan', comment: 'True' }, 'the input "comment" cannot be "True"'],
-    [{ mode: 'plan', 'detailed-exitcode': '1' }, 'the input "detailed-exitcode" cannot be "1"'],
-    [{ mode: 'plan', targt: 'prod' }, 'there is no input "targt"'],
-    [{ mode: 'plan', on_managed: 'skip' }, 'there is no input "on_managed"'],
-    [{ mode: 'plan', journal: 'x' }, 'the input "journal" has no meaning with mode: plan'],
-    [{ mode: 'validate', allow: 'a/b=c' }, 'the input "allow" has no meaning with mode: validate'],
+    [{}, 'missing required input "mode"'],
+    [{ mode: 'aply' }, 'invalid value "aply" for the input "mode"'],
+    [{ mode: 'plan', comment: 'yes' }, 'invalid value "yes" for the input "comment"'],
+    [{ mode: 'plan', comment: 'True' }, 'invalid value "True" for the input "comment"'],
+    [{ mode: 'plan', 'detailed-exitcode': '1' }, 'invalid value "1" for the input "detailed-exitcode"'],
+    [{ mode: 'plan', targt: 'prod' }, 'unknown input "targt"'],
+    [{ mode: 'plan', on_managed: 'skip' }, 'unknown input "on_managed"'],
+    [{ mode: 'plan', journal: 'x' }, 'the input "journal" has no effect with mode: plan'],
+    [{ mode: 'validate', allow: 'a/b=c' }, 'the input "allow" has no effect with mode: validate'],
   ])('%j is one clear failure', (given, message) => {
     expect(() => inputs(given)).toThrow(message);
   });

@@ -91,7 +91,7 @@ describe('readSecretFile', () => {
   it('reports why a file cannot be read', () => {
     symlinkSync('loop', join(root, 'loop'));
     const [found] = readSecretFile(root, 'loop').diagnostics;
-    expect(found).toMatchObject({ code: 'secret/unreadable-file', hint: 'check who may read it' });
+    expect(found).toMatchObject({ code: 'secret/unreadable-file', hint: 'check its permissions' });
   });
 
   it.skipIf(process.getuid?.() === 0)('reports a file without read permission', () => {
@@ -152,7 +152,7 @@ describe('openJournal', () => {
   it('follows no link to another file', () => {
     put('victim', 'x');
     symlinkSync('victim', join(root, 'journal'));
-    expect(failureOf(() => openJournal(join(root, 'journal')))?.message).toContain('it is a link');
+    expect(failureOf(() => openJournal(join(root, 'journal')))?.message).toContain('it is a symbolic link');
     expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('x');
   });
 
@@ -216,7 +216,7 @@ describe('caches', () => {
   it('are neither written nor read through a link', () => {
     put('elsewhere/secrets', 'x');
     symlinkSync('elsewhere', join(root, '.ostiary'));
-    expect(writeCache(join(root, '.ostiary'), 'secrets', 'y')).toBe('it is a link');
+    expect(writeCache(join(root, '.ostiary'), 'secrets', 'y')).toBe('it is a symbolic link');
     expect(readCache(join(root, '.ostiary'), 'secrets')).toBeUndefined();
     mkdirSync(join(root, 'own'));
     symlinkSync('../elsewhere/secrets', join(root, 'own/secrets'));

@@ -106,7 +106,7 @@ describe('errors of readTree', () => {
   ])('names the byte that is not UTF-8: %s', (_, bytes, byte) => {
     put('a.yaml', Uint8Array.from(bytes));
     expect(readTree([root], { root, cwd: root, exclude: [] }).diagnostics[0]?.message).toBe(
-      `the file is not UTF-8: byte ${byte} is no part of a character`,
+      `the file is not UTF-8: byte ${byte} is not valid UTF-8`,
     );
   });
 

@@ -124,7 +124,7 @@ describe('reading all', () => {
     const { url } = await serve({ 'GET /connections': text(404, '<html>not here') });
     const error = await failure((await open(url)).readAll(kinds));
     expect(error.code).toBe('api/not-a-gateway');
-    expect(error.hint).toContain(`is ${url} the root`);
+    expect(error.hint).toContain(`check that ${url} is the root`);
   });
 
   it('concludes nothing from the lists of a standard key', async () => {

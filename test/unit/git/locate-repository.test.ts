@@ -67,7 +67,7 @@ describe('locateRepository', () => {
     expect(located(join(repository.folder, 'a'))).toMatchObject({ top: repository.folder });
     repository.write({ 'b/.git': 'gitdir: ../gone\n', 'c/.git': 'nonsense\n' });
     expect(located(join(repository.folder, 'b'))).toBeUndefined();
-    expect(() => located(join(repository.folder, 'c'))).toThrow('the file does not say gitdir: PATH');
+    expect(() => located(join(repository.folder, 'c'))).toThrow('the file does not contain gitdir: PATH');
   });
 
   test.each(['gitdir: ../evil\n', 'gitdir: evil\n', 'link'])('does not trust a .git that points to checked-out files: %j', (entry) => {
@@ -79,7 +79,7 @@ describe('locateRepository', () => {
     }
     if (entry === 'link') symlinkSync('evil', join(inner, '.git'));
     else writeFileSync(join(inner, '.git'), entry);
-    expect(() => located(inner)).toThrow('lies among files that are checked out');
+    expect(() => located(inner)).toThrow('is part of the checked-out files');
   });
 
   test('does not trust a git folder that shares the settings of another repository', () => {

@@ -113,7 +113,7 @@ describe('resolveCommit', () => {
     const first = repository.git('rev-parse', 'HEAD');
     repository.save({ 'x.yaml': 'a: 1\n' });
     const whole = await failureOf(resolveCommit(await repository.open(), 'nowhere'));
-    expect(whole).toMatchObject({ code: 'git/no-such-commit', exitCode: 3, message: 'there is no commit "nowhere" in this repository' });
+    expect(whole).toMatchObject({ code: 'git/no-such-commit', exitCode: 3, message: 'unknown commit "nowhere" in this repository' });
     expect(whole.hint).not.toContain('shallow');
     const blob = repository.git('rev-parse', 'HEAD:x.yaml');
     expect(await failureOf(resolveCommit(await repository.open(), blob))).toMatchObject({ code: 'git/no-such-commit' });

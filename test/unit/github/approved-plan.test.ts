@@ -47,11 +47,11 @@ test.each<readonly [string, () => readonly Written[], object]>([
   ['is found beside an older one', () => [{ body: shown(other, older) }, { body: shown() }], found],
   ['is the same in two comments', () => [{ body: shown() }, { body: shown() }], found],
   ['was edited by a person', () => [{ body: shown(), editor: 'ada' }], { reason: 'the comment on pull request 7 was edited by ada' }],
-  ['was written by another author', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment of ours' }],
+  ['was written by another author', () => [{ body: shown(), author: 'ada' }], { reason: 'pull request 7 has no comment by Ostiary' }],
   [
     'is of another step',
     () => [{ body: shown().replace(/[0-9a-f]{32}/, '0'.repeat(32)) }],
-    { reason: 'pull request 7 has no comment of ours' },
+    { reason: 'pull request 7 has no comment by Ostiary' },
   ],
   [
     'is of an older commit',
@@ -70,7 +70,7 @@ test.each<readonly [string, () => readonly Written[], object]>([
 
 test('a commit that came with no pull request, or with several, brings no agreement', async () => {
   const github = gitHub([{ body: shown() }]);
-  expect(await findApprovedPlan(github, key, [])).toEqual({ reason: 'the commit came with no pull request' });
+  expect(await findApprovedPlan(github, key, [])).toEqual({ reason: 'the commit belongs to no pull request' });
   expect(await findApprovedPlan(github, key, [pull, { ...pull, number: 9 }])).toEqual({
     reason: 'the commit belongs to several pull requests (7, 9)',
   });

@@ -151,8 +151,8 @@ test('all waits together have a bound', async () => {
 
 test.each([
   ['Unable to create comment because issue is locked.', /conversation is locked: unlock it/],
-  ['GitHub Actions is not permitted to create or approve pull requests.', /settings of the repository, and of its organization/],
-  ['Resource not accessible by integration', /permissions that docs\/github\.md lists/],
+  ['GitHub Actions is not permitted to create or approve pull requests.', /settings of the repository and of its organization/],
+  ['Resource not accessible by integration', /permissions listed in docs\/how-to\/github\.md/],
 ])('names the cause of %s', async (message, hint) => {
   const there = await server(json(403, { message }));
   await expect(gitHubAt(there).createComment(7, 'hello')).rejects.toMatchObject({

@@ -146,7 +146,7 @@ describe('the run', () => {
       for (const pull of pulls)
         expect(() =>
           readWorkflowRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull })),
-        ).toThrow(`the payload of this ${event} does not say what is proposed`);
+        ).toThrow(`the payload of this ${event} lacks the commits`);
       expect(readWorkflowRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').proposedFor).toBeUndefined();
     },
   );
@@ -154,8 +154,8 @@ describe('the run', () => {
   test('puts nothing into a link that could end it', () => {
     for (const bad of ['https://x/)<script>', 'javascript:1', 'https://a b'])
       expect(() => readWorkflowRun({ ...env, GITHUB_SERVER_URL: bad }, '{}')).toThrow('GITHUB_SERVER_URL is not what GitHub sets it to');
-    expect(() => readWorkflowRun(env, '[]')).toThrow('no JSON object');
-    expect(() => readWorkflowRun(env, '')).toThrow('no JSON object');
+    expect(() => readWorkflowRun(env, '[]')).toThrow('not a JSON object');
+    expect(() => readWorkflowRun(env, '')).toThrow('not a JSON object');
   });
 });
 

@@ -110,7 +110,7 @@ describe('a deferred reference', () => {
       'd.yaml:11:30 notice manifest/deferred-reference',
       'd.yaml:11:21 warning manifest/deferred-reference',
     ]);
-    expect(notices[0]?.message).toBe('only the gateway can tell whether there is an Agent "prod-agent" (named 4 times)');
+    expect(notices[0]?.message).toBe('no manifest declares Agent "prod-agent" (named 4 times); it must exist on the gateway');
     expect(notices[2]?.hint).toBe('did you mean "no-drop"?');
   });
 });

@@ -123,7 +123,7 @@ describe('several files', () => {
     const second = manifest('RunbookConfiguration', 'b', 'git_url: git@h:x');
     const { diagnostics } = load({ 'a.yaml': first, 'b.yaml': second });
     expect(toLines(diagnostics)).toEqual(['b.yaml:4:9 error manifest/duplicate-name']);
-    expect(diagnostics[0]?.message).toContain('the same thing');
+    expect(diagnostics[0]?.message).toContain('the same object');
   });
 
   test('can declare one name for different targets', () => {
@@ -191,8 +191,8 @@ describe('a selection', () => {
     const { value, diagnostics } = load(files, { selection: { only: [], paths: [at('y/'), at('z/'), at('z/b.yaml')] } });
     expect(value).toBeUndefined();
     expect(diagnostics.map(({ message }) => message)).toEqual([
-      'no manifest of this target lies at "z/"',
-      'no manifest of this target lies at "z/b.yaml"',
+      'no manifest of this target at "z/"',
+      'no manifest of this target at "z/b.yaml"',
     ]);
   });
 });

@@ -98,7 +98,7 @@ describe('an overlay', () => {
   test('warns if a list loses a protection', () => {
     const { value, diagnostics } = overlaid(base, manifest('Connection', 'a', 'tags: [n]', 'reviewers: [y]'));
     expect(toLines(diagnostics)).toEqual(['o0.yaml:7:3 warning overlay/loses-protection']);
-    expect(diagnostics[0]?.message).toBe('the overlay takes "x" out of reviewers');
+    expect(diagnostics[0]?.message).toBe('the overlay removes "x" from reviewers');
     expect(value?.resources[0]?.spec['reviewers']).toEqual(['y']);
     expect(toLines(overlaid(base, manifest('Connection', 'a', 'reviewers: null')).diagnostics)).toEqual([
       'o0.yaml:6:3 warning overlay/loses-protection',

@@ -64,7 +64,7 @@ describe('withReviewedTargets', () => {
   ])('keeps the reviewed %s, and warns about the proposed one', (field, proposed, difference) => {
     const config = withReviewedTargets(reviewedOf(targetOf('live')), proposedOf(targetOf('live', proposed)));
     expect(config.targets).toEqual([targetOf('live')]);
-    expect(messagesOf(config)).toEqual([`${field} of the target "live" is changed ${difference}`]);
+    expect(messagesOf(config)).toEqual([`${field} of the target "live" changes ${difference}`]);
     expect(config.notices[0]).toMatchObject({
       code: 'config/after-merge',
       severity: 'warning',
@@ -76,7 +76,7 @@ describe('withReviewedTargets', () => {
     const config = withReviewedTargets(reviewedOf(targetOf('live'), targetOf('old')), proposedOf(targetOf('live'), targetOf('new')));
     expect(config.targets).toEqual([targetOf('live')]);
     expect(config.pending).toEqual(['new']);
-    expect(messagesOf(config)).toEqual(['the target "old" is taken away', 'the target "new" is new']);
+    expect(messagesOf(config)).toEqual(['the target "old" is removed', 'the target "new" is new']);
   });
 
   it('keeps the notices of the config after its warnings', () => {
@@ -113,8 +113,8 @@ describe('warnChangedPolicies', () => {
     const rest = { code: 'policy/after-merge', severity: 'warning' };
     expect(found).toEqual([
       { ...rest, message: 'the policy "added" is new', at: policyOf('added').at },
-      { ...rest, message: 'the policy "changed" is changed', at: policyOf('changed').at },
-      { ...rest, message: 'the policy "removed" is taken away', at: undefined },
+      { ...rest, message: 'the policy "changed" changes', at: policyOf('changed').at },
+      { ...rest, message: 'the policy "removed" is removed', at: undefined },
     ]);
   });
 });

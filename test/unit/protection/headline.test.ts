@@ -25,8 +25,14 @@ function thereAndBack(
 
 describe('headlines of a connection’s own fields', () => {
   it.each<[string, Json, Json, string, string]>([
-    ['access_mode_exec', 'disabled', 'enabled', 'weakens: 1 connection opens exec', 'strengthens: 1 connection closes exec'],
-    ['access_mode_runbooks', 'disabled', 'enabled', 'weakens: 1 connection opens runbooks', 'strengthens: 1 connection closes runbooks'],
+    ['access_mode_exec', 'disabled', 'enabled', 'weakens: 1 connection enables exec', 'strengthens: 1 connection disables exec'],
+    [
+      'access_mode_runbooks',
+      'disabled',
+      'enabled',
+      'weakens: 1 connection enables runbooks',
+      'strengthens: 1 connection disables runbooks',
+    ],
     ['reviewers', ['dba'], [], 'weakens: 1 connection loses review', 'strengthens: 1 connection gains review'],
     [
       'reviewers',
@@ -63,7 +69,7 @@ describe('headlines of a connection’s own fields', () => {
   });
 
   it('compares no limit of access with the limit of the gateway, if the gateway reports it', () => {
-    const unknown = ['unknown: 1 connection changes how long access lasts in a way that cannot be compared'];
+    const unknown = ['unknown: 1 connection changes the duration of access in a way that cannot be compared'];
     expect(thereAndBack('access_max_duration', null, 60)).toEqual([unknown, unknown]);
     expect(thereAndBack('access_max_duration', null, 2_592_000)).toEqual([unknown, unknown]);
     const [longer, shorter] = [['weakens: 1 connection allows longer access'], ['strengthens: 1 connection allows only shorter access']];

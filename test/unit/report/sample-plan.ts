@@ -192,7 +192,7 @@ export function samplePlan(): Plan {
     singleWrites: [
       {
         id: 'GuardrailRule/no-drop',
-        why: 'the free licence allows one entry of input rules, and there are 2',
+        why: 'the free license allows one entry of input rules, but there are 2',
         slot: 'before-objects',
         windows: [
           {

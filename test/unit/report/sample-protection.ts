@@ -21,7 +21,7 @@ export const sampleProtection: Protection = {
     },
     {
       way: 'unknown',
-      text: '1 connection changes guardrail patterns in a way that nobody can compare',
+      text: '1 connection changes guardrail patterns in a way that cannot be compared',
       connections: ['Connection/orders-db'],
       tags: {},
       causes: [{ by: 'GuardrailRule/no-drop', path: '/input/rules/pattern', byHand: true }],

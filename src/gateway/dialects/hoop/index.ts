@@ -9,20 +9,23 @@ import { service } from './service.ts';
 
 /** What to do about the gateway's own error messages. */
 const errorHints: readonly ErrorHint[] = [
-  { matches: /404 page not found/, hint: 'is the url the root of the API? It ends in /api unless the gateway was set up otherwise' },
+  { matches: /404 page not found/, hint: 'check that the URL is the root of the API; it usually ends in /api' },
   {
     matches: /OSS version/,
-    hint: 'the free licence of this gateway does not allow more; ostiary plan tells it before anything is written',
+    hint: 'the free license of this gateway does not allow more; ostiary plan reports this before any write',
   },
-  { matches: /no data masking provider/, hint: 'set DLP_PROVIDER on the gateway; without it masking rules are not enforced' },
-  { matches: /managed by (its agent|Hoop)|owned by a rulepack/, hint: 'it is changed where it is managed; take it out of the manifests' },
-  { matches: /enum_connection_type/, hint: 'type is not one that this gateway knows' },
-  { matches: /enum_access_status/, hint: 'access modes are enabled or disabled' },
-  { matches: /input syntax for type uuid/, hint: 'an id is no uuid' },
-  { matches: /foreign key constraint|reference in the connection_ids/, hint: 'what it refers to is gone from the gateway; plan again' },
-  { matches: /duplicated key/, hint: 'something else on the gateway has the name' },
-  { matches: /failed parsing SSH key/, hint: 'ssh_key is no private key in a form that the gateway reads (PEM or OpenSSH)' },
-  { matches: /connection attributes|rule attributes/, hint: 'the object was saved without its attributes; plan and apply again' },
+  { matches: /no data masking provider/, hint: 'set DLP_PROVIDER on the gateway; without it, the gateway does not enforce masking rules' },
+  { matches: /managed by (its agent|Hoop)|owned by a rulepack/, hint: 'change it where it is managed, and remove it from the manifests' },
+  { matches: /enum_connection_type/, hint: 'the gateway does not know this type' },
+  { matches: /enum_access_status/, hint: 'access modes must be enabled or disabled' },
+  { matches: /input syntax for type uuid/, hint: 'an ID is not a UUID' },
+  {
+    matches: /foreign key constraint|reference in the connection_ids/,
+    hint: 'an object that it refers to no longer exists on the gateway; plan again',
+  },
+  { matches: /duplicated key/, hint: 'another object on the gateway has this name' },
+  { matches: /failed parsing SSH key/, hint: 'ssh_key is not a private key in PEM or OpenSSH format' },
+  { matches: /connection attributes|rule attributes/, hint: 'the gateway saved the object without its attributes; plan and apply again' },
 ];
 
 /** The public gateway hoop, as version 1.148 behaves. */

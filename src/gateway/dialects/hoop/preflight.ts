@@ -47,7 +47,7 @@ function checkAttributes(write: ProposedWrite): readonly Diagnostic[] {
     if (typeof attribute !== 'string') return [];
     const at = pointer('attributes', attribute);
     if (Array.from(attribute).length > maxAttributeLength) {
-      const message = `an attribute has ${Array.from(attribute).length} characters, more than the gateway has room for`;
+      const message = `an attribute has ${Array.from(attribute).length} characters, more than the gateway can store`;
       return [diagnosticAt(write, at, { code: 'hoop/too-long', message, hint: `at most ${maxAttributeLength}` })];
     }
     return isManagedAttribute(attribute) ? [managedAttribute(write, attribute)] : [];
@@ -63,7 +63,7 @@ function managedAttribute(write: ProposedWrite, attribute: string): Diagnostic {
   return diagnosticAt(write, pointer('attributes', attribute), {
     code: 'hoop/managed-attribute',
     message: `the attribute "${attribute}" is managed by the gateway’s protection profile`,
-    hint: 'leave it out; it is carried by every write',
+    hint: 'remove it; every write keeps it',
   });
 }
 
@@ -75,8 +75,8 @@ function providerRefusals(writes: readonly ProposedWrite[], { hasMaskingProvider
     .map((write) =>
       refusalAt(write, '', {
         code: 'hoop/no-masking-provider',
-        message: 'the gateway has no data masking provider, so it refuses every write of a masking rule',
-        hint: 'set DLP_PROVIDER on the gateway, or take the rule out of this target',
+        message: 'the gateway has no data masking provider and rejects every write of a masking rule',
+        hint: 'set DLP_PROVIDER on the gateway, or remove the rule from this target',
       }),
     );
 }
@@ -108,11 +108,11 @@ function limitsOf(write: ProposedWrite): readonly LicenseLimit[] {
 function surplusRefusals(kind: string, writes: readonly ProposedWrite[], live: LiveState): readonly Refusal[] {
   const present = live.resources.filter(({ id }) => kindOf(id) === kind).length;
   const created = writes.filter((write) => write.kind === kind && write.creates);
-  const message = `the free licence allows one ${kind}, and ${present + created.length} would be there`;
+  const message = `the free license allows one ${kind}, but there would be ${present + created.length}`;
   return created.slice(Math.max(0, 1 - present)).map((write) => licenseRefusal(write, { at: '', message }));
 }
 
 function licenseRefusal(write: ProposedWrite, { at, message }: LicenseLimit): Refusal {
-  const hint = 'the gateway has the free licence; an enterprise licence has no such limit';
+  const hint = 'the gateway has the free license; an enterprise license has no such limit';
   return refusalAt(write, at, { code: 'hoop/licence', message, hint });
 }

@@ -116,7 +116,7 @@ function readAccessRule(row: JsonObject): AccessRule | undefined {
   const reviewers = texts(row, 'reviewers_groups');
   const needed = row['all_groups_must_approve'] === true ? reviewers.length : row['min_approvals'];
   const parts = [
-    `${typeof needed === 'number' ? needed : '?'} of ${reviewers.join(', ') || 'nobody'} for ${typeof type === 'string' ? type : 'access'}`,
+    `${typeof needed === 'number' ? needed : '?'} of ${reviewers.join(', ') || 'no group'} for ${typeof type === 'string' ? type : 'access'}`,
     ...namedGroups('asked of', texts(row, 'approval_required_groups')),
     ...namedGroups('forced by', texts(row, 'force_approval_groups')),
     ...namedGroups('skipped by', texts(row, 'skip_review_groups')),

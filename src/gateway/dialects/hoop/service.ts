@@ -21,5 +21,5 @@ export const service: WireService = {
 
 /** Returns why the gateway would fail: it answers such a decision with a 500. */
 function objection({ type }: Review, { status }: Decision): string | undefined {
-  return status === 'REVOKED' && type === 'onetime' ? 'this gateway revokes jit reviews alone; reject it instead' : undefined;
+  return status === 'REVOKED' && type === 'onetime' ? 'this gateway can revoke only jit reviews; reject it instead' : undefined;
 }

@@ -161,7 +161,7 @@ describe('retrying', () => {
     const { fail, pauses } = open(url);
     const error = await fail(post);
     expect(error.failure).toMatchObject({ code: 'api/unreachable', ambiguous: false });
-    expect(error.message).toMatch(/nothing listens on 127\.0\.0\.1:\d+; tried 5 times$/);
+    expect(error.message).toMatch(/connection refused by 127\.0\.0\.1:\d+; tried 5 times$/);
     expect(pauses).toHaveLength(4);
   });
 

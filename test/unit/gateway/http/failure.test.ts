@@ -38,7 +38,7 @@ describe('failures', () => {
       /not JSON but text\/html; charset=utf-8: the gateway's message is not/,
     ],
     ['half a JSON text', text(200, '[{"id":'), /not JSON but text\/html; charset=utf-8: "\[\{"id":"/],
-    ['nothing', text(200, ''), /the gateway sent an empty answer/],
+    ['nothing', text(200, ''), /the gateway sent an empty response/],
   ])('an answer that is %s is api/not-json', async (_, reply, words) => {
     const error = await open((await serve(reply)).url).fail(get);
     expect(error.code).toBe('api/not-json');
@@ -77,7 +77,7 @@ describe('failures', () => {
     const server = await serve(text(302, '', { location: `${elsewhere.url}/login?token=${token}` }));
     const error = await open(server.url).fail(get);
     expect(error.code).toBe('api/redirected');
-    expect(error.message).toContain(`redirects to ${elsewhere.url}/login, which`);
+    expect(error.message).toContain(`redirects to ${elsewhere.url}/login, and Ostiary`);
     expect(elsewhere.seen).toHaveLength(0);
   });
 
@@ -116,7 +116,7 @@ describe('failures', () => {
     const { fail } = open((await serve(silence)).url, { limits: { ...defaultRetryLimits, attempts: 1 } });
     const error = await fail(get);
     expect(error.code).toBe('api/timeout');
-    expect(error.message).toContain('does not answer in time');
+    expect(error.message).toContain('timeout: no response from');
   });
 
   it('a response without an end is api/too-large', async () => {
@@ -143,7 +143,7 @@ describe('failures', () => {
       response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n');
     });
     const { fail } = open(server.url, { limits: { ...defaultRetryLimits, attempts: 1 } });
-    expect((await fail(get)).message).toContain('does not speak HTTP');
+    expect((await fail(get)).message).toContain('did not respond with HTTP');
   });
 
   it.each(['', ' ', 'two words', 'line\nbreak', 'emoji😀'])('a token that no header can carry is api/bad-token: %j', (bad) => {

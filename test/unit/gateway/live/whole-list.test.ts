@@ -61,16 +61,16 @@ describe('a list', () => {
 
   it.each<[string, (path: string, asked: number) => unknown, string]>([
     ['the total changes', paged(things(230), (page) => 230 + page), 'the total changed from 231 to 232'],
-    ['rows are missing', paged(things(150), () => 230), 'only 150 of 230 entries came'],
-    ['too many rows come', paged(things(160), () => 150), '160 entries came, but the total is 150'],
-    ['an id comes twice on two pages', paged([...things(120), ...things(1)]), 'the same id came twice'],
-    ['an id comes twice', () => [...things(2), { id: 'id-0', name: 'other' }], 'the same id came twice'],
-    ['a name comes twice', () => [...things(2), { id: 'other', name: 'name-0' }], 'the same name came twice'],
-    ['the wrong page comes', () => ({ data: things(1), pages: { page: 7, size: 1, total: 9 } }), 'page 7 came instead of page 1'],
+    ['rows are missing', paged(things(150), () => 230), 'received only 150 of 230 entries'],
+    ['too many rows come', paged(things(160), () => 150), 'received 160 entries, but the total is 150'],
+    ['an id comes twice on two pages', paged([...things(120), ...things(1)]), 'duplicate ID'],
+    ['an id comes twice', () => [...things(2), { id: 'id-0', name: 'other' }], 'duplicate ID'],
+    ['a name comes twice', () => [...things(2), { id: 'other', name: 'name-0' }], 'duplicate name'],
+    ['the wrong received page comes', () => ({ data: things(1), pages: { page: 7, size: 1, total: 9 } }), 'page 7 instead of page 1'],
   ])('is not whole where %s, twice', async (_, answer, words) => {
     const { count, said } = await read(answer);
     expect(count).toBeUndefined();
-    expect(said).toContain('api/list-not-whole GET http://gateway.test/things: the list is not whole');
+    expect(said).toContain('api/list-not-whole GET http://gateway.test/things: incomplete listing');
     expect(said).toContain(words);
   });
 
@@ -111,11 +111,11 @@ describe('a list', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['an object', { message: 'hello' }, 'neither a list nor one page'],
-    ['a text', 'hello', 'neither a list nor one page'],
-    ['nothing', undefined, 'neither a list nor one page'],
-    ['pages without numbers', { data: [], pages: { page: '1', size: 1, total: 1 } }, 'neither a list nor one page'],
-    ['an entry that is no object', [1], 'entry 1 of the list has no id or no name'],
+    ['an object', { message: 'hello' }, 'neither a list nor a page'],
+    ['a string', 'hello', 'neither a list nor a page'],
+    ['nothing', undefined, 'neither a list nor a page'],
+    ['pages without numbers', { data: [], pages: { page: '1', size: 1, total: 1 } }, 'neither a list nor a page'],
+    ['an entry that is no object', [1], 'entry 1 of the list has no ID or no name'],
     ['an entry without an id', [{ id: 'a', name: 'a' }, { name: 'b' }], 'entry 2 of the list'],
     ['an entry without a name', [{ id: 'a' }], 'entry 1 of the list'],
   ])('is of an unexpected shape as %s, and asked for once', async (_, body, words) => {

@@ -87,7 +87,12 @@ describe('an edit is refused', () => {
     ['at a list that is none', 'a: x\n', add('/a', 'y'), 'a.yaml:1:1 the value there is no list'],
     ['to a name that is taken', 'a: 1\nb: 2\n', rename('/a', 'b'), 'a.yaml:1:1 there is a key "b" already'],
     ['of a key that is not there', 'a: 1\n', rename('/c', 'd'), 'a.yaml:1:1 there is no key "c"'],
-    ['where a comment would go along', 'a: [x, # 1\n  y]\n', drop('/a', 'x'), 'a.yaml:1:1 a comment between what goes would go along'],
+    [
+      'where a comment would go along',
+      'a: [x, # 1\n  y]\n',
+      drop('/a', 'x'),
+      'a.yaml:1:1 a comment between the removed lines would be lost',
+    ],
     ['where the form is unusual', '? a\n', set('/a', 1), 'a.yaml:1:3 the text around it has a form that is not edited'],
     ['where the result could not be read', 'a: 1\n', set('/__proto__', 1), 'a.yaml:1:1 the text around it has a form that is not edited'],
     ['in an empty document', '# nothing\n', set('/a', 1), 'a.yaml:1:1 the file has no document 1'],

@@ -28,22 +28,26 @@ const orders = {
 
 describe('an unusable state is reported with a reason and without its content', () => {
   test.each<[string, Json | string, RegExp]>([
-    ['no JSON', '{"version": 4, canary', /no JSON/],
-    ['nothing', '', /no JSON/],
-    ['a list', [], /no JSON/],
-    ['a configuration', 'resource "hoop_connection" "canary" {}', /no JSON/],
+    ['no JSON', '{"version": 4, canary', /not JSON/],
+    ['nothing', '', /not JSON/],
+    ['a list', [], /not JSON/],
+    ['a configuration', 'resource "hoop_connection" "canary" {}', /not JSON/],
     ['what show -json prints', { format_version: '1.0', values: { canary: 1 } }, /show -json/],
     ['an encrypted one', { serial: 1, encrypted_data: 'canary' }, /encrypted/],
     ['an early version', { version: 3, modules: [] }, /version 3/],
     ['a later version', { version: 5, resources: [] }, /version 5/],
-    ['no version', { resources: [] }, /no state/],
+    ['no version', { resources: [] }, /not a Terraform state/],
     ['no resources', { version: 4 }, /no list of resources/],
-    ['nothing of the provider', state({ ...orders, provider: 'provider["registry.terraform.io/hashicorp/aws"]' }), /owns nothing/],
-    ['a data source alone', state({ ...orders, mode: 'data' }), /owns nothing/],
-    ['a name that would break out', state({ ...orders, name: 'a\n}\nresource "canary"' }), /names a resource/],
-    ['a type that would break out', state({ ...orders, type: 'hoop_connection.x {' }), /names a resource/],
-    ['a module that would break out', state({ ...orders, module: 'module.a\nmodule.canary' }), /names a resource/],
-    ['a module that is none', state({ ...orders, module: 'canary.a' }), /names a resource/],
+    [
+      'nothing of the provider',
+      state({ ...orders, provider: 'provider["registry.terraform.io/hashicorp/aws"]' }),
+      /no resources of the provider/,
+    ],
+    ['a data source alone', state({ ...orders, mode: 'data' }), /no resources of the provider/],
+    ['a name that would break out', state({ ...orders, name: 'a\n}\nresource "canary"' }), /invalid address/],
+    ['a type that would break out', state({ ...orders, type: 'hoop_connection.x {' }), /invalid address/],
+    ['a module that would break out', state({ ...orders, module: 'module.a\nmodule.canary' }), /invalid address/],
+    ['a module that is none', state({ ...orders, module: 'canary.a' }), /invalid address/],
   ])('%s', (_, value, words) => {
     const { value: objects, diagnostics } = read(value);
     expect(objects).toBeUndefined();

@@ -86,7 +86,7 @@ test(`none of ${variants.length} unreadable or wrong secrets is quoted`, () => {
 
 test.each([
   ['a key', `-----BEGIN ${canary}-----\n${canary}\n-----END-----\n`],
-  ['a text', `${canary}\n`],
+  ['a string', `${canary}\n`],
   ['a list', `- ${canary}\n- ${canary}: x\n`],
   ['an unclosed list', `- ${canary}\n- [${canary}\n`],
   ['a .env file', `PASS=${canary}\nexport B='${canary}\n`],

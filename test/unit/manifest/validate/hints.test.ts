@@ -9,7 +9,7 @@ const hints: readonly (readonly [name: string, text: string, expected: string, h
   ['the beginning of a field', connection('a', 'agent: x'), '11:3 error manifest/unknown-field', 'did you mean "agent_id"?'],
   ['that in the plural', connection('a', 'guardrails: [r]'), '11:3 error manifest/unknown-field', 'did you mean "guardrail_rules"?'],
   ['the end of a field', guardrail('a', selector), '6:48 error manifest/unknown-field', 'did you mean "match_tags"?'],
-  ['the beginning of several', connection('a', 'access: x'), '11:3 error manifest/unknown-field', 'the fields are '],
+  ['the beginning of several', connection('a', 'access: x'), '11:3 error manifest/unknown-field', 'fields: '],
   ['a merge key', connection('a', '<<: {}'), '11:3 error manifest/unknown-field', 'no merge keys'],
   ['null as a tag', connection('a', 'connection_tags: { env: null }'), '11:27 error manifest/wrong-type', 'only in an overlay'],
   ['a credential in plain text', secret('envvar:DB_PASS: hunter2!'), '12:21 error secret/not-base64', fromEnvironment('DB_PASS')],

@@ -102,7 +102,8 @@ describe('errors', () => {
     expect(found).toStrictEqual({
       code: 'manifest/duplicate-key',
       severity: 'error',
-      message: '"name" occurs twice in one map',
+      message: 'duplicate key "name"',
+      unnamed: 'duplicate key',
       hint: 'keep one of the two',
       at: { file: 'a.yaml', line: 4, column: 3 },
       frame: { line: 3, lines: ['  name: x', '  name: y'], caret: { column: 3, length: 4 } },
@@ -114,7 +115,7 @@ describe('errors', () => {
     const messages = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
     expect(messages).not.toContain('hunter');
     expect(parseDocuments({ path: 'a.yaml', text: '"\\e[31m": 1\n"\\e[31m": 2\n' }).diagnostics[0]?.message).toBe(
-      '"\ufffd[31m" occurs twice in one map',
+      'duplicate key "\ufffd[31m"',
     );
   });
 });

@@ -58,7 +58,7 @@ test.each([
 
 test('the reason is given where a pattern is not judged', () => {
   expect(slowness('x{0,50}x{0,50}y(abc){10}')).toEqual({
-    reason: 'the search for slow texts takes at most 120 characters, repeats written out',
+    reason: 'the search for slow texts is limited to 120 characters after expanding repeats',
   });
   const compiled = compilePattern('(\\w+,){30}', { work: 0, steps: 100, checks: 0 });
   expect('pattern' in compiled && compiled.pattern.slowness()).toEqual({ reason: 'the search for slow texts reached its limit' });

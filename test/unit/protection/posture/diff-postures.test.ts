@@ -32,7 +32,7 @@ describe('access-request rules of the gateway', () => {
     expect(connections.flatMap(({ aspects }) => aspects.map(({ aspect, before, atLeast }) => ({ aspect, before, atLeast })))).toEqual([
       { aspect: 'review', before: ['dba'], atLeast: undefined },
       { aspect: 'attributes', before: ['pii'], atLeast: undefined },
-      { aspect: 'requests', before: ['by-pii (not ours): 1 of sre for jit'], atLeast: undefined },
+      { aspect: 'requests', before: ['by-pii (unmanaged): 1 of sre for jit'], atLeast: undefined },
     ]);
   });
 

@@ -104,7 +104,7 @@ describe('--max-risk', () => {
     expect(riskRefusals(plan, undefined)).toEqual([]);
     expect(riskRefusals(plan, 'neutral')).toMatchObject([
       { code: 'risk/reviewer-removed', allowable: true, at: { file: 'access/Connection-a.yaml' } },
-      { code: 'risk/access-opened', message: 'it weakens (at most neutral is allowed): Connection/orders /access_mode_connect' },
+      { code: 'risk/access-opened', message: 'exceeds --max-risk neutral, because it weakens: Connection/orders /access_mode_connect' },
     ]);
   });
 });

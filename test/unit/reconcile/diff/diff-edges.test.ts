@@ -40,7 +40,7 @@ function words({ edges, diagnostics }: EdgeDiff): string {
 
 /** Returns why edges are skipped. */
 function said(given: Case): readonly string[] {
-  return planned(given).diagnostics.map(({ message }) => message.replace(/^.* left out: /, ''));
+  return planned(given).diagnostics.map(({ message }) => message.replace(/^.* is skipped: /, ''));
 }
 
 describe('an edge that is declared', () => {
@@ -186,7 +186,7 @@ describe('an edge that is declared', () => {
     });
     expect(diagnostics).toMatchObject([
       { hint: 'did you mean "db"?', at: { file: 'access/connection_ids/dc' } },
-      { hint: 'write a manifest for it, or name one that exists', at: { file: 'access/connection_ids/elsewhere' } },
+      { hint: 'add a manifest for it, or correct the name', at: { file: 'access/connection_ids/elsewhere' } },
     ]);
   });
 
@@ -194,10 +194,10 @@ describe('an edge that is declared', () => {
     const declared = [edgeOf(mask, db)];
     expect(said({ ours: [db], unselected: [mask], live: [mask], declared })).toEqual([`only ${mask} can write it, and it is not selected`]);
     expect(said({ ours: [db], unselected: [mask], live: [], declared })).toEqual([
-      `${mask} is not on the gateway yet, and it is not selected`,
+      `${mask} does not exist on the gateway yet, and it is not selected`,
     ]);
     expect(said({ ours: [mask], unselected: [db], live: [], declared })).toEqual([
-      `${db} is not on the gateway yet, and it is not selected`,
+      `${db} does not exist on the gateway yet, and it is not selected`,
     ]);
   });
 });

@@ -166,6 +166,6 @@ describe('a plan', () => {
   });
 
   it('never contains an unknown kind', () => {
-    expect(() => checked(wantedOf([desiredOf('Other/x')]), stateOf())).toThrow('Other/x is of no known kind');
+    expect(() => checked(wantedOf([desiredOf('Other/x')]), stateOf())).toThrow('Other/x has an unknown kind');
   });
 });

@@ -107,10 +107,10 @@ describe('limits.incomparable_drift', () => {
     const plan = await planOver([connection({}), drop, guessing([])], [connection({}), other, guessing(['db'])], { choice: 'refuse' });
     expect(plan.refusals).toMatchObject([
       {
-        message: 'apply would undo drift that cannot be compared with the manifest: the attachment of Connection/db',
+        message: 'apply would revert drift that cannot be compared with the manifest: the attachment of Connection/db',
         resource: 'DataMaskingRule/ids',
       },
-      { message: `apply would undo drift that cannot be compared with the manifest: input.rules.one.pattern_regex`, allowable: true },
+      { message: `apply would revert drift that cannot be compared with the manifest: input.rules.one.pattern_regex`, allowable: true },
     ]);
   });
 });
@@ -149,7 +149,7 @@ describe('limits.incomparable_drift and metadata.replaces', () => {
     const plan = await planOver([connection({})], [limited], { choice: 'refuse', wanted: [successor({})] });
     expect(plan.refusals).toMatchObject([
       {
-        message: 'apply would undo drift that cannot be compared with the manifest: access_max_duration of its predecessor',
+        message: 'apply would revert drift that cannot be compared with the manifest: access_max_duration of its predecessor',
         hint: 'look at both; then undo it with --revert Connection/db2, or state it in the manifest',
       },
     ]);

@@ -39,11 +39,11 @@ describe('resolveReferences', () => {
   });
 
   it.each<[string, string, LiveState, string, string]>([
-    ['one of two of a name', 'twin', state, 'manifest/ambiguous-reference', 'give the id instead: one, two'],
+    ['one of two of a name', 'twin', state, 'manifest/ambiguous-reference', 'use the ID instead: one, two'],
     ['a name that is near', 'prd', state, 'manifest/dangling-reference', 'did you mean "prod"?'],
     ['a name that is not', 'elsewhere', state, 'manifest/dangling-reference', 'it has: prod, twin, twin'],
-    ['a name where there is none', 'prod', nothing, 'manifest/dangling-reference', 'it has none yet'],
-    ['a name that cannot be looked up', 'prod', blind, 'manifest/dangling-reference', 'give the id (a uuid) instead of the name'],
+    ['a name where there is none', 'prod', nothing, 'manifest/dangling-reference', 'the gateway has none'],
+    ['a name that cannot be looked up', 'prod', blind, 'manifest/dangling-reference', 'use the ID (a UUID) instead of the name'],
   ])('refuses %s', (_, text, live, code, hint) => {
     const { diagnostics } = resolveReferences(kind, desiredOf('Connection/db', { spec: { agent_id: text } }), undefined, live);
     expect(diagnostics).toMatchObject([{ code, hint, severity: 'error', resource: 'Connection/db', at: { file: 'access/agent_id' } }]);

@@ -24,7 +24,7 @@ async function diedBeforeOpening(): Promise<LiveState> {
   gateway.setFault(({ method }) => (method === 'PUT' ? 'before' : undefined));
   await applyPlan({ gateway, plan: first, live, desired });
   const { value } = await gateway.readAll([...registry.keys()]);
-  if (value === undefined) throw new Error('the list is not whole');
+  if (value === undefined) throw new Error('incomplete listing');
   return value;
 }
 
@@ -61,7 +61,7 @@ function connectionWith(access: string): Manifest {
 }
 
 test.each([
-  ['closed, so that opening it is a change of the manifests', 'disabled', ['differs'], ['1 connection opens connect and exec']],
+  ['closed, so that opening it is a change of the manifests', 'disabled', ['differs'], ['1 connection enables native access and exec']],
   ['open, so that opening it finishes an apply', 'enabled', ['unfinished'], []],
 ] as const)('a connection without a write since its creation was meant to be %s', async (_, mode, reasons, lost) => {
   const gateway = memoryGateway({ registry, reportsUntouched: true, agents: ['default'] });

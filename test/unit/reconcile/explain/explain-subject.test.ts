@@ -32,7 +32,7 @@ describe('the last applied value', () => {
           live: { value: 'a' },
           base: { value: 'a' },
           origin: 'intent',
-          why: 'stated in the manifest; intent: the manifests changed it since the last apply',
+          why: 'declared in the manifest; intent: the manifests changed it since the last apply',
         },
       ],
     });
@@ -40,24 +40,24 @@ describe('the last applied value', () => {
   });
 
   it.each<[string, JsonObject, JsonObject, JsonObject, string]>([
-    ['drift', { type: 'a' }, { type: 'a' }, { type: 'b' }, 'drift: changed outside Ostiary since the last apply, and apply undoes that'],
+    ['drift', { type: 'a' }, { type: 'a' }, { type: 'b' }, 'drift: changed outside Ostiary since the last apply; apply reverts it'],
     [
       'both',
       { type: 'a' },
       { type: 'b' },
       { type: 'c' },
-      'both: the manifests and the gateway changed it since the last apply, and the manifests have the last word',
+      'conflict: the manifests and the gateway changed it since the last apply; apply uses the manifest',
     ],
     [
       'held',
       { access_max_duration: 60 },
       { access_max_duration: 60 },
       { access_max_duration: 30 },
-      `held: changed outside Ostiary, and apply leaves it so; --revert ${id} undoes that`,
+      `held: changed outside Ostiary; apply keeps it; --revert ${id} reverts it`,
     ],
   ])('explains %s', (origin, base, desired, live, why) => {
     const [row] = explainCase({ ...sides(base, desired, live), field: Object.keys(base)[0] ?? '' }).rows;
-    expect(row).toMatchObject({ origin, status: origin === 'held' ? 'held' : 'differs', why: `stated in the manifest; ${why}` });
+    expect(row).toMatchObject({ origin, status: origin === 'held' ? 'held' : 'differs', why: `declared in the manifest; ${why}` });
   });
 
   it('is explained for each element', () => {
@@ -102,7 +102,7 @@ describe('the last applied value', () => {
       field: 'type',
     });
     expect(explanation).toMatchObject({
-      summary: 'it was applied and is not live any more: apply creates it again',
+      summary: 'it was deleted outside Ostiary: apply creates it again',
       rows: [{ origin: 'drift' }],
     });
   });
@@ -111,7 +111,7 @@ describe('the last applied value', () => {
     const base = baseOf([desiredOf(id, { spec: { type: 'a' } })], [], new Map([[id, { id: 'b'.repeat(40), subject: 'Drop it' }]]));
     expect(explainCase({ base, live: liveOf(id, { spec: { type: 'b' } }), field: 'type' })).toMatchObject({
       at: { file: 'access' },
-      summary: 'orphan: applied once, in no manifest any more, removed in bbbbbbb "Drop it"; --prune would delete it',
+      summary: 'orphan: removed from the manifests, still live, removed in bbbbbbb "Drop it"; --prune would delete it',
       rows: [{ base: { value: 'a' }, live: { value: 'b' }, status: 'kept' }],
     });
   });
@@ -140,7 +140,11 @@ describe('an edge', () => {
     const base = baseOf([desiredOf(id), desiredOf(rule)], [edgeOf(rule, id)]);
     const { rows } = explainCase({ base, desired: desiredOf(id), live: attached, beside: [liveOf(rule)], field });
     expect(rows).toMatchObject([
-      { owner: 'orphan', base: { value: 'attached' }, why: `live, and ${rule} is an orphan: the edge stays as long as that does` },
+      {
+        owner: 'orphan',
+        base: { value: 'attached' },
+        why: `live, and ${rule} is an orphan: the attachment is kept until the orphan is deleted`,
+      },
     ]);
   });
 
@@ -159,7 +163,7 @@ describe('an edge', () => {
     };
     const ignored = both({ ignore: ['/guardrail_rules'] }, []);
     expect(explainCase({ ...ignored, live: attached }).rows).toMatchObject([
-      { owner: 'foreign', why: expect.stringContaining('metadata.ignore names it') },
+      { owner: 'foreign', why: expect.stringContaining('excluded by metadata.ignore') },
     ]);
     expect(explainCase({ ...both({}, []), live: attached }).rows).toMatchObject([{ status: 'held', origin: 'held' }]);
     expect(explainCase({ ...both({}, [edgeOf(rule, id)]), live: liveOf(id) }).rows).toMatchObject([{ status: 'differs', origin: 'drift' }]);

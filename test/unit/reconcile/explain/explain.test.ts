@@ -12,29 +12,25 @@ describe('the summary', () => {
   };
 
   it.each<[string, Case, string]>([
-    ['unmanaged', { live: liveOf(id) }, 'unmanaged: it is live, but no manifest declares it, so it is never touched'],
-    [
-      'managed',
-      { live: liveOf(id, { managedBy: 'platform' }) },
-      'managed by platform: it is live, but no manifest declares it, so it is never touched',
-    ],
+    ['unmanaged', { live: liveOf(id) }, 'unmanaged: unmanaged: it is live, but no manifest declares it'],
+    ['managed', { live: liveOf(id, { managedBy: 'platform' }) }, 'managed by platform: unmanaged: it is live, but no manifest declares it'],
     [
       'not selected',
       { live: liveOf(id), plan: { ...plain, unmanaged: [] } },
-      'its manifest is not selected, so this run leaves it as it is',
+      'its manifest is not selected, so this run does not change it',
     ],
     ['new', { desired: desiredOf(id) }, 'it is not live: apply creates it'],
-    ['the same', { desired: desiredOf(id), live: liveOf(id) }, 'no change: what the manifest wants is what is live'],
+    ['the same', { desired: desiredOf(id), live: liveOf(id) }, 'no change: the gateway matches the manifest'],
     ['different', { desired: desiredOf(id, { spec: { reviewers: ['dba'] } }), live: liveOf(id) }, 'apply updates it: differs'],
     [
       'blocked',
       { desired: desiredOf(id, { spec: { reviewers: ['dba'] } }), live: liveOf(id, { managedBy: 'platform' }) },
-      'blocked: it is managed by platform, so it is never written',
+      'blocked: it is managed by platform, so Ostiary never writes it',
     ],
     [
       'blocked without a known manager',
       { desired: desiredOf(id), live: liveOf(id), plan: blocked },
-      'blocked: it is managed by somebody else, so it is never written',
+      'blocked: it is managed by another manager, so Ostiary never writes it',
     ],
   ])('of what is %s', (_, given, expected) => {
     expect(explainCase(given).summary).toBe(expected);
@@ -56,43 +52,37 @@ describe('a field', () => {
       'the token cannot read',
       { desired: desiredOf(id, reviewers), live: liveOf(id, { unknown: ['/reviewers'] }) },
       'unknown',
-      'this token may not see it, so it is never compared',
+      'this token cannot see it, so Ostiary does not compare it',
       'desired at',
     ],
     [
       'is ignored',
       { desired: desiredOf(id, { ...reviewers, ignore: ['/reviewers'] }), live: liveOf(id, reviewers) },
       'ignored',
-      'metadata.ignore names it: never compared, always carried',
+      'metadata.ignore excludes it: not compared, kept by every write',
       'desired live at',
     ],
-    [
-      'is omitted and kept',
-      { desired: desiredOf(id), live: liveOf(id, reviewers) },
-      'kept',
-      'omitted, and omitting this field keeps what is live',
-      'live',
-    ],
+    ['is omitted and kept', { desired: desiredOf(id), live: liveOf(id, reviewers) }, 'kept', 'omitted: apply keeps the live value', 'live'],
     [
       'is stated and the same',
       { desired: desiredOf(id, reviewers), live: liveOf(id, reviewers) },
       'same',
-      'stated in the manifest',
+      'declared in the manifest',
       'desired live at',
     ],
-    ['is stated and differs', { desired: desiredOf(id, reviewers), live: liveOf(id) }, 'differs', 'stated in the manifest', 'desired at'],
+    ['is stated and differs', { desired: desiredOf(id, reviewers), live: liveOf(id) }, 'differs', 'declared in the manifest', 'desired at'],
     [
       'is ignored in part',
       { desired: desiredOf(id, { ...reviewers, ignore: ['/reviewers/sre'] }), live: liveOf(id) },
       'differs',
-      'stated in the manifest; metadata.ignore leaves parts of it out',
+      'declared in the manifest; metadata.ignore excludes parts of it',
       'desired at',
     ],
     [
       'is omitted',
       { desired: desiredOf(id, { spec: { reviewers: [] }, stated: new Set() }), live: liveOf(id, reviewers) },
       'differs',
-      'omitted: a manifest is complete, so the field is wanted empty',
+      'omitted: the desired value is empty, because manifests are complete',
       'desired live',
     ],
   ])('that %s', (_, given, status, why, sides) => {
@@ -108,19 +98,19 @@ describe('a field', () => {
         field: 'command',
       },
       'derived',
-      'omitted: follows from other fields',
+      'omitted: derived from other fields',
     ],
     [
       'follows and is empty',
       { desired: desiredOf(id, { spec: { redact_enabled: false }, stated: new Set() }), live: liveOf(id), field: 'redact_enabled' },
       'same',
-      'omitted: follows from other fields',
+      'omitted: derived from other fields',
     ],
     [
       'follows, yet is stated',
       { desired: desiredOf(id, { spec: { command: ['psql'] } }), live: liveOf(id, { spec: { command: ['psql'] } }), field: 'command' },
       'same',
-      'stated in the manifest',
+      'declared in the manifest',
     ],
   ])('that %s', (_, given, status, why) => {
     expect(rowOf(given)).toMatchObject({ status, why });

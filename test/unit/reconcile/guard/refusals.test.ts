@@ -63,7 +63,7 @@ describe('refusalsOf', () => {
       { code: 'plan/window', reason: 'not asked for' },
     ];
     const [refusal] = limitRefusals(changes(2), [], measure({ limits })).refusals;
-    expect(refusal?.message).toBe('2 of 10 live objects would be updated, more than 12.5 %');
+    expect(refusal?.message).toBe('2 of 10 live objects would be updated, more than the limit of 12.5 %');
     expect(limitRefusals(changes(2), [], measure({ limits, allowed }))).toEqual({ refusals: [], used: [allowed[0]] });
   });
 });

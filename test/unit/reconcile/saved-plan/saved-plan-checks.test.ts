@@ -63,10 +63,10 @@ describe('the digest of --digest', () => {
   });
 
   it.each([
-    ['another digest', 'b2', writes, 'b2 was asked for'],
-    ['another digest of a plan that writes nothing', 'b2', idle, 'b2 was asked for'],
-    ['a prefix of the digest', 'a', writes, 'a was asked for'],
-    ['no reviewed plan, and one that writes', noDigest, writes, 'no plan was agreed to'],
+    ['another digest', 'b2', writes, 'expected b2'],
+    ['another digest of a plan that writes nothing', 'b2', idle, 'expected b2'],
+    ['a prefix of the digest', 'a', writes, 'expected a'],
+    ['no reviewed plan, and one that writes', noDigest, writes, 'no plan was approved'],
   ])('refuses %s, and names the digest of the plan', (_, wanted, changes, message) => {
     const refusal = differentPlan(wanted, { digest: 'a1', changes });
     expect(refusal).toMatchObject({ code: 'plan/other-digest', allowable: false });

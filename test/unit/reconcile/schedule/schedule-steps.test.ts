@@ -213,7 +213,7 @@ function planWith(one: Change): Diff {
 describe('a change that cannot be applied', () => {
   const change: Change = { id: db, action: 'update', fields: [], needs: [], reasons: [], carried: [] };
 
-  it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x is of no known kind']])(
+  it.each<[string, Change, string]>([['an unknown kind', { ...change, id: 'Other/x' }, 'Other/x has an unknown kind']])(
     'throws: %s',
     (_, one, message) => {
       expect(() => scheduleSteps(planWith(one), stateOf(liveOf('Other/x')), registry)).toThrow(message);

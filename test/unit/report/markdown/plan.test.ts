@@ -32,7 +32,9 @@ describe('planMarkdown', () => {
   });
 
   it('is short without changes', () => {
-    expect(planMarkdown([quietPlan()])).toMatch(/^### Plan for `prod`\n\nNo changes\. 46 resources as in the manifests\.\n\nDigest `/);
+    expect(planMarkdown([quietPlan()])).toMatch(
+      /^### Plan for `prod`\n\nNo changes\. The gateway matches the manifests: 46 resources in sync\.\n\nDigest `/,
+    );
   });
 
   it('omits details first, keeps headlines and refusals, and states the omission', () => {
@@ -54,9 +56,9 @@ describe('planMarkdown', () => {
     expect(text.match(/^\| `~` \| `Connection\/\d+-true`/gm)).toHaveLength(20);
     expect(text.match(/<code>[~=] Connection/g)).toHaveLength(23);
     expect(text.match(/^#### .*/gm)).toEqual([
-      '#### Held: tightened by hand, apply leaves it as it is',
+      '#### Held: made stricter outside Ostiary; apply keeps it',
       '#### This pull request',
-      '#### Apply would also do',
+      '#### Other changes',
     ]);
   });
 

@@ -36,7 +36,7 @@ const applied: AppliedPlan = {
         status: 'interrupted',
         begun: true,
         code: 'apply/interrupted',
-        message: 'created, still closed: interrupted before it was opened',
+        message: 'created, still closed: interrupted before opening',
       },
     ],
   },

@@ -30,7 +30,7 @@ test('the writers of an object are listed newest first, with the number of furth
   };
   expect(driftedObjects(drift).map(({ writers }) => writers)).toStrictEqual([
     [
-      'by somebody, 2026-11-20 05:12 UTC (PUT /x)',
+      'by an unknown user, 2026-11-20 05:12 UTC (PUT /x)',
       'by dee, 2026-11-20 04:12 UTC (PUT /x)',
       'by cy, 2026-11-20 03:12 UTC (PUT /x)',
       'and 2 more',

@@ -74,7 +74,7 @@ describe('groupsOf', () => {
       ['own', ['mine', '/a']],
       ['elsewhere', ['lost', '/a']],
     ]);
-    expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted by hand, comes back');
+    expect(groupPlan({ ...quietPlan(), changes: [lost] }).groups[0]?.changes[0]?.note).toBe('deleted outside Ostiary, will be recreated');
   });
 
   it('lists a carried value once, and a held one not again', () => {

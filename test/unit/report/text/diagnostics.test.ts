@@ -6,7 +6,7 @@ import { plainPalette } from '../../../../src/report/text/wrap.ts';
 const unknownField: Diagnostic = {
   code: 'manifest/unknown-field',
   severity: 'error',
-  message: '"pasword" is not a field of Connection',
+  message: 'unknown field "pasword" in Connection',
   hint: 'did you mean "password"?',
   at: { file: 'manifests/db.yaml', line: 14, column: 9 },
   frame: { line: 13, lines: ['  spec:', '    pasword: env:DB'], caret: { column: 5, length: 7 } },
@@ -46,7 +46,7 @@ describe('diagnosticsText', () => {
   it('has the form of the style guide', () => {
     expect(diagnosticsText([unknownField], { color: plainPalette })).toBe(
       [
-        'manifests/db.yaml:14:9 error manifest/unknown-field  "pasword" is not a field of Connection',
+        'manifests/db.yaml:14:9 error manifest/unknown-field  unknown field "pasword" in Connection',
         '  13 |   spec:',
         '  14 |     pasword: env:DB',
         '     |     ^^^^^^^  did you mean "password"?',

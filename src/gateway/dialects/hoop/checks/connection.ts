@@ -36,20 +36,20 @@ export function checkIssueTemplate(write: ProposedWrite, { listed, used }: Issue
     return [
       diagnosticAt(write, `/${field}`, {
         code: 'hoop/not-a-uuid',
-        message: `"${template}" is no uuid`,
-        hint: 'give the id of the template',
+        message: `"${template}" is not a UUID`,
+        hint: 'use the ID of the template',
       }),
     ];
   }
   if (used.has(lowerCase(template)) || listed?.has(lowerCase(template)) === true) return [];
   if (listed === undefined) {
-    const message = `whether there is an issue template ${template} cannot be told: the gateway does not list them to this token`;
-    const hint = 'a write with an unknown one fails with an error of the database, and changes nothing';
+    const message = `the issue template ${template} cannot be verified: the token cannot list issue templates`;
+    const hint = 'a write with an unknown template fails with a database error and changes nothing';
     return [diagnosticAt(write, `/${field}`, { code: 'hoop/unchecked-template', severity: 'warning', message, hint })];
   }
   const some = [...listed].slice(0, 5).map(([id, name]) => `${id} (${name})`);
-  const hint = some.length === 0 ? 'it has none: make one there, or leave the field out' : `it has ${some.join(', ')}`;
-  const message = `the gateway has no issue template ${template}`;
+  const hint = some.length === 0 ? 'the gateway has none: create one there, or remove the field' : `it has ${some.join(', ')}`;
+  const message = `unknown issue template ${template}`;
   return [diagnosticAt(write, `/${field}`, { code: 'hoop/unknown-template', message, hint })];
 }
 
@@ -112,14 +112,14 @@ export function checkConnection(write: ProposedWrite, context: CheckContext): re
 function checkConnectionName(write: ProposedWrite): readonly Diagnostic[] {
   const { name, spec } = write;
   const wordCharacters = name.replaceAll(/[-.]/g, '').length;
-  const hint = 'at least three letters, digits or _ in all; - and . only one at a time between them';
+  const hint = 'expected at least three letters, digits or _, separated by single - or .';
   if (!/^\w+(?:[-.]\w+)*$/.test(name) || wordCharacters < 3) {
-    return [diagnosticAt(write, '', { code: 'hoop/name', message: `the gateway does not take the name "${name}"`, hint })];
+    return [diagnosticAt(write, '', { code: 'hoop/name', message: `the gateway rejects the name "${name}"`, hint })];
   }
   const resource = spec['resource_name'];
   const own = typeof resource !== 'string' || resource === '' || resource === name;
   if (write.creates && (name.length > maxNameLength || (own && name.length > maxResourceNameLength))) {
-    const message = `the name has ${name.length} characters, more than the gateway has room for`;
+    const message = `the name has ${name.length} characters, more than the gateway can store`;
     const longest = `at most ${maxResourceNameLength}, or ${maxNameLength} with a shorter resource_name`;
     return [diagnosticAt(write, '', { code: 'hoop/name', message, hint: longest })];
   }
@@ -136,7 +136,7 @@ function checkTypes(write: ProposedWrite, { usedTypes, features }: CheckContext)
       : [
           diagnosticAt(write, '/subtype', {
             code: 'hoop/spelling',
-            message: `"${spelling[1]}" is how the gateway itself spells the subtype`,
+            message: `"${spelling[1]}" is the gateway’s own spelling of the subtype`,
             hint: `write ${spelling[0]}; Ostiary translates it`,
           }),
         ]),
@@ -146,8 +146,8 @@ function checkTypes(write: ProposedWrite, { usedTypes, features }: CheckContext)
 /** Reports an unknown type; only a warning on newer gateways, which may have more types. */
 function unknownType(write: ProposedWrite, type: string, newer: boolean): Diagnostic {
   const hint = `it has ${types.join(', ')}`;
-  if (!newer) return diagnosticAt(write, '/type', { code: 'hoop/unknown-type', message: `the gateway has no type "${type}"`, hint });
-  const message = `whether this version of the gateway has a type "${type}" is not known`;
+  if (!newer) return diagnosticAt(write, '/type', { code: 'hoop/unknown-type', message: `unknown connection type "${type}"`, hint });
+  const message = `the type "${type}" may be unknown to this version of the gateway`;
   return diagnosticAt(write, '/type', {
     code: 'hoop/unknown-type',
     severity: 'warning',
@@ -160,8 +160,8 @@ function unknownType(write: ProposedWrite, type: string, newer: boolean): Diagno
 function checkReviewerLengths(write: ProposedWrite): readonly Diagnostic[] {
   return asArray(write.spec['reviewers']).flatMap((group) => {
     if (typeof group !== 'string' || Array.from(group).length <= maxReviewerLength) return [];
-    const message = `a reviewer group has a name of ${Array.from(group).length} characters; with more than ${maxReviewerLength} no review can be opened`;
-    const hint = 'nobody could ask for access; give the group a shorter name';
+    const message = `a reviewer group has a name of ${Array.from(group).length} characters; the gateway cannot open a review for more than ${maxReviewerLength}`;
+    const hint = 'users could not request access; give the group a shorter name';
     return [diagnosticAt(write, pointer('reviewers', group), { code: 'hoop/long-group', severity: 'warning', message, hint })];
   });
 }
@@ -171,23 +171,25 @@ function checkTags(write: ProposedWrite): readonly Diagnostic[] {
   const wrong = tags.flatMap(([key, value]) => {
     const at = pointer('connection_tags', key);
     if (!/^\w+(?:[-./]\w+)*$/.test(key)) {
-      const hint = 'letters, digits and _, with single - . or / between them';
-      return [diagnosticAt(write, at, { code: 'hoop/tag', message: `the gateway does not take the tag key "${key}"`, hint })];
+      const hint = 'expected letters, digits and _, separated by single - . or /';
+      return [diagnosticAt(write, at, { code: 'hoop/tag', message: `the gateway rejects the tag key "${key}"`, hint })];
     }
     if (typeof value === 'string' && /^[\w\-+=@/:\s]+$/.test(value)) return [];
-    const hint = 'no . in it, whatever the gateway’s own message says; letters, digits, spaces and - _ + = @ / : may stand';
-    return [diagnosticAt(write, at, { code: 'hoop/tag', message: `the gateway does not take the value of the tag "${key}"`, hint })];
+    const hint = 'expected letters, digits, spaces and - _ + = @ / : without a dot';
+    return [diagnosticAt(write, at, { code: 'hoop/tag', message: `the gateway rejects the value of the tag "${key}"`, hint })];
   });
   if (tags.length <= maxTags) return wrong;
-  const message = `${tags.length} tags, and the gateway takes ${maxTags}`;
-  return [...wrong, diagnosticAt(write, '/connection_tags', { code: 'hoop/tag', message, hint: 'leave some out' })];
+  const message = `${tags.length} tags, but the gateway accepts ${maxTags}`;
+  return [...wrong, diagnosticAt(write, '/connection_tags', { code: 'hoop/tag', message, hint: 'remove some tags' })];
 }
 
 function checkLegacyTags(write: ProposedWrite): readonly Diagnostic[] {
   return asArray(write.spec['tags']).flatMap((tag) => {
     if (typeof tag === 'string' && /^\w+(?:[-.]\w+){0,128}$/.test(tag)) return [];
-    const message = `the gateway does not take the tag ${JSON.stringify(tag)}`;
-    return [diagnosticAt(write, '/tags', { code: 'hoop/tag', message, hint: 'letters, digits and _, with single - or . between them' })];
+    const message = `the gateway rejects the tag ${JSON.stringify(tag)}`;
+    return [
+      diagnosticAt(write, '/tags', { code: 'hoop/tag', message, hint: 'expected letters, digits and _, separated by single - or .' }),
+    ];
   });
 }
 
@@ -198,8 +200,8 @@ function checkProfile(write: ProposedWrite, profile: string | undefined): readon
     diagnosticAt(write, '', {
       code: 'hoop/outside-profile',
       severity: 'warning',
-      message: `a new connection is outside the organisation's protection profile "${profile}"`,
-      hint: 'turn the profile off and on again on the gateway, or protect the connection by rules of its own',
+      message: `a new connection is not covered by the organization's protection profile "${profile}"`,
+      hint: 'disable and enable the profile on the gateway, or attach rules to the connection',
     }),
   ];
 }

@@ -15,12 +15,12 @@ export function checkRunbookConfiguration(write: ProposedWrite): readonly Diagno
 function checkHost(write: ProposedWrite): readonly Diagnostic[] {
   const [desired, stored] = [hostOf(write.spec['git_url']), hostOf(write.stored['git_url'])];
   if (desired === stored || desired.toLowerCase() !== stored.toLowerCase()) return [];
-  const message = `the gateway has the repository with the host ${stored}, and takes ${desired} for another one`;
+  const message = `the gateway stores the repository with the host ${stored} and treats ${desired} as another repository`;
   return [
     diagnosticAt(write, '/git_url', {
       code: 'hoop/git-host',
       message,
-      hint: `write ${stored}; or delete it there, and it is created anew`,
+      hint: `use ${stored}, or delete the repository on the gateway so that apply creates it again`,
     }),
   ];
 }
@@ -34,8 +34,8 @@ function lostBranch(write: ProposedWrite): Diagnostic {
   return diagnosticAt(write, '/git_url', {
     code: 'hoop/git-branch',
     severity: 'warning',
-    message: 'a git branch that somebody set for this repository is lost with the update',
-    hint: 'the gateway neither shows nor takes it here; it then reads the branch of its own search, then master, then main',
+    message: 'the update removes the git branch that is set for this repository on the gateway',
+    hint: 'the API neither shows nor accepts it; the gateway then reads its default branch, master or main',
   });
 }
 
@@ -48,8 +48,8 @@ function checkPrivateKey(write: ProposedWrite): readonly Diagnostic[] {
   return [
     diagnosticAt(write, '/ssh_key', {
       code: 'hoop/ssh-key',
-      message: `what ${key.source} holds is no private key in PEM form, and the gateway refuses it`,
-      hint: 'it begins with -----BEGIN OPENSSH PRIVATE KEY----- (or RSA, EC) on a line of its own and ends likewise',
+      message: `${key.source} is not a private key in PEM format, and the gateway rejects it`,
+      hint: 'a key begins with -----BEGIN OPENSSH PRIVATE KEY----- (or RSA, EC) on its own line',
     }),
   ];
 }
@@ -75,8 +75,8 @@ function checkSupportedEntity(write: ProposedWrite, entry: Json): readonly Diagn
     ...wrong.map((type) =>
       diagnosticAt(write, '/supported_entity_types', {
         code: 'hoop/entity-type',
-        message: `the entity type ${JSON.stringify(type)} is not made of capital letters, digits and _`,
-        hint: 'the gateway refuses it; write it like EMAIL_ADDRESS',
+        message: `the entity type ${JSON.stringify(type)} may contain only capital letters, digits and _`,
+        hint: 'the gateway rejects it; example: EMAIL_ADDRESS',
       }),
     ),
   ];
@@ -85,13 +85,13 @@ function checkSupportedEntity(write: ProposedWrite, entry: Json): readonly Diagn
 function checkEntityName(write: ProposedWrite, at: string, entry: Json): readonly Diagnostic[] {
   const name = isObject(entry) ? entry['name'] : undefined;
   if (typeof name !== 'string' || name === name.toUpperCase()) return [];
-  const message = `the name "${name}" is not in capital letters`;
-  return [diagnosticAt(write, at, { code: 'hoop/entity-type', message, hint: `the gateway refuses it; write ${name.toUpperCase()}` })];
+  const message = `the name "${name}" must be in capital letters`;
+  return [diagnosticAt(write, at, { code: 'hoop/entity-type', message, hint: `the gateway rejects it; use ${name.toUpperCase()}` })];
 }
 
 function tooLong(write: ProposedWrite): Diagnostic {
   const message = `the description is longer than ${maxDescriptionLength} characters`;
-  return diagnosticAt(write, '/description', { code: 'hoop/too-long', message, hint: 'the gateway has no room for more' });
+  return diagnosticAt(write, '/description', { code: 'hoop/too-long', message, hint: 'the gateway cannot store more' });
 }
 
 /** Lists what the free license does not allow of a masking rule. */
@@ -105,14 +105,14 @@ export function limitMaskingRule({ spec }: ProposedWrite): readonly LicenseLimit
   const hasLongDenyList = custom.some((entry) => entryCount(entry, 'deny_list') > 1);
   const limits: readonly (readonly [isExceeded: boolean, field: string, message: string])[] = [
     [supported.length > 0 && custom.length > 0, 'custom', 'supported_entity_types or custom_entity_types, not both'],
-    [supported.length > 1 || types > 1, 'supported', `one supported entity type, and there are ${types}`],
-    [custom.length > 1, 'custom', `one custom entity type, and there are ${custom.length}`],
+    [supported.length > 1 || types > 1, 'supported', `one supported entity type, but there are ${types}`],
+    [custom.length > 1, 'custom', `one custom entity type, but there are ${custom.length}`],
     [hasLongDenyList, 'custom', 'one entry in a deny_list'],
     [hasRegexAndDenyList, 'custom', 'a regex or a deny_list, not both'],
   ];
   return limits
     .filter(([isExceeded]) => isExceeded)
-    .map(([, field, message]) => ({ at: `/${field}_entity_types`, message: `the free licence allows ${message}` }));
+    .map(([, field, message]) => ({ at: `/${field}_entity_types`, message: `the free license allows ${message}` }));
 }
 
 function entryCount(entry: Json, field: string): number {
@@ -127,8 +127,8 @@ export function checkGuardrailRule(write: ProposedWrite): readonly Diagnostic[] 
     entriesOf(write, side).flatMap((rule) => {
       const pattern = isObject(rule) ? rule['pattern_regex'] : undefined;
       if (typeof pattern !== 'string' || !/\(\?(?:[=!]|<[=!])/.test(pattern.replaceAll(/\\./gs, ''))) return [];
-      const message = `the pattern ${JSON.stringify(pattern)} looks around, which RE2 cannot`;
-      const hint = 'the gateway would store it and never enforce it; rewrite it';
+      const message = `the pattern ${JSON.stringify(pattern)} uses look-around, which RE2 does not support`;
+      const hint = 'the gateway would store but never enforce it; rewrite it';
       return [diagnosticAt(write, `/${side}`, { code: 'hoop/pattern', message, hint })];
     }),
   );
@@ -138,7 +138,7 @@ export function checkGuardrailRule(write: ProposedWrite): readonly Diagnostic[] 
 export function limitGuardrailRule(write: ProposedWrite): readonly LicenseLimit[] {
   return sides.flatMap((side) => {
     const { length } = entriesOf(write, side);
-    const message = `the free licence allows one entry of ${side} rules, and there are ${length}`;
+    const message = `the free license allows one entry of ${side} rules, but there are ${length}`;
     return length > 1 ? [{ at: `/${side}`, message }] : [];
   });
 }
