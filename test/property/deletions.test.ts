@@ -10,6 +10,7 @@ import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '..
 import { memoryGateway, type MemoryFault, type MemoryGateway } from '../support/memory-gateway.ts';
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { runCount } from '../support/property-runs.ts';
+import { connectionManifest } from '../support/risks.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import { resume, savedText } from '../support/saved-plan.ts';
 import type { Manifest } from '../support/scenario.ts';
@@ -40,6 +41,34 @@ async function memoryWith({ before }: Succession): Promise<MemoryGateway> {
   await applyTo(gateway, before);
   return gateway;
 }
+
+function guarded(words: readonly string[], ids: readonly string[]): Manifest {
+  const rules = [{ name: 'one', type: 'deny_words_list', words: [...words] }];
+  return { kind: 'GuardrailRule', metadata: { name: 'g' }, spec: { connection_ids: [...ids], input: { rules } } };
+}
+
+// The properties below find exposed states; these rows fail at once if the closing is left out.
+test.each<[string, readonly Manifest[]]>([
+  ['loses a word', [guarded(['DROP'], [])]],
+  ['stays on another connection and loses a word', [guarded(['DROP'], ['other']), connectionManifest('other')]],
+  ['is deleted', []],
+])('an open connection is closed, then its rule %s, then it is deleted', async (_, after) => {
+  const kept = connectionManifest('kept');
+  const before = [kept, connectionManifest('db'), guarded(['DROP', 'TRUNCATE'], ['db'])];
+  const gateway = memoryGateway({ registry, agents: ['default', 'other'] });
+  await applyTo(gateway, before);
+  const begun = gateway.requests.length;
+  const states: ResourceStates[] = [gateway.state()];
+  gateway.setFault(() => void states.push(gateway.state()));
+  await applyTo(gateway, [kept, ...after], { more: pruning({ before, after: [] }) });
+  const writes = gateway.requests
+    .slice(begun)
+    .flatMap(({ method, id }) => (method === 'PUT' || method === 'DELETE' ? [`${method} ${id}`] : []));
+  const [closed, deleted] = [writes.indexOf('PUT Connection/db'), writes.indexOf('DELETE Connection/db')];
+  const weakened = writes.findIndex((write) => write.endsWith('GuardrailRule/g'));
+  expect([closed, closed < weakened, closed < deleted]).toEqual([0, true, true]);
+  for (const state of states) expect(exposedConnections(state, states[0] ?? {}, gateway.state())).toEqual([]);
+});
 
 test('a deleted connection is closed before its rules lose anything', async () => {
   let met = 0;
