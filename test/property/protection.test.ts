@@ -2,12 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import type { FieldRule } from '../../src/model/kind.ts';
+import { pointer } from '../../src/model/pointer.ts';
 import { mergeStrictest } from '../../src/model/spec/merge-strictest.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isWritten, type Plan, highestPlanRisk, isRiskierThan } from '../../src/model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { compareProtection, effectsOfDifferences, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
-import { conditionedTypesOf, controlTypesOf } from '../../src/protection/controls/control-table.ts';
+import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
 import { compareOwn } from '../../src/protection/posture/own-effects.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
@@ -116,6 +118,24 @@ test('the effects of an object and of the inverse change swap weakening and stre
     }),
     { numRuns: runCount(200) },
   );
+});
+
+/** Returns whether a field, or a field of its entries, has a rule for the state between two writes. */
+function isMerged(field: FieldRule): boolean {
+  return field.protects !== undefined || ('fields' in field && field.fields.some(isMerged));
+}
+
+test('exactly the fields that the table of controls names have a rule for the state between two writes', () => {
+  for (const { name: kind, fields } of registry.values()) {
+    const merged = fields.filter(isMerged).map(({ name }) => name);
+    const named = fields.filter(({ name }) => controlTypesOf(kind, pointer(name)).length > 0).map(({ name }) => name);
+    expect([kind, merged]).toEqual([kind, named]);
+  }
+  const known = new Set([...registry.values()].flatMap(({ name: kind, fields }) => fields.map(({ name }) => `${kind}.${name}`)));
+  const stated = controlTable.flatMap(({ fields }) =>
+    Object.entries(fields).flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`)),
+  );
+  expect(stated.filter((one) => !known.has(one))).toEqual([]);
 });
 
 test('the state between two writes is at least as strict as both, by the same comparison', () => {
