@@ -10,6 +10,7 @@ import { passOn, startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 import { faults, type Fault, type SendSignal } from './faults.ts';
 import { addUnmanaged, textsOf, tortureGateways, type TortureGateway } from './gateways.ts';
 import { internalError } from './harmless.ts';
+import { fraction } from './mutations.ts';
 import { addToTally } from './tally.ts';
 import { sides, transitionSecrets } from './transition.ts';
 
@@ -80,10 +81,10 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     }
 
     const count = runCount(disturbed[name] ?? 0);
-    const cases = fc.record({ chosen: fc.constantFrom(...Object.entries(faults)), at: fc.double({ min: 0, max: 1, noNaN: true }) });
+    const cases = fc.record({ chosen: fc.constantFrom(...Object.entries(faults)), at: fraction });
     for (const [turn, { chosen, at }] of fc.sample(cases, count).entries()) {
       const side = 1 - (turn % 2);
-      const index = 1 + Math.floor(at * ((requests[side] ?? 1) - 1));
+      const index = 1 + Math.floor(at * (requests[side] ?? 1));
       const [what, fault] = chosen;
       const about = `${what} at request ${index}, to side ${side}`;
       turnTo(side);

@@ -50,7 +50,8 @@ const tokens = [
   '../'.repeat(40),
 ].map((text) => Buffer.from(text));
 
-const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+/** A number from 0 to 1, all equally likely: fast-check prefers doubles close to 0. */
+export const fraction: fc.Arbitrary<number> = fc.noBias(fc.nat({ max: 999_999 })).map((number) => number / 1_000_000);
 
 /** A part of the bytes: its start, and its end. */
 function partOf(bytes: Buffer, from: number, size: number): readonly [number, number] {
@@ -59,24 +60,24 @@ function partOf(bytes: Buffer, from: number, size: number): readonly [number, nu
 }
 
 const edit: fc.Arbitrary<MutateBytes> = fc.oneof(
-  fc.tuple(place, fc.nat({ max: 255 })).map(([at, value]): MutateBytes => (bytes) => {
+  fc.tuple(fraction, fc.nat({ max: 255 })).map(([at, value]): MutateBytes => (bytes) => {
     const copy = Buffer.from(bytes);
     copy[Math.floor(at * copy.length)] = value;
     return copy;
   }),
-  fc.tuple(place, fc.nat({ max: 60 })).map(([at, size]): MutateBytes => (bytes) => {
+  fc.tuple(fraction, fc.nat({ max: 60 })).map(([at, size]): MutateBytes => (bytes) => {
     const [start, end] = partOf(bytes, at, size);
     return Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)]);
   }),
-  fc.tuple(place, fc.constantFrom(...tokens)).map(([at, token]): MutateBytes => (bytes) => {
+  fc.tuple(fraction, fc.constantFrom(...tokens)).map(([at, token]): MutateBytes => (bytes) => {
     const [start] = partOf(bytes, at, 0);
     return Buffer.concat([bytes.subarray(0, start), token, bytes.subarray(start)]);
   }),
-  fc.tuple(place, place, fc.nat({ max: 200 })).map(([at, from, size]): MutateBytes => (bytes) => {
+  fc.tuple(fraction, fraction, fc.nat({ max: 200 })).map(([at, from, size]): MutateBytes => (bytes) => {
     const [start] = partOf(bytes, at, 0);
     return Buffer.concat([bytes.subarray(0, start), bytes.subarray(...partOf(bytes, from, size)), bytes.subarray(start)]);
   }),
-  place.map(
+  fraction.map(
     (at): MutateBytes =>
       (bytes) =>
         bytes.subarray(0, Math.floor(at * bytes.length)),
@@ -89,7 +90,7 @@ const edit: fc.Arbitrary<MutateBytes> = fc.oneof(
 );
 
 /** One to three changes of the bytes of a file. */
-export const byBytes: fc.Arbitrary<MutateBytes> = fc.array(edit, { minLength: 1, maxLength: 3 }).map(
+const byBytes: fc.Arbitrary<MutateBytes> = fc.array(edit, { minLength: 1, maxLength: 3 }).map(
   (edits): MutateBytes =>
     (bytes) =>
       edits.reduce((current, one) => one(current), bytes),
@@ -119,10 +120,29 @@ const nodeEdit: fc.Arbitrary<MutateNode> = fc.oneof(
   ),
 );
 
+/** Changes a JSON value. */
+type MutateValue = (value: Json) => Json;
+
+/** A text of a JSON document; that of a key ends with a colon. */
+const text = /"(?:[^"\\]|\\.)*":?/g;
+
+/** Puts another text of the value in the place of a text, which keeps it valid. */
+const exchange: fc.Arbitrary<MutateValue> = fc.tuple(fraction, fraction).map(([from, to]) => (value) => {
+  const texts = [...new Set(JSON.stringify(value).match(text) ?? [])].filter((one) => !one.endsWith(':'));
+  const [one = '', other = ''] = [from, to].map((at) => texts[Math.floor(at * texts.length)]);
+  return one === '' ? value : JSON.parse(JSON.stringify(value).replaceAll(text, (found) => (found === one ? other : found)));
+});
+
 /** Changes one to three nodes of a JSON value. */
-export const byGrammar: fc.Arbitrary<(value: Json) => Json> = fc
-  .array(fc.tuple(place, nodeEdit), { minLength: 1, maxLength: 3 })
-  .map((edits) => (value: Json) => edits.reduce((current, [at, change]) => mutateNode(current, at, change), value));
+const byGrammar: fc.Arbitrary<MutateValue> = fc.oneof(
+  { weight: 2, arbitrary: exchange },
+  {
+    weight: 3,
+    arbitrary: fc
+      .array(fc.tuple(fraction, nodeEdit), { minLength: 1, maxLength: 3 })
+      .map((edits) => (value: Json) => edits.reduce((current, [at, change]) => mutateNode(current, at, change), value)),
+  },
+);
 
 function mutateNode(value: Json, at: number, change: MutateNode): Json {
   let left = Math.floor(at * countNodes(value));
@@ -144,7 +164,7 @@ function countNodes(value: Json): number {
 export const mutateText: fc.Arbitrary<MutateBytes> = fc.oneof(
   byBytes,
   byGrammar.map((change): MutateBytes => (bytes) => {
-    const value = parsed(bytes);
+    const value = parseJson(bytes);
     return value === undefined ? bytes.subarray(1) : Buffer.from(JSON.stringify(change(value)));
   }),
 );
@@ -153,7 +173,7 @@ export const mutateText: fc.Arbitrary<MutateBytes> = fc.oneof(
 export const mutateManifest: fc.Arbitrary<MutateBytes> = fc.oneof(
   byBytes,
   fc.tuple(byGrammar, fc.option(seeds)).map(([change, style]): MutateBytes => (bytes) => {
-    const value = change(parsed(bytes) ?? {});
+    const value = change(parseJson(bytes) ?? {});
     return Buffer.from(isPrintable(value) && style !== null ? styledText(value, style) : JSON.stringify(value));
   }),
 );
@@ -162,7 +182,8 @@ function isPrintable(value: Json): value is JsonObject {
   return isObject(value) && Object.keys(value).length > 0;
 }
 
-function parsed(bytes: Buffer): Json | undefined {
+/** Returns the value of a JSON text; undefined for other texts. */
+export function parseJson(bytes: Buffer): Json | undefined {
   try {
     return JSON.parse(bytes.toString());
   } catch {
