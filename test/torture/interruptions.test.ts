@@ -5,14 +5,13 @@ import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
-import { config } from '../e2e/project.ts';
 import { passOn, startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 import { faults, type Fault, type SendSignal } from './faults.ts';
 import { addUnmanaged, textsOf, tortureGateways, type TortureGateway } from './gateways.ts';
 import { internalError } from './harmless.ts';
 import { fraction } from './mutations.ts';
 import { addToTally } from './tally.ts';
-import { sides, transitionSecrets } from './transition.ts';
+import { sides, transitionConfig, transitionSecrets } from './transition.ts';
 
 /** How many disturbed applies each gateway gets; every one is followed by an apply and a plan. */
 const disturbed: Readonly<Record<string, number>> = { 'serve on PGlite': 1, 'serve on PostgreSQL': 1, 'the public gateway': 3 };
@@ -33,7 +32,7 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     proxy = await startFaultProxy(gateway.url, async () => {
       states.push(await gateway.states());
     });
-    project = make({ 'ostiary.yaml': config(proxy.url), ...sides[0] });
+    project = make({ 'ostiary.yaml': transitionConfig(proxy.url), ...sides[0] });
     env = { ...gitEnv, ...transitionSecrets, OSTIARY_TOKEN: gateway.token };
   });
   afterAll(async () => {

@@ -6,13 +6,12 @@ import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
-import { config } from '../e2e/project.ts';
 import { idOf, idsIn } from '../server/client.ts';
 import { passOn, startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 import { addUnmanaged, tortureGateways, type TortureGateway } from './gateways.ts';
 import { internalError } from './harmless.ts';
 import { addToTally } from './tally.ts';
-import { sides, transitionSecrets } from './transition.ts';
+import { sides, transitionConfig, transitionSecrets } from './transition.ts';
 
 const { make, makeOrigin, clone } = useRepositories();
 const applying = ['apply', '--yes', '--prune'];
@@ -34,7 +33,7 @@ describe.each(chosen)('%s', (name, start) => {
       states.push(await gateway.states());
     });
     env = { ...gitEnv, ...transitionSecrets, OSTIARY_TOKEN: gateway.token };
-    ours = make({ 'ostiary.yaml': config(proxy.url), ...sides[0] });
+    ours = make({ 'ostiary.yaml': transitionConfig(proxy.url), ...sides[0] });
     const origin = makeOrigin(ours);
     await run(ours, ['apply', '--yes']);
     other = clone(origin);

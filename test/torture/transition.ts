@@ -1,4 +1,4 @@
-import { connection, guardrail, manifest, type Files } from '../e2e/project.ts';
+import { config, connection, guardrail, manifest, type Files } from '../e2e/project.ts';
 
 function pattern(name: string, text: string, ends: readonly string[]): string {
   const rules = [{ name: 'pattern', type: 'pattern_match', pattern_regex: text }];
@@ -19,6 +19,11 @@ function runbooks(ttl: number): string {
     git_hook_ttl: ttl,
     git_password: { valueFrom: { env: 'OSTIARY_SECRET_GIT' } },
   });
+}
+
+/** A config whose limits a transition does not reach: an interrupted one counts anew, with the objects that it created. */
+export function transitionConfig(url: string): string {
+  return config(url).replace("' }", "', limits: { from: 1000 } }");
 }
 
 /** The values of the secrets in both sides. */
