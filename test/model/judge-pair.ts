@@ -1,57 +1,17 @@
-import { registry } from '../../src/kinds/index.ts';
-import { reconcile, type Change, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
-import { isRiskierThan, riskClasses, type RiskClass } from '../../src/model/plan/plan.ts';
-import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
-import { desiredState } from '../support/desired-state.ts';
-import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
-import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
-import { excessOf, isOpen, isUnprotected, judgeConnection, type Condition, type ModelState } from './protection-model.ts';
-import { stateOf, type Pair } from './pairs.ts';
-
-/** The laws that every plan keeps. */
-export const laws = [
-  'headline too mild',
-  'risk below headline',
-  'false surely lost',
-  'wrongly held',
-  'unknown without need',
-  'protection not reached',
-] as const;
-
-export type Law = (typeof laws)[number];
-
-/** A violation of a law. */
-export type Finding = { readonly law: Law; readonly connection: string; readonly why: string };
-
-const borrowed = ['Connection.min_review_approvals'];
-
-function gatewayOf({ dialect, live }: Pair): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default'], resources: live, dialect: { dialect, borrowed } });
-}
-
-/** One plan on a gateway in memory, which it was applied to. */
-type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState; readonly failed: readonly Outcome[] };
-
-/** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
-async function run(pair: Pair, revert: boolean): Promise<Run | undefined> {
-  if (pair.manifests.length === 0) return undefined;
-  const gateway = gatewayOf(pair);
-  const before = gateway.state();
-  const { value: state } = await gateway.readAll([...registry.keys()]);
-  if (state === undefined) throw new Error('the list is not complete');
-  const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
-  const live: LiveState = { ...state, resources, ...(pair.dialect === 'hoop' ? { accessRules: [] } : {}) };
-  const desired = desiredState(pair.manifests);
-  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
-  const ids = desired.resources.map(({ id }) => id);
-  const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
-  const target = { ...testTarget, dialect: pair.dialect };
-  const { value: reviewed } = reconcile(inputOf({ desired, live, base, target, consent, borrowed }), reviewOf());
-  if (reviewed === undefined) return undefined;
-  const { outcomes } = await applyPlan({ gateway, plan: reviewed.plan, live, desired });
-  const failed = outcomes.filter(({ status }) => status !== 'done' && status !== 'held');
-  return { plan: reviewed.plan, before, after: gateway.state(), failed };
-}
+import type { Outcome, Plan } from '../../src/index.ts';
+import { highestRisk, isRiskierThan, type RiskClass } from '../../src/model/plan/plan.ts';
+import type { Condition } from './allowed-actions.ts';
+import { isRerouted } from './credential-routes.ts';
+import { sharedCredential, stateOf } from './declared-state.ts';
+import type { ModelState } from './gateway-objects.ts';
+import { featuresOf } from './features.ts';
+import { judgeHeld } from './judge-held.ts';
+import { judgeUntouched } from './judge-untouched.ts';
+import type { Finding } from './laws.ts';
+import type { Pair } from './pairs.ts';
+import { isOpen, isUnprotected, judgeConnection } from './protection-model.ts';
+import { runPair, type Run } from './run-pair.ts';
+import { servedWorlds, worlds } from './worlds.ts';
 
 /** The verdicts of a report that announce a loss, or that one cannot be excluded, each with the mildest risk that fits it. */
 const alarms: Readonly<Record<string, RiskClass>> = {
@@ -60,7 +20,7 @@ const alarms: Readonly<Record<string, RiskClass>> = {
   mixed: 'weakens',
   unknown: 'unknown',
   incomparable: 'unknown',
-  exposes: riskClassNamed('exposes'),
+  exposes: 'exposes',
   reroutes: 'reroutes',
 };
 
@@ -83,15 +43,26 @@ const conditionOf: Readonly<Record<string, Condition>> = {
 };
 
 /** The controls whose states can always be compared. */
-const exact = new Set(['access', 'review', 'force', 'metadata', 'redaction', 'schema']);
+const exact = new Set(['access', 'metadata', 'redaction', 'schema']);
+
+/** Returns whether two states of a control can always be compared on this gateway. */
+function isExact({ reportsLimit, accessRules }: Pair, control: string): boolean {
+  if (control === 'review' || control === 'force') return accessRules?.length === 0;
+  return exact.has(control) || (control === 'duration' && reportsLimit);
+}
+
+/** The findings about one pair, and what it exercised. */
+export type Judgement = { readonly findings: readonly Finding[]; readonly features: readonly string[] };
 
 /** Judges one pair; undefined when it cannot be planned. */
-export async function judgePair(pair: Pair): Promise<readonly Finding[] | undefined> {
-  const done = await run(pair, false);
+export async function judgePair(pair: Pair): Promise<Judgement | undefined> {
+  const done = await runPair(pair, false);
   if (done === undefined) return undefined;
+  const features = featuresOf(pair, done);
+  if (done.failed.length > 0) return { features, findings: done.failed.map(failure) };
   const ids = connectionsIn(done.after);
-  if (done.failed.length > 0) return done.failed.map(failure);
-  return [...ids.flatMap((id) => judgePlan(pair, done, id)), ...(await judgeHeld(pair, done, ids))];
+  const own = [...ids.flatMap((id) => judgePlan(pair, done, id)), ...judgeUntouched(pair, done)];
+  return { features, findings: [...own, ...(await judgeHeld(pair, done, ids))] };
 }
 
 function failure({ id, code, message }: Outcome): Finding {
@@ -124,22 +95,35 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   if (opens && isUnprotected(after, id)) {
     // Any headline will do: nothing else about a new connection has one. Its risk is checked.
     if (report.headlines.length === 0) findings.push(tooMild('it becomes accessible without protection'));
-    if (risk === undefined || isRiskierThan(riskClassNamed('exposes'), risk))
-      findings.push(tooLow('it becomes accessible without protection'));
+    if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without protection'));
+  }
+  const known = { before, applied: Object.fromEntries(stateOf(pair.base ?? []).map((one) => [one.id, one])) };
+  if (
+    !pair.unmanaged.includes(id) &&
+    isRerouted(known, after, {
+      id,
+      ...(subject === undefined ? {} : { predecessor: subject }),
+      isShared: (one) => one.startsWith(sharedCredential),
+    })
+  ) {
+    if (!report.texts.some((text) => /credential/.test(text)))
+      findings.push(tooMild('a credential goes elsewhere, and no headline says so'));
+    if (risk === undefined || isRiskierThan('reroutes', risk)) findings.push(tooLow('a credential goes elsewhere'));
   }
   if (subject === undefined || isUnfinished(pair, before, id)) return findings;
-  const { demands, surelyLost } = judgeConnection(before, after, id, { predecessor: subject });
+  const possible = pair.reportsLimit ? servedWorlds : worlds;
+  const { demands, surelyLost } = judgeConnection(before, after, id, { predecessor: subject, possible });
   for (const demand of demands) {
     const names = [...demand].join(' or ');
     const isNamed = report.aspects.some(({ aspect, way }) => alarms[way] !== undefined && demand.has(conditionOf[aspect] ?? 'schema'));
     if (!isAlarmed) findings.push(tooMild(`${names} admits more, and no headline says so`));
-    else if (!isNamed && subject === id) findings.push(tooMild(`${names} admits more, and the report has another control`));
+    else if (!isNamed) findings.push(tooMild(`${names} admits more, and the report has another control`));
   }
-  const least = riskClassNamed('exposes');
+  const least = 'exposes';
   if (demands.length > 0 && (risk === undefined || isRiskierThan(least, risk))) findings.push(tooLow('something becomes possible'));
   for (const { aspect, way } of report.aspects) {
     const condition = conditionOf[aspect];
-    if (exact.has(aspect) && (way === 'unknown' || way === 'incomparable'))
+    if (isExact(pair, aspect) && (way === 'unknown' || way === 'incomparable'))
       findings.push({ law: 'unknown without need', connection: id, why: aspect });
     if (condition !== undefined && claims.has(way) && !surelyLost.has(condition))
       findings.push({ law: 'false surely lost', connection: id, why: `${aspect} ${way}` });
@@ -157,12 +141,18 @@ function isUnfinished({ base, untouched }: Pair, before: ModelState, id: string)
   return applied === undefined || isOpen({ [id]: applied }, id);
 }
 
-type Report = { readonly headlines: readonly string[]; readonly aspects: readonly { readonly aspect: string; readonly way: string }[] };
+type Report = {
+  readonly headlines: readonly string[];
+  readonly texts: readonly string[];
+  readonly aspects: readonly { readonly aspect: string; readonly way: string }[];
+};
 
 function reportOf({ protection }: Plan, id: string): Report {
   const change = protection.connections.find(({ connection }) => connection === id);
+  const own = protection.headlines.filter(({ connections }) => connections.some((one) => one === id));
   return {
-    headlines: protection.headlines.filter(({ connections }) => connections.some((one) => one === id)).map(({ way }) => way),
+    headlines: own.map(({ way }) => way),
+    texts: own.map(({ text }) => text),
     aspects: change?.aspects ?? [],
   };
 }
@@ -180,7 +170,7 @@ function highestRiskOf(
   const risks = [...reaching, ...unwritten].flatMap(({ id, risks: own }) =>
     own.filter(({ connections }) => ids.includes(id) || connections === undefined || connections.some((one) => ids.includes(one))),
   );
-  return risks.map((risk) => risk.class).toSorted((left, right) => (isRiskierThan(left, right) ? -1 : 1))[0];
+  return highestRisk(risks);
 }
 
 function reaches(
@@ -195,71 +185,4 @@ function reaches(
     isAttribute ||
     [before[key], after[key], after[id]].some((rule) => rule?.edges?.['connection_ids']?.some((one) => ids.includes(one)) === true)
   );
-}
-
-/** Compares the result with held drift with the result of reverting all drift, and that with the manifests. */
-async function judgeHeld(pair: Pair, { plan, after }: Run, ids: readonly string[]): Promise<readonly Finding[]> {
-  const held = plan.changes.flatMap(({ id, fields }) => fields.filter((field) => field.held === true).map(({ path }) => `${id} ${path}`));
-  const edges = plan.edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} on ${connection}`);
-  const isHeld = held.length + edges.length > 0;
-  const other = isHeld ? await run(pair, true) : { after, failed: [] };
-  if (other === undefined) throw new Error('a plan that reverts the drift is not possible');
-  if (other.failed.length > 0) return other.failed.map(failure);
-  const { after: reverted } = other;
-  const wished = wishedState(pair);
-  const halves = plan.changes.flatMap(halfHeld);
-  return [
-    ...halves.map((path): Finding => wronglyHeld(path, 'half of an entry is held')),
-    ...ids.flatMap((id) => {
-      const excess = excessOf(after, reverted, id);
-      const missing = wished[id] === undefined ? [] : excessOf(reverted, wished, id);
-      return [
-        ...(isHeld && excess.length > 0
-          ? [wronglyHeld(id, `held ${[...held, ...edges].join(', ')} admits more: ${excess.join(', ')}`)]
-          : []),
-        ...missing.map((what): Finding => ({
-          law: 'protection not reached',
-          connection: id,
-          why: `${what} admits more than the manifests`,
-        })),
-      ];
-    }),
-  ];
-}
-
-function wronglyHeld(connection: string, why: string): Finding {
-  return { law: 'wrongly held', connection, why };
-}
-
-/** Lists the entries of a rule of which one drift is held and another is reverted. */
-function halfHeld({ id, fields }: Change): readonly string[] {
-  const drifted = fields.filter(({ origin }) => origin === 'drift');
-  const entries = new Map<string, Set<boolean>>();
-  for (const { path, held } of drifted) {
-    const [, side = '', list = '', name = ''] = path.split('/');
-    const entry = side === 'input' || side === 'output' ? [id, side, list, name] : [id, side, list];
-    if (side !== 'input' && side !== 'output' && side !== 'custom_entity_types') continue;
-    const key = entry.join('/');
-    entries.set(key, (entries.get(key) ?? new Set()).add(held === true));
-  }
-  return [...entries].flatMap(([key, states]) => (states.size > 1 ? [key] : []));
-}
-
-/** Returns the gateway that the manifests ask for; an omitted field that a manifest keeps is what is live. */
-function wishedState(pair: Pair): ModelState {
-  const live = new Map(pair.live.map((one) => [one.id, one]));
-  const kept = ['min_review_approvals', 'mandatory_metadata_fields', 'attributes'];
-  return Object.fromEntries(
-    stateOf(pair.manifests).map((one) => {
-      const found = live.get(one.id)?.spec ?? {};
-      const spec = Object.fromEntries(kept.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])));
-      return [one.id, { ...one, spec: { ...spec, ...one.spec } }];
-    }),
-  );
-}
-
-/** Returns a risk class by name; a class that does not exist yet counts as the next milder one. */
-function riskClassNamed(name: string): RiskClass {
-  const found = riskClasses.find((one) => one === name);
-  return found ?? 'reroutes';
 }

@@ -1,5 +1,6 @@
-import { noDifference } from './compare-sets.ts';
+import { compareSets, noDifference } from './compare-sets.ts';
 import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control.ts';
+import { byName } from './coverage-rules.ts';
 
 /** The name of the pseudo-control for the number of approvals when no group changes; no group has this name. */
 export const approvalCount = '(approvals)';
@@ -40,6 +41,17 @@ export function compareForce(before: Posture, after: Posture): ControlComparison
 /** Returns whether a group can approve alone as a reviewer. */
 function isEnough(posture: Posture, { name }: Control): boolean {
   return posture.approvals === 0 || (posture.approvals === 1 && controlsOf(posture, 'review').some((control) => control.name === name));
+}
+
+/**
+ * Compares access-request rules by their names. The groups of a rule may approve instead of the reviewers, so what the first or the
+ * last rule on a connection with reviewers changes besides cannot be compared.
+ */
+export function compareRequests(before: Posture, after: Posture): ControlComparison {
+  const [had, has] = [controlsOf(before, 'requests'), controlsOf(after, 'requests')];
+  const found = compareSets(had, has, byName);
+  if (had.length === 0 && before.approvals > 0) return { ...found, gained: [], incomparable: found.gained };
+  return has.length === 0 && after.approvals > 0 ? { ...found, incomparable: found.lost } : found;
 }
 
 function mayRequireReview(posture: Posture): boolean {

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject } from '../../model/json.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 import { compareDuration, compareGranted, compareNamed } from './compare-controls.ts';
-import { approvalCount, compareForce, compareReview } from './compare-review.ts';
+import { approvalCount, compareForce, compareRequests, compareReview } from './compare-review.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
 import { strengthening, uncertain, verbPhrase, weakening, type ControlRow, type PhraseBuilder, type VerbPhrase } from './control-row.ts';
 import { attributeRisks, limitRisks, setRisks, switchRisks } from './field-risks.ts';
@@ -218,7 +218,7 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
 export const requestsRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['attributes'] },
   ofConnection: (_, accessRules) => accessRules.map(({ name, text }) => ({ name, text: `${name} (unmanaged): ${text}` })),
-  compare: compareNamed('requests'),
+  compare: compareRequests,
   risks: { Connection: [attributeRisks] },
   weight: 1,
   column: { heading: 'access-request rules' },

@@ -37,7 +37,7 @@ const codes = {
   ],
   'secret-reused': [
     'reroutes',
-    'a credential is used under another key, or by a new connection to another endpoint',
+    'a credential is used under another key, or by another connection that leads elsewhere',
     ['uses', 'use', 'a known credential under another key or at another endpoint'],
   ],
   'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],

@@ -177,10 +177,12 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
+  const predecessor = predecessors.get(key);
   const owners = {
-    live: liveResources,
     subject: liveResources.get(key),
+    predecessor: predecessor === undefined ? undefined : liveResources.get(predecessor),
     desired: resources.get(change.id),
+    after: specIn(context.after, key),
     applied: baseResources.get(change.id),
     usersOf,
   };

@@ -3,7 +3,6 @@ import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts
 import type { LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import type { ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential, type DesiredSecret, type LiveSecret } from '../../model/secret.ts';
 import type { RiskDraft } from '../controls/control-row.ts';
 import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
@@ -80,8 +79,11 @@ const identity = /(^|[:_])(user|username|login|account|role)$/i;
 
 /** The owner of the secrets: the live connection itself, or the predecessor that it replaces. */
 type Owners = {
-  readonly live: ReadonlyMap<ResourceId, LiveResource>;
   readonly subject: LiveResource | undefined;
+  /** The connection that a new one replaces. */
+  readonly predecessor: LiveResource | undefined;
+  /** The fields of the connection after the plan. */
+  readonly after: JsonObject;
   readonly desired: DesiredResource | undefined;
   /** The manifest that was applied last. */
   readonly applied: DesiredResource | undefined;
@@ -94,24 +96,36 @@ export function rerouteRisks(change: Change, owners: Owners): readonly RiskDraft
   return mergeDrafts([...keptRerouted(change, owners), ...reusedSecrets(change, owners)]);
 }
 
-function keptRerouted(change: Change, { live, subject, desired }: Owners): readonly RiskDraft[] {
+function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
+  const { subject, predecessor, desired } = owners;
   const written = change.fields.filter(({ held }) => held !== true);
-  const owner = subject ?? predecessorOf(written, live);
-  if (owner === undefined || !keepsCredential(written, owner, subject === undefined)) return resourceRisks(written, subject);
-  const fields = written.flatMap((field): readonly RiskDraft[] => {
-    const [name = '', key] = tokensOf(field.path);
+  const owner = subject ?? predecessor;
+  if (owner === undefined || !keepsCredential(written, owner, subject === undefined ? desired : 'its own'))
+    return resourceRisks(written, subject);
+  const paths = subject === undefined ? reroutingFields(owner, owners) : written.map(({ path }) => path);
+  const fields = paths.flatMap((path): readonly RiskDraft[] => {
+    const [name = '', key] = tokensOf(path);
     if (name === secretField && key !== undefined)
-      return isEndpoint(key) && !isSame(field, desired, owner) ? [{ code: generalRisk('endpoint-rerouted'), fields: [name] }] : [];
+      return isEndpoint(key) && !isSameSecret(path, desired, owner) ? [{ code: generalRisk('endpoint-rerouted'), fields: [name] }] : [];
     const route = routes[name];
-    if (route === undefined || (subject === undefined && sameAs(field, owner))) return [];
-    return [{ code: generalRisk(route), fields: [name] }];
+    return route === undefined ? [] : [{ code: generalRisk(route), fields: [name] }];
   });
   return mergeDrafts(fields);
 }
 
+/** Lists the fields and secrets in which a new connection differs from the one that it replaces, also those that it leaves out. */
+function reroutingFields({ spec, secrets }: LiveResource, { after, desired }: Owners): readonly Pointer[] {
+  const fields = Object.keys(routes).filter((name) => !equal(filled(spec[name]), filled(after[name])));
+  return [...fields.map((name) => pointer(name)), ...new Set([...Object.keys(secrets), ...Object.keys(desired?.secrets ?? {})])];
+}
+
+function filled(value: Json | undefined): Json {
+  return value === undefined || value === '' || equal(value, []) ? null : value;
+}
+
 /**
- * Finds secrets that the change sends to another place: their source was used under another key of the connection, or another
- * connection uses it with another endpoint.
+ * Finds secrets that the change sends to another place: their source was used under another key or route of the connection, or only
+ * other connections use it, with another key or route.
  */
 function reusedSecrets(
   { id, fields }: Pick<Change, 'id' | 'fields'>,
@@ -122,10 +136,13 @@ function reusedSecrets(
   return written.flatMap(({ path }): readonly RiskDraft[] => {
     const secret = desired.secrets[path];
     if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];
-    const known = new Set([...(applied === undefined ? [] : keysWith(applied, secret)), ...liveKeysWith(subject, secret)]);
-    const isMoved = known.size > 0 && !known.has(path);
-    const users = subject === undefined && hasOwnSource(secret) ? usersOf(secret.source) : [];
-    const isShared = users.some((other) => other.id !== id && !isSameRoute(desired, other));
+    const appliedKeys = applied === undefined ? [] : keysWith(applied, secret);
+    const known = new Set([...appliedKeys, ...liveKeysWith(subject, secret)]);
+    const users = known.size === 0 && hasOwnSource(secret) ? usersOf(secret.source).filter((other) => other.id !== id) : [];
+    // A drift of the secret is reverted while the manifest leads elsewhere.
+    const isRestored = applied !== undefined && appliedKeys.includes(path) && !isSameRoute(desired, applied);
+    const isMoved = isRestored || (known.size > 0 && !known.has(path));
+    const isShared = users.length > 0 && !users.some((other) => isSameRoute(desired, other) && keysWith(other, secret).includes(path));
     return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: [secretField] }] : [];
   });
 }
@@ -190,36 +207,32 @@ function resourceRisks(written: readonly FieldChange[], subject: LiveResource | 
   return moves ? [{ code: generalRisk('resource-rerouted'), fields: ['resource_name'] }] : [];
 }
 
-/** Returns the predecessor whose secrets the change copies, from their source `live:Kind/name`. */
-function predecessorOf(written: readonly FieldChange[], live: ReadonlyMap<ResourceId, LiveResource>): LiveResource | undefined {
-  for (const { after } of written) {
-    const [area, kind, ...name] = 'secret' in after ? after.secret.split(/[:/]/) : [];
-    if (area === 'live' && kind !== undefined) return live.get(`${kind}/${name.join('/')}`);
-  }
-  return undefined;
-}
-
 function isCopied({ after }: FieldChange): boolean {
   return 'secret' in after && after.secret.startsWith('live:');
 }
 
 /** Returns whether the secret is a copy or has the same value as before. */
 function isSame(field: FieldChange, desired: DesiredResource | undefined, owner: LiveResource): boolean {
-  const [current, previous] = [desired?.secrets[field.path], owner.secrets[field.path]];
-  return isCopied(field) || (current?.state === 'value' && previous?.state === 'value' && current.equals(previous));
+  return isCopied(field) || isSameSecret(field.path, desired, owner);
 }
 
-function sameAs({ path, after }: FieldChange, { spec }: LiveResource): boolean {
-  const value = spec[tokensOf(path)[0] ?? ''];
-  return value !== undefined && 'value' in after && equal(after.value, value);
+function isSameSecret(path: Pointer, desired: DesiredResource | undefined, owner: LiveResource): boolean {
+  const [current, previous] = [desired?.secrets[path], owner.secrets[path]];
+  if (current !== undefined && previous !== undefined && current.source === `live:${owner.id}`) return true;
+  return current?.state === 'value' && previous?.state === 'value' && current.equals(previous);
 }
 
-/** Returns whether a credential stays. Any key that is not a known setting may be a credential; so may a hidden one. */
-function keepsCredential(written: readonly FieldChange[], owner: LiveResource, isCopy: boolean): boolean {
+/**
+ * Returns whether a credential stays: the connection keeps its own, or a new one copies or repeats that of its predecessor. Any key
+ * that is not a known setting may be a credential; so may a hidden one.
+ */
+function keepsCredential(written: readonly FieldChange[], owner: LiveResource, desired: DesiredResource | 'its own' | undefined): boolean {
   const root = pointer(secretField);
-  if (!isCopy && owner.unknown.some((path) => path === root)) return true;
-  const replaced = new Set(written.filter((field) => !(isCopy && isCopied(field))).map(({ path }) => path));
-  const kept = isCopy ? written.filter(isCopied).map(({ path }) => path) : [...Object.keys(owner.secrets), ...owner.unknown];
+  if (desired === 'its own' && owner.unknown.some((path) => path === root)) return true;
+  const isRepeated = (field: FieldChange): boolean => desired !== 'its own' && isSame(field, desired, owner);
+  const replaced = new Set(written.filter((field) => !isRepeated(field)).map(({ path }) => path));
+  const kept =
+    desired === 'its own' ? [...Object.keys(owner.secrets), ...owner.unknown] : written.filter(isRepeated).map(({ path }) => path);
   return kept.some((path) => isPointerWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
 }
 

@@ -5,7 +5,7 @@ import {
   registered,
   words,
 } from '../../../support/risks.ts';
-import type { Row } from './risk-rows.ts';
+import type { Row } from './credential-rows.ts';
 
 const port = { type: 'application', subtype: 'tcp', access_mode_connect: 'enabled', access_mode_exec: 'enabled' };
 

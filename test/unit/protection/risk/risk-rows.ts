@@ -1,3 +1,4 @@
+import { credentialRows, credentialsOneWay, secret, type Row, type Side } from './credential-rows.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 import {
@@ -9,20 +10,6 @@ import {
   words,
 } from '../../../support/risks.ts';
 
-/** Manifests of one side. */
-type Side = readonly Manifest[];
-/** Manifests on two sides, the risks of going from the first to the second, and of going back. */
-export type Row = readonly [name: string, first: Side, second: Side, there: readonly string[], back: readonly string[]];
-
-const secret = { 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value: 'secret' } };
-
-/** A connection with review and a credential from a store, on a host. */
-function reaching(name: string, host: string): Manifest {
-  return connection(name, {
-    reviewers: ['dba'],
-    secret: { 'envvar:HOST': { value: host }, 'envvar:PASS': '_cloudsecrets:orders/db:pass' },
-  });
-}
 export const closed: Manifest = connection('orders', { access_mode_connect: 'disabled', access_mode_exec: 'enabled' });
 
 export function own(spec: JsonObject): Side {
@@ -362,27 +349,7 @@ export const rows: readonly Row[] = [
     ['neutral enforcement-changed'],
     ['neutral enforcement-changed'],
   ],
-  [
-    'a credential under another key',
-    own({ secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } }),
-    own({ secret: { 'envvar:TOKEN': '_cloudsecrets:orders/db:pass' } }),
-    ['reroutes secret-reused'],
-    ['reroutes secret-reused'],
-  ],
-  [
-    'a credential on a new connection with another host',
-    [reaching('a', 'one')],
-    [reaching('a', 'one'), reaching('b', 'two')],
-    ['reroutes secret-reused'],
-    [],
-  ],
-  [
-    'a credential on a new connection with the same host',
-    [reaching('a', 'one')],
-    [reaching('a', 'one'), reaching('b', 'one')],
-    ['neutral created'],
-    [],
-  ],
+  ...credentialRows,
   [
     'a guardrail where commands have no proxy',
     [connection('orders', { type: 'custom', subtype: 'dynamodb' }), guardrail('g', [words('DROP')])],
@@ -394,10 +361,10 @@ export const rows: readonly Row[] = [
 
 /** Resources that keep what a manifest leaves out have nothing to go back to; so the way back of one row is nothing. */
 export const oneWay: ReadonlySet<string> = new Set([
+  ...credentialsOneWay,
   ...['', ' that is accessible without protection', ' that is closed'].map((how) => `a new connection${how}`),
   ...['less protection', 'more protection'].map((what) => `a successor with ${what}`),
   'a successor that is protected in the same way',
-  ...['another', 'the same'].map((which) => `a credential on a new connection with ${which} host`),
   'resources',
   'a number that asks for no less',
 ]);

@@ -3,12 +3,21 @@ import { registry } from '../../../../src/kinds/index.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
 import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-codes.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
-import { planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { liveAs, planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
+import { runReconcile } from '../../../support/run-pipeline.ts';
+import type { Manifest } from '../../../support/scenario.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
 import { proxyRows } from './proxy-rows.ts';
 import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
 
 const rows = [...ownRows, ...proxyRows];
+
+function runningCommand(command: string): readonly Manifest[] {
+  return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });
+}
+
+const drifted = own({ command: ['bash'], secret: { 'envvar:PASS': { value: 'other' } } });
 
 describe('the risks of a change', () => {
   test.each(rows)('%s', (_, first, second, there) => {
@@ -51,6 +60,20 @@ describe('the risks of a change', () => {
     expect(Object.keys(riskCodes).filter((name) => !met.has(name) && !elsewhere.includes(name))).toEqual([]);
   });
 
+  test.each([
+    ['sh', 'reroutes secret-reused'],
+    ['bash', 'neutral neutral'],
+  ])('a drifted credential that the plan restores for the command %s: %s', (command, risk) => {
+    const [desired, base] = [desiredState(runningCommand(command)), desiredState(runningCommand('bash'))];
+    const { value: plan } = runReconcile({
+      desired,
+      live: liveAs(desiredState(drifted)),
+      base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
+    });
+    expect(plan?.changes.map(({ action }) => action)).toEqual(['update']);
+    expect(plan === undefined ? [] : riskTexts(plan)).toContain(risk);
+  });
+
   test('a risk has a position and its connections', () => {
     const plan = planWithRisks(blocking(words('DROP', 'ALTER')), attached);
     expect(plan.changes.flatMap(({ risks }) => risks)).toEqual([
@@ -86,6 +109,8 @@ const refused = [
   'a type that no documentation describes, with masking',
   'a credential under another key',
   'a credential on a new connection with another host',
+  'a credential of another connection with another host',
+  'a successor that repeats the credential and leaves the host out',
 ];
 
 test.each(rows.filter(([name]) => refused.includes(name)))('--max-risk availability refuses %s', (_, first, second) => {

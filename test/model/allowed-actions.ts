@@ -1,0 +1,201 @@
+import {
+  entriesOf,
+  fieldsOf,
+  numberOr,
+  reaching,
+  textOf,
+  textsOf,
+  type Fields,
+  type ModelObject,
+  type ModelState,
+} from './gateway-objects.ts';
+import { pools } from './pools.ts';
+import { bitsOf, createUniverse, patternMatcher, subsetsOf } from './universe.ts';
+import type { World } from './worlds.ts';
+
+/** The conditions of an action. `approval` is review, forced approval and access-request rules together. */
+export const conditions = ['access', 'approval', 'duration', 'metadata', 'input', 'output', 'masking', 'redaction', 'schema'] as const;
+
+export type Condition = (typeof conditions)[number];
+
+/** What meets each condition: a set of approvals, texts, durations…, one bit each. */
+export type Admitted = Readonly<Partial<Record<Condition, bigint>>>;
+
+export const modes: readonly ['connect', 'exec', 'runbooks'] = ['connect', 'exec', 'runbooks'];
+
+export const actionKinds: readonly ['connect', 'exec', 'runbooks', 'browse'] = ['connect', 'exec', 'runbooks', 'browse'];
+
+/** Everything that one connection allows: one entry for each mode of access, and one for the schema. */
+export type Allowed = Readonly<Record<(typeof actionKinds)[number], Admitted>>;
+
+const commands = createUniverse(
+  [...pools.words.map((word) => `word ${word}`), ...pools.patterns.map((pattern) => `pattern ${pattern}`)],
+  (matcher, text) => (matcher.startsWith('word ') ? text.includes(matcher.slice(5)) : patternMatcher(matcher.slice(8)).test(text)),
+  {
+    fragments: ['DROP', 'drop', 'Drop', ' ', 'TABLE', 'table', 'GRANT', 'GR', 'grant', '-NT', 'TRUNCATE', 'truncate', 'zzzz', 'x', 'AB'],
+    longest: 4,
+  },
+);
+
+/** Texts that a custom entity type finds as a whole: a value that is only partly masked is visible. */
+const values = createUniverse(
+  [...pools.denied.map((word) => `word ${word}`), ...pools.expressions.map((pattern) => `pattern ${pattern}`)],
+  (matcher, text) =>
+    matcher.startsWith('word ') ? text === matcher.slice(5) : patternMatcher(matcher.slice(8)).exec(text)?.[0] === text && text !== '',
+  { fragments: ['E', 'e', 'D', 'd', '1', '2', '3', 'Ann', 'ann', ' '], longest: 4 },
+);
+
+/** Values of registered types with the score that the gateway finds. */
+const grid = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
+const detections = pools.registered.flatMap((type) => grid.map((score) => ({ type, score })));
+
+/** The groups that approve, one of them that forces the approval, and the access-request rules whose groups approve. */
+const approvals = subsetsOf(pools.groups).flatMap((groups) =>
+  [undefined, ...groups].flatMap((forces) => subsetsOf(pools.accessRules).map((granted) => ({ groups, forces, granted }))),
+);
+const sessions = [1, ...pools.durations, 86_400, 7_776_000].toSorted((left, right) => left - right);
+const statements = subsetsOf(pools.metadata);
+const every = 1n;
+
+function all(elements: readonly unknown[]): bigint {
+  return (1n << BigInt(elements.length)) - 1n;
+}
+
+const unread: Admitted = { input: all(commands.texts), output: all(commands.texts), masking: all([...detections, ...values.texts]) };
+const nothingPasses: Admitted = { ...unread, input: 0n, output: 0n };
+
+/** Subtypes whose port forwards bytes that the gateway cannot read: the forwarding ones, and proxies of the public gateway. */
+const forwarding = ['tcp', 'ssh', 'httpproxy', 'grafana', 'rdp'];
+/** Subtypes, and types without one, that the documentation calls databases or commands. */
+const documented = ['postgres', 'mysql', 'dynamodb', 'custom'];
+
+function isForwarded(spec: Fields, { readsUnknown }: World): boolean {
+  const by = textOf(spec['subtype']) === '' ? textOf(spec['type']) : textOf(spec['subtype']);
+  return forwarding.includes(by) || (!documented.includes(by) && !readsUnknown);
+}
+
+/** What is the same in all worlds, for one connection. */
+type Reading = {
+  readonly spec: Fields;
+  readonly approval: { readonly beside: bigint; readonly instead: bigint };
+  readonly metadata: bigint;
+  readonly redaction: bigint;
+  readonly input: bigint;
+  readonly output: bigint;
+  readonly masking: readonly ModelObject[];
+};
+
+const readings = new WeakMap<ModelState, Map<string, Reading | undefined>>();
+
+function read(state: ModelState, id: string): Reading | undefined {
+  const known = readings.get(state) ?? new Map<string, Reading | undefined>();
+  readings.set(state, known);
+  if (!known.has(id)) known.set(id, readConnection(state, id));
+  return known.get(id);
+}
+
+function readConnection(state: ModelState, id: string): Reading | undefined {
+  const spec = state[id]?.spec;
+  if (spec === undefined) return undefined;
+  const guardrails = reaching(state, 'GuardrailRule', id);
+  const rules = reaching(state, 'AccessRule', id);
+  const reviewed = reviewersPass(spec);
+  const granted = rulesPass(rules);
+  return {
+    spec,
+    approval: { beside: reviewed & granted, instead: rules.length === 0 ? reviewed : granted },
+    metadata: bitsOf(statements, (given) =>
+      textsOf(spec['mandatory_metadata_fields']).every((field) => given.some((one) => one === field)),
+    ),
+    redaction: redactionOf(spec),
+    input: commandsPassing(guardrails, 'input'),
+    output: commandsPassing(guardrails, 'output'),
+    masking: reaching(state, 'DataMaskingRule', id),
+  };
+}
+
+/** Returns what a connection allows; nothing when it does not exist. */
+export function allowedOn(state: ModelState, id: string, world: World): Allowed {
+  const found = read(state, id);
+  if (found === undefined) return { connect: {}, exec: {}, runbooks: {}, browse: {} };
+  const { spec, approval, metadata, redaction, input, output } = found;
+  const own = {
+    approval: world.rulesReplaceReviewers ? approval.instead : approval.beside,
+    duration: bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest)),
+    metadata,
+    redaction,
+  };
+  const content = { input, output, masking: visibleValues(found.masking, world.threshold) };
+  const isBlocking = input !== unread.input || output !== unread.output;
+  const forwarded = world.refuses && isBlocking ? nothingPasses : unread;
+  const ofMode = (mode: (typeof modes)[number]): Admitted => ({
+    access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
+    ...own,
+    ...(mode === 'connect' && isForwarded(spec, world) ? forwarded : content),
+  });
+  return {
+    connect: ofMode('connect'),
+    exec: ofMode('exec'),
+    runbooks: ofMode('runbooks'),
+    browse: { schema: spec['access_schema'] === 'enabled' ? every : 0n },
+  };
+}
+
+/** Lists the approvals with enough reviewers, or with one group that may force it. Without reviewers all are enough. */
+function reviewersPass(spec: Fields): bigint {
+  const reviewers = textsOf(spec['reviewers']);
+  const needed = Math.min(numberOr(spec['min_review_approvals'], reviewers.length), reviewers.length);
+  const forcing = textsOf(spec['force_approve_groups']);
+  return bitsOf(approvals, ({ groups, forces }) => {
+    if (reviewers.length === 0) return true;
+    return groups.filter((group) => reviewers.includes(group)).length >= needed || (forces !== undefined && forcing.includes(forces));
+  });
+}
+
+/** Lists the approvals that the groups of every access-request rule gave. */
+function rulesPass(rules: readonly ModelObject[]): bigint {
+  const required = rules.map(({ id }) => id.slice('AccessRule/'.length));
+  return bitsOf(approvals, ({ granted }) => required.every((rule) => granted.some((one) => one === rule)));
+}
+
+function redactionOf(spec: Fields): bigint {
+  const hidden = spec['redact_enabled'] === false ? [] : textsOf(spec['redact_types']);
+  return bitsOf(['plain', ...pools.redacted], (type) => !hidden.includes(type));
+}
+
+/** Lists the texts that no guardrail blocks. An entry of an unknown type blocks nothing. */
+function commandsPassing(rules: readonly ModelObject[], side: 'input' | 'output'): bigint {
+  const blocked = rules.flatMap(({ spec }) => entriesOf(fieldsOf(spec?.[side])['rules']));
+  return blocked.reduce((passing, entry) => {
+    const type = entry['type'];
+    const pattern = textOf(entry['pattern_regex']);
+    if (type === 'deny_words_list') return textsOf(entry['words']).reduce((rest, word) => rest & ~commands.bits(`word ${word}`), passing);
+    return type === 'pattern_match' && pattern !== '' ? passing & ~commands.bits(`pattern ${pattern}`) : passing;
+  }, all(commands.texts));
+}
+
+/** Lists the values that no masking rule hides: those of registered types by their score, then those of custom types. */
+function visibleValues(rules: readonly ModelObject[], standard: number): bigint {
+  const masking = rules.map(({ spec = {} }) => spec);
+  const registered = masking.map((spec) => ({
+    types: entriesOf(spec['supported_entity_types']).flatMap((group) => textsOf(group['entity_types'])),
+    from: numberOr(spec['score_threshold'], standard),
+  }));
+  const shown = bitsOf(detections, ({ type, score }) => !registered.some(({ types, from }) => types.includes(type) && score >= from));
+  const found = masking.flatMap((spec) =>
+    entriesOf(spec['custom_entity_types'])
+      .filter((entity) => numberOr(entity['score'], 0) >= numberOr(spec['score_threshold'], standard))
+      .flatMap((entity) => [
+        ...textsOf(entity['deny_list']).map((word) => `word ${word}`),
+        ...(textOf(entity['regex']) === '' ? [] : [`pattern ${textOf(entity['regex'])}`]),
+      ]),
+  );
+  const clear = found.reduce((rest, matcher) => rest & ~values.bits(matcher), all(values.texts));
+  return shown | (clear << BigInt(detections.length));
+}
+
+/** Returns whether review, guardrails, masking and redaction prevent nothing. */
+export function isEverything({ approval, input, output, masking, redaction }: Admitted): boolean {
+  const isPlain = approval === all(approvals) && redaction === all(['plain', ...pools.redacted]);
+  return isPlain && input === unread.input && output === unread.output && masking === unread.masking;
+}

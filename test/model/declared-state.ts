@@ -1,0 +1,54 @@
+import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { resourceId } from '../../src/model/resource.ts';
+import type { MemoryResource } from '../support/memory-store.ts';
+import type { Manifest } from '../support/scenario.ts';
+
+/** Returns the gateway that has exactly what manifests declare, read without Ostiary's code. */
+export function stateOf(manifests: readonly Manifest[]): readonly MemoryResource[] {
+  const connections = manifests.filter(({ kind }) => kind === 'Connection');
+  return manifests.map(({ kind, metadata: { name }, spec }): MemoryResource => {
+    const { guardrail_rules: _, connection_ids: listed, connection_selector: selector, secret, ...fields } = spec;
+    const id = resourceId(kind, name);
+    if (kind === 'Connection') return { id, spec: fields, secrets: secretsOf(secret) };
+    const wanted = isObject(selector) ? JSON.stringify(selector['match_tags']) : undefined;
+    const attached = connections.filter((connection) => {
+      const isListed = [listed, connection.spec['guardrail_rules']].some(
+        (list, index) => Array.isArray(list) && list.some((end: Json) => end === (index === 0 ? connection.metadata.name : name)),
+      );
+      // A selector adds connections with a manifest only; the unmanaged ones of a gateway have none.
+      return isListed || (wanted !== undefined && JSON.stringify(connection.spec['connection_tags']) === wanted);
+    });
+    return {
+      id,
+      spec: fields,
+      edges: { connection_ids: attached.map((connection) => resourceId('Connection', connection.metadata.name)) },
+    };
+  });
+}
+
+/** Returns secrets as the gateway stores them: base64. A source outside the manifests resolves to its own text. */
+function secretsOf(secret: Json | undefined): Readonly<Record<string, string>> {
+  const entries = Object.entries(isObject(secret) ? secret : {});
+  return Object.fromEntries(entries.map(([key, value]) => [`/secret/${key}`, btoa(isObject(value) ? plainText(value) : '')]));
+}
+
+function plainText({ value, valueFrom }: JsonObject): string {
+  if (typeof value === 'string') return value;
+  return valueFrom === undefined ? 'kept' : JSON.stringify(valueFrom);
+}
+
+/** The value of every credential from outside the manifests starts like this. */
+export const sharedCredential: string = btoa('{"env":"OSTIARY_SECRET_').slice(0, -2);
+
+/** Lists the attachments that manifests declare, from either end and by selectors. */
+export function declaredEdges(manifests: readonly Manifest[]): ReadonlySet<string> {
+  const bySelector = stateOf(manifests).flatMap(({ id, edges }) => (edges?.['connection_ids'] ?? []).map((end) => `${id} ${end}`));
+  const listed = manifests.flatMap(({ kind, metadata: { name }, spec }) => {
+    const [field, end] = kind === 'Connection' ? ['guardrail_rules', 'GuardrailRule'] : ['connection_ids', 'Connection'];
+    const others = spec[field];
+    return (Array.isArray(others) ? others : []).map((other) =>
+      kind === 'Connection' ? `${end}/${String(other)} ${kind}/${name}` : `${kind}/${name} ${end}/${String(other)}`,
+    );
+  });
+  return new Set([...bySelector, ...listed]);
+}

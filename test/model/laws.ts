@@ -1,0 +1,15 @@
+/** The laws that every plan keeps. */
+export const laws = [
+  'headline too mild',
+  'risk below headline',
+  'false surely lost',
+  'wrongly held',
+  'unknown without need',
+  'protection not reached',
+  'not ours to write',
+] as const;
+
+export type Law = (typeof laws)[number];
+
+/** A violation of a law. */
+export type Finding = { readonly law: Law; readonly connection: string; readonly why: string };

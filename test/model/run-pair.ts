@@ -1,0 +1,55 @@
+import { registry } from '../../src/kinds/index.ts';
+import { draftPlan, reviewPlan, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
+import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
+import { desiredState } from '../support/desired-state.ts';
+import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
+import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
+import type { ModelState } from './gateway-objects.ts';
+import type { Pair } from './pairs.ts';
+import { servedLimit } from './pools.ts';
+
+const borrowed = ['Connection.min_review_approvals'];
+
+/** One plan on a gateway in memory, which it was applied to. */
+export type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState; readonly failed: readonly Outcome[] };
+
+function gatewayOf({ dialect, live }: Pair): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: live, dialect: { dialect, borrowed } });
+}
+
+/** Returns everything that the gateway has; access-request rules belong to it, and a plan never changes them. */
+function stateOfGateway(gateway: MemoryGateway, { accessRules = [] }: Pair): ModelState {
+  const rules = accessRules.map(({ name, connections, attributes }) => [
+    `AccessRule/${name}`,
+    { id: `AccessRule/${name}`, spec: { connections, attributes } },
+  ]);
+  return { ...gateway.state(), ...Object.fromEntries(rules) };
+}
+
+/** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
+export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefined> {
+  if (pair.manifests.length === 0) return undefined;
+  const gateway = gatewayOf(pair);
+  const before = stateOfGateway(gateway, pair);
+  const { value: state } = await gateway.readAll([...registry.keys()]);
+  if (state === undefined) throw new Error('the list is not complete');
+  const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
+  const live: LiveState = {
+    ...state,
+    resources,
+    ...(pair.dialect === 'hoop' && pair.accessRules !== undefined ? { accessRules: pair.accessRules } : {}),
+    ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}),
+  };
+  const desired = desiredState(pair.manifests);
+  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
+  const ids = desired.resources.map(({ id }) => id);
+  const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
+  const target = { ...testTarget, dialect: pair.dialect };
+  const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, borrowed }));
+  const reviewed = draft === undefined ? undefined : reviewPlan(draft, reviewOf()).value;
+  if (draft === undefined || reviewed === undefined) return undefined;
+  // The prepared manifests of a successor have the secrets of its predecessor.
+  const { outcomes } = await applyPlan({ gateway, plan: reviewed.plan, live, desired: draft.prepared.desired });
+  const failed = outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
+  return { plan: reviewed.plan, before, after: stateOfGateway(gateway, pair), failed };
+}
