@@ -18,6 +18,15 @@ export async function readRemembered(site: CommittedTarget, record: AppliedRecor
     if (state === 'other gateway') elsewhere.add(commit);
     else if (state !== undefined) states.set(commit, state);
   }
+  return recallObjects(record, states, elsewhere);
+}
+
+/** Returns what a record knows beyond the last completely applied commit, without the commits that were applied elsewhere. */
+export function recallObjects(
+  record: AppliedRecord,
+  states: ReadonlyMap<string, DesiredState>,
+  elsewhere: ReadonlySet<string> = new Set(),
+): Remembered {
   const manifestAt = (commit: string | undefined, { id, key = id }: Pick<PendingObject, 'id' | 'key'>): DesiredResource | undefined => {
     const state = commit === undefined ? undefined : states.get(commit);
     return state === undefined ? undefined : desiredByKey(state.resources).get(key);

@@ -60,6 +60,20 @@ function refuseCreation(): void {
 }
 
 describe('removing a manifest', () => {
+  test('without prune: an object that a prune would keep is not announced as deleted by --prune', async () => {
+    const protectedOne = connection('r0-old').replace('"name"', '"protect": true, "name"');
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r0-kept'), 'access/old.yaml': protectedOne });
+    drop(ours, 'access/old.yaml');
+    for (const command of ['plan', 'apply --yes', 'drift']) {
+      const { stdout } = await gateway.run(command, ours.folder);
+      expect(flat(stdout)).toContain(`${still('r0-old')}`);
+      expect(flat(stdout)).toContain('--prune keeps it: its last manifest says metadata.protect');
+      expect(flat(stdout)).not.toContain('--prune deletes it');
+    }
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r0-old')).toBe(true);
+  });
+
   test('without prune: every plan and drift report names the object, in every clone, until it is deleted', async () => {
     const { ours, origin } = await appliedProject({ 'access/kept.yaml': connection('r1-kept'), 'access/old.yaml': connection('r1-old') });
     drop(ours, 'access/old.yaml');

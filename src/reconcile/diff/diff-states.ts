@@ -36,7 +36,8 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     released: input.released,
   });
   const ends = { desired: named.desired, live: named.live, registry, base: base?.desired, attached: input.remembered?.attached };
-  const removal = consent?.prune === true ? prunable(removed, ends, prepared) : keepAll;
+  const decided = removed.length === 0 ? keepAll : prunable(removed, ends, prepared);
+  const removal = consent?.prune === true ? decided : { ...keepAll, kept: decided.kept };
   const edgeInput = {
     ...ends,
     orphans: new Set(removed.map(({ live: { id } }) => id)),

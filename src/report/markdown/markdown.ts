@@ -14,7 +14,7 @@ import {
   type RunFindings,
 } from '../document.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import { appliedText, outcomeWord } from '../subjects/apply.ts';
+import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
@@ -195,7 +195,9 @@ const outcomeOrder: Readonly<Record<OutcomeStatus, number>> = {
 
 /** Returns the failures with their hints, then every object. */
 function outcomeBlocks({ outcomes }: ApplyResult): readonly MarkdownBlock[] {
-  const failures = outcomes.filter(({ status, begun }) => status === 'failed' || begun === true).map(failureBlock);
+  const failures = outcomes
+    .filter((one) => one.status === 'failed' || one.begun === true || (one.status === 'blocked' && isUnfinished(one)))
+    .map(failureBlock);
   const rows = outcomes.map((outcome) => ({
     text: `| ${outcomeWord(outcome)} | ${codeSpan(outcome.id)} |\n`,
     rank: 10 + outcomeOrder[outcome.status],

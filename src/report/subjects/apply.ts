@@ -1,8 +1,9 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
-import { remainingOrphans, type Action } from '../../model/plan/plan.ts';
+import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from './groups.ts';
+import { countOrphans } from '../wording/counts.ts';
 import { targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
@@ -84,12 +85,13 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
     blocked: 0,
     held: 0,
     interrupted: 0,
-    orphaned: remainingOrphans({ orphans, changes }).length,
+    orphaned: 0,
     unmanaged: unmanagedAccess.length,
   };
   const finished = new Set(outcomes.flatMap(({ id, status }) => (status === 'done' ? [id] : [])));
   const replaced = changes.filter(({ id, reasons }) => reasons.includes('replaced') && finished.has(id));
   const [ids, successors] = [new Set(replaced.map(({ id }) => id)), new Set(replaced.flatMap(({ needs }) => needs))];
+  counts.orphaned = countOrphans({ orphans, changes }, ids);
   for (const outcome of outcomes) {
     const word = outcomeWord(outcome);
     if (ids.has(outcome.id)) counts.replaced += 1;

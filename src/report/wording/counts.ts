@@ -1,3 +1,4 @@
+import type { ResourceId } from '../../model/resource.ts';
 import { remainingOrphans, type Action, type Plan } from '../../model/plan/plan.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/wrap.ts';
@@ -16,7 +17,12 @@ export function countActions(plan: Pick<Plan, 'changes' | 'unchanged' | 'orphans
     else if (!isSuccessor) counts[change.action] += 1;
   }
   const unmanaged = plan.unmanagedAccess?.length ?? 0;
-  return { ...counts, unchanged: plan.unchanged, orphaned: remainingOrphans(plan).length, unmanaged };
+  return { ...counts, unchanged: plan.unchanged, orphaned: countOrphans(plan, new Set([...replaced].map(({ id }) => id))), unmanaged };
+}
+
+/** Counts the objects that stay live without a manifest; a replaced one that is closed counts as replaced. */
+export function countOrphans(plan: Pick<Plan, 'changes' | 'orphans'>, replaced: ReadonlySet<ResourceId>): number {
+  return remainingOrphans(plan).filter(({ id }) => !replaced.has(id)).length;
 }
 
 /** Returns `3 to create, 1 to update, 1 blocked`, without zeros. */
