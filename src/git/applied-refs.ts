@@ -2,7 +2,7 @@ import { AppError } from '../model/errors.ts';
 import { runPlumbing } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { readRecordCommit, readRecordRefs, type RecordCommit } from './record-commit.ts';
-import type { Repository } from './repository.ts';
+import { mergeBaseOf, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -66,11 +66,38 @@ export async function listOriginAppliedRefs(repository: Repository): Promise<Rea
 }
 
 /** Fetches a record from origin into this clone; returns the error if that fails. A shallow clone also fetches the commits that the record names. */
-export async function fetchAppliedRef(repository: Repository, name: string): Promise<AppError | undefined> {
+export async function fetchAppliedRef(
+  repository: Repository,
+  name: string,
+  { depth = 2, commits = [] }: { readonly depth?: number; readonly commits?: readonly string[] } = {},
+): Promise<AppError | undefined> {
   return catchOriginError(async () => {
-    await fetchOrigin(repository, `+${localPrefix}${name}:${originPrefix}${name}`, 2);
+    await fetchOrigin(repository, [`+${localPrefix}${name}:${originPrefix}${name}`, ...commits], depth);
     return undefined;
   });
+}
+
+// The last one is all history.
+const depths = [100, 2_147_483_647];
+
+/**
+ * Returns the last common ancestor of HEAD and a recorded commit. A shallow clone that does not show it fetches more history of both; undefined
+ * if there is none, or origin does not give it.
+ */
+export async function findAppliedFork(
+  repository: Repository,
+  { head, commit, name }: { readonly head: string; readonly commit: string; readonly name: string | undefined },
+): Promise<string | undefined> {
+  let fork = await mergeBaseOf(repository, head, commit);
+  if (!repository.shallow || name === undefined || !hasOrigin(repository)) return fork;
+  for (const depth of depths) {
+    if (fork !== undefined) return fork;
+    // HEAD may be a commit that origin does not have.
+    const failure = await fetchAppliedRef(repository, name, { depth, commits: [head] });
+    if (failure !== undefined) await fetchAppliedRef(repository, name, { depth });
+    fork = await mergeBaseOf(repository, head, commit);
+  }
+  return fork;
 }
 
 /** Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. */

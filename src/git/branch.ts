@@ -132,7 +132,7 @@ async function fetchBranch(repository: Repository, branch: string): Promise<stri
     await runPlumbing(repository, ['update-ref', '-d', originRef(branch)]);
     return undefined;
   }
-  await fetchOrigin(repository, `+${ref}:${originRef(branch)}`, 2);
+  await fetchOrigin(repository, [`+${ref}:${originRef(branch)}`], 2);
   return tipOf(repository, originRef(branch));
 }
 

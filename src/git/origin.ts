@@ -42,13 +42,22 @@ export async function listOrigin(repository: Repository, pattern: string): Promi
   return text.split('\n');
 }
 
-/** Fetches a ref of origin into another ref, `+FROM:TO`; a shallow clone fetches `depth` commits. */
-export async function fetchOrigin(repository: Repository, refs: string, depth: number): Promise<void> {
+/**
+ * Fetches refs of origin into other refs, `+FROM:TO`, or commits. A shallow clone fetches at least `depth` commits of each; it fetches as many
+ * as it has of HEAD, because git would shorten the history otherwise.
+ */
+export async function fetchOrigin(repository: Repository, refs: readonly string[], depth: number): Promise<void> {
   const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap=', uploadPack(repository)];
-  const cut = repository.shallow ? [`--depth=${depth}`] : [];
-  await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', refs), {
+  const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
+  await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', ...refs), {
     timeoutMs: 4 * defaultTimeoutMs,
   });
+}
+
+/** Counts the commits of HEAD that this clone has. */
+async function countCommits(repository: Repository): Promise<number> {
+  const text = await runPorcelain(repository, (git) => git.raw('rev-list', '--count', 'HEAD', '--'), { allowedExitCodes: [0, 128] });
+  return Number.parseInt(text, 10) || 0;
 }
 
 /** Pushes a commit to a ref of origin if the ref still has the expected commit; an empty text expects that the ref does not exist. */

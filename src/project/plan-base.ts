@@ -1,4 +1,5 @@
 import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
+import { findAppliedFork } from '../git/applied-refs.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
@@ -101,7 +102,10 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Om
     return { base: undefined, read, ...remembered, diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
   }
   const base = await loadBase(input, site, { commit, tree });
-  const behind = base.desired === input.desired ? {} : await compareHistory(site, commit, options.own !== undefined);
+  const behind =
+    base.desired === input.desired
+      ? {}
+      : await compareHistory(site, { commit, name: options.origin ? read.name : undefined }, options.own !== undefined);
   return { base, read, ...remembered, ...behind, diagnostics };
 }
 
@@ -164,11 +168,15 @@ async function warnNoneRecorded(repository: Repository, { name }: Target): Promi
 }
 
 /** Finds out whether HEAD lacks commits that were applied; for a pull request, reads the manifests that both started from. */
-async function compareHistory(site: CommittedTarget, commit: string, isProposal: boolean): Promise<Pick<PlanBase, 'older' | 'fork'>> {
+async function compareHistory(
+  site: CommittedTarget,
+  { commit, name }: { readonly commit: string; readonly name: string | undefined },
+  isProposal: boolean,
+): Promise<Pick<PlanBase, 'older' | 'fork'>> {
   const { repository, target } = site;
   const head = await headOf(repository);
   if (head === undefined || head === commit) return {};
-  const fork = await mergeBaseOf(repository, head, commit);
+  const fork = await findAppliedFork(repository, { head, commit, name });
   if (fork === undefined || fork === commit) return {};
   if (isProposal) {
     const { value: tree } = await readCommittedTree(site, fork);

@@ -231,6 +231,36 @@ describe('a branch behind the applied commit', () => {
     expect(await gateway.run('apply --yes --allow git/older-commit=rollback', ours.folder)).toMatchObject({ code: 0 });
     expect(await reviewersOf('b2-a')).toEqual([]);
   });
+
+  test('a shallow checkout of an older commit, as in a job that runs again, is not applied either', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('b3-a') });
+    const first = ours.git('rev-parse', 'HEAD').trim();
+    for (const group of ['dba', 'sre', 'security']) {
+      ours.save({ 'access/a.yaml': connection('b3-a', { reviewers: [group] }) });
+      ours.git('push', '--quiet', 'origin', 'main');
+      expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    }
+    const job = clone(origin, '--depth=1');
+    job.git('fetch', '--quiet', '--depth=1', 'origin', first);
+    job.git('checkout', '--quiet', first);
+    expect(await gateway.run('apply --yes', job.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
+    expect(await reviewersOf('b3-a')).toEqual(['security']);
+    ours.save({ 'access/b.yaml': connection('b3-b') });
+    ours.git('push', '--quiet', 'origin', 'main');
+    expect(await gateway.run('apply --yes', clone(origin, '--depth=1').folder)).toMatchObject({ code: 0 });
+  });
+
+  test('a plan does not shorten the history of a shallow clone', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('b4-a') });
+    for (const text of ['1', '2', '3', '4']) ours.save({ 'README.md': text });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(ours.git('rev-parse', `${ref}^1`)).toBe(ours.git('rev-parse', 'HEAD'));
+    for (const text of ['5', '6']) ours.save({ 'README.md': text });
+    ours.git('push', '--quiet', 'origin', 'main');
+    const shallow = clone(origin, '--depth=5');
+    expect(await gateway.run('plan', shallow.folder)).toMatchObject({ code: 0 });
+    expect(Number(shallow.git('rev-list', '--count', 'HEAD'))).toBeGreaterThanOrEqual(5);
+  });
 });
 
 /** Writes a record with the lease of a run on another machine, as that run would. */

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { runCount } from '../support/property-runs.ts';
 import { repositoryHistory, type HistoryEvent } from '../support/random-history.ts';
 
-const names = { connections: ['c1', 'c2', 'c3'], rules: ['g1', 'g2'], strangers: ['x1', 'x2'] };
-const anyName = fc.constantFrom(...names.connections, ...names.rules, ...names.strangers);
+const names = { connections: ['c1', 'c2', 'c3'], rules: ['g1', 'g2'], unmanaged: ['x1', 'x2'] };
+const anyName = fc.constantFrom(...names.connections, ...names.rules, ...names.unmanaged);
 
 const applying = fc.record({
   type: fc.constant('apply' as const),
@@ -54,7 +54,7 @@ test('after any history of commits, applies, crashes and changes outside, the re
       await history.play({ type: 'apply', prune: true, fault: undefined });
       const { recorded, ours } = await history.compare();
       expect(recorded).toEqual(ours);
-      expect(history.deletedStrangers()).toEqual([]);
+      expect(history.deletedUnmanaged()).toEqual([]);
     }),
     { numRuns: runCount(300) },
   );

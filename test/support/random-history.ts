@@ -43,7 +43,7 @@ export type RepositoryHistory = {
   readonly compare: () => Promise<Comparison>;
   readonly applies: () => number;
   /** The objects that an apply deleted although they were not ours. */
-  readonly deletedStrangers: () => readonly string[];
+  readonly deletedUnmanaged: () => readonly string[];
 };
 
 const kindOfName = (name: string): Entry['kind'] => (name.startsWith('g') ? 'GuardrailRule' : 'Connection');
@@ -81,7 +81,7 @@ export function repositoryHistory(): RepositoryHistory {
   const gateway = memoryGateway({ registry, agents: ['default'], reportsUntouched: true, onWrite: () => onWrite() });
   const commits: Committed[] = [];
   const ours = new Set<string>();
-  const strangers: string[] = [];
+  const unmanaged: string[] = [];
   let record: AppliedRecord = emptyRecord;
   let applies = 0;
 
@@ -148,7 +148,7 @@ export function repositoryHistory(): RepositoryHistory {
     const after = await readLive();
     const [was, is] = [uidsOf(live), uidsOf(after)];
     for (const uid of is.keys()) if (!was.has(uid)) ours.add(uid);
-    strangers.push(...[...was].flatMap(([uid, id]) => (is.has(uid) || known.has(uid) ? [] : [id])));
+    unmanaged.push(...[...was].flatMap(([uid, id]) => (is.has(uid) || known.has(uid) ? [] : [id])));
     if (result === 'killed') return;
     const complete = result.outcomes.every(({ status }) => ['done', 'already', 'held', 'blocked'].includes(status));
     const finished = new Set(
@@ -243,7 +243,7 @@ export function repositoryHistory(): RepositoryHistory {
       return { recorded: sorted(found), ours: sorted(live.resources.filter(({ uid }) => ours.has(uid))) };
     },
     applies: () => applies,
-    deletedStrangers: () => strangers,
+    deletedUnmanaged: () => unmanaged,
   };
 }
 
