@@ -77,7 +77,7 @@ const connectionSpec = {
 
 /** Creates a repository with one manifest, an empty gateway, and nothing recorded. */
 export function repositoryHistory(): RepositoryHistory {
-  let onWrite: () => void = () => undefined;
+  let onWrite = ignore;
   const gateway = memoryGateway({ registry, agents: ['default'], reportsUntouched: true, onWrite: () => onWrite() });
   const commits: Committed[] = [];
   const ours = new Set<string>();
@@ -193,7 +193,7 @@ export function repositoryHistory(): RepositoryHistory {
       if (error instanceof Killed) return 'killed';
       throw error;
     } finally {
-      onWrite = () => undefined;
+      onWrite = ignore;
       gateway.setFault(undefined);
     }
   }
@@ -230,7 +230,9 @@ export function repositoryHistory(): RepositoryHistory {
           return commit(head().entries);
         case 'apply':
           return playApply(event.prune, event.fault);
-        default:
+        case 'created outside':
+        case 'changed outside':
+        case 'deleted outside':
           return playOutside(event.type, event.name);
       }
     },
@@ -239,12 +241,18 @@ export function repositoryHistory(): RepositoryHistory {
       const own = ownObjects(recall(), live);
       const declared = new Set(baseOf()?.desired.resources.map(({ key }) => key));
       const found = live.resources.filter(({ id }) => declared.has(id) || own.has(id));
-      const sorted = (resources: LiveState['resources']): readonly string[] => resources.map(({ id, uid }) => `${id} ${uid}`).toSorted();
       return { recorded: sorted(found), ours: sorted(live.resources.filter(({ uid }) => ours.has(uid))) };
     },
     applies: () => applies,
     deletedUnmanaged: () => unmanaged,
   };
+}
+
+function ignore(): void {}
+
+/** Names objects with the gateway's ids. */
+function sorted(resources: LiveState['resources']): readonly string[] {
+  return resources.map(({ id, uid }) => `${id} ${uid}`).toSorted();
 }
 
 class Killed extends Error {}
