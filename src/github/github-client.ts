@@ -120,11 +120,16 @@ export type GitHubOptions = RepositoryName & {
   readonly graphqlUrl: string;
   readonly version: string;
   readonly sleep: (milliseconds: number) => Promise<void>;
+  /** The time that all clients of the job have waited; by default, the client shares it with no other. */
+  readonly waits?: WaitingTime;
   /** The longest that one answer may take, in milliseconds. */
   readonly timeoutMs?: number;
   /** Sends one request without following redirects; by default Node's own `fetch`. */
   readonly send?: SendRequest;
 };
+
+/** The milliseconds that a job has waited for GitHub, counted by the clients that share it. */
+export type WaitingTime = { waited: number };
 
 export type SendRequest = (url: URL, init: RequestInit) => Promise<Response>;
 
@@ -132,7 +137,18 @@ const attempts = 3;
 
 /** Creates a client for one repository; it waits out short rate limits and repeats requests that GitHub itself failed. */
 export function openGitHub(options: GitHubOptions): GitHub {
-  const { owner, repo, token, apiUrl, graphqlUrl, version, sleep, timeoutMs: patience = 30_000, send = fetch } = options;
+  const {
+    owner,
+    repo,
+    token,
+    apiUrl,
+    graphqlUrl,
+    version,
+    sleep,
+    waits = { waited: 0 },
+    timeoutMs: patience = 30_000,
+    send = fetch,
+  } = options;
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
@@ -147,7 +163,6 @@ export function openGitHub(options: GitHubOptions): GitHub {
     const answer = isObject(data) ? data['data'] : undefined;
     return isObject(answer) ? answer : {};
   };
-  let waited = 0;
   octokit.hook.wrap('request', async (request, asking) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -155,9 +170,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
         return isObject(answer.data) || Array.isArray(answer.data) ? answer : throwUnexpected('JSON');
       } catch (error) {
         const wait = attempt < attempts ? retryDelay(error, asking.method, attempt) : undefined;
-        if (wait === undefined || waited + wait > longestWait)
+        if (wait === undefined || waits.waited + wait > longestWait)
           throw githubError(error, `${asking.method} ${new URL(octokit.request.endpoint(asking).url).pathname}`);
-        waited += wait;
+        waits.waited += wait;
         await sleep(wait);
       }
     }

@@ -41,7 +41,7 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   };
   return {
     github: running,
-    step: (options) => run(options, runHere),
+    step: (options) => run(options, (cwd, env) => runHere(cwd, env, options.onWait)),
     bundled: (options) =>
       run(options, (cwd, env) => {
         const child = start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env });
@@ -51,9 +51,9 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
   };
 }
 
-const runHere: Start = async (cwd, env) => {
+async function runHere(cwd: string, env: Readonly<Record<string, string>>, onWait: StepOptions['onWait']): ReturnType<Start> {
   const began = performance.now();
   const { context, printed } = createTestContext({ cwd, env: { PATH: process.env['PATH'], ...env } });
-  const code = await action(context, () => Promise.resolve());
+  const code = await action(context, (milliseconds) => Promise.resolve(onWait?.(milliseconds)));
   return { code, stdout: printed().both, stderr: '', milliseconds: performance.now() - began };
-};
+}

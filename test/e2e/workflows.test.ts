@@ -20,6 +20,7 @@ type Step = {
 };
 type Job = {
   readonly name?: string;
+  readonly if?: string;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly environment?: string;
   readonly 'timeout-minutes'?: number;
@@ -70,7 +71,7 @@ describe.each(files)('%s', (path) => {
 
   test('leaves no token in the checkout', () => {
     const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
-    expect(checkouts.map((step) => step.with?.['persist-credentials'])).toEqual([false]);
+    expect([...new Set(checkouts.map((step) => step.with?.['persist-credentials']))]).toEqual([false]);
   });
 
   test('inserts no event data into a script', () => {
@@ -104,6 +105,25 @@ test('the path filters of the examples contain the files that secrets of the exa
       patterns.some((one) => one === file || (one.endsWith('/**') && file.startsWith(one.slice(0, -2))));
     expect(sources.filter((file) => !isCovered(file))).toEqual([]);
   }
+});
+
+test('checks that can be required also run in a merge queue, and their path filters name the danger', () => {
+  for (const name of ['validate.yml', 'plan.yml']) {
+    const path = join('examples/github', name);
+    const workflow = workflowAt(path);
+    expect(Object.keys(workflow.on)).toEqual(['pull_request', 'merge_group']);
+    expect(workflow.concurrency?.group).toContain('github.event.pull_request.number || github.ref');
+    expect(readFileSync(path, 'utf8')).toContain('GitHub waits forever for a required check that a path filter leaves out');
+  }
+});
+
+test('a release publishes only from main, with approval; a dry run has no permission to write', () => {
+  const { rehearse, release, ...others } = workflowAt('.github/workflows/release.yml').jobs;
+  expect(release).toMatchObject({ environment: 'release', permissions: { contents: 'write', 'id-token': 'write' } });
+  expect(release?.if).toContain("github.ref == 'refs/heads/main'");
+  for (const job of [rehearse, ...Object.values(others)]) expect(job?.permissions).toEqual({ contents: 'read' });
+  const lastLine = (job: Job | undefined): string | undefined => job?.steps.at(-1)?.run;
+  expect(lastLine(rehearse)).toBe(`${lastLine(release)?.replace('gh auth setup-git && ', '')} --dry-run`);
 });
 
 /** What a mode may need, and no more. */

@@ -19,6 +19,8 @@ export type StepOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Receives the process of a bundled step, to send it signals. */
   readonly onStart?: (running: Running) => void;
+  /** Receives each wait for GitHub of a step in this process, in milliseconds. */
+  readonly onWait?: (milliseconds: number) => void;
 };
 
 type Environment = Readonly<Record<string, string>>;

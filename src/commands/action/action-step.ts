@@ -17,18 +17,22 @@ export type ActionStep = {
   readonly notes: readonly string[];
 };
 
-/** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. */
-export function createStep(inputs: ActionInputs, run: Pick<WorkflowRun, 'temp'>, proposal: Proposal | undefined): ActionStep {
+/** The run of a step, with the commit that is checked out. */
+type StepRun = Pick<WorkflowRun, 'temp' | 'page' | 'commit'>;
+
+/** Makes a command line of the inputs; a proposal is planned with the reviewed config and without secrets. Report files link to the checkout. */
+export function createStep(inputs: ActionInputs, run: StepRun, proposal: Proposal | undefined): ActionStep {
   const { mode } = inputs;
+  const links = inputs.flags['report'] === undefined ? [] : [`--link-base=${run.page}/blob/${run.commit.slice(0, 12)}`];
   if (mode === 'validate') return { mode, argv: argvOf(inputs, mode), notes: [] };
   if (mode === 'apply' || mode === 'drift') {
     const isWritten = mode === 'apply' || inputs.flags['revert'] !== undefined;
-    return { mode, argv: argvOf(inputs, mode, isWritten ? ['--yes'] : []), notes: [] };
+    return { mode, argv: argvOf(inputs, mode, [...(isWritten ? ['--yes'] : []), ...links]), notes: [] };
   }
   const proposed = proposal === undefined ? {} : { own: proposal.own, 'config-ref': proposal.configRef, secrets: 'unresolved' };
   const defaults = Object.entries({ out: join(run.temp, `ostiary-plan-${randomUUID()}.json`), ...proposed });
   const more = defaults.flatMap(([name, value]) => (inputs.flags[name] === undefined ? [`--${name}=${value}`] : []));
-  return { mode, argv: argvOf(inputs, mode, more), notes: [] };
+  return { mode, argv: argvOf(inputs, mode, [...more, ...links]), notes: [] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { openJobLog, type JobLog, maskCommands } from '../../github/job-log.ts';
 import { overrideCommands, withDecisions, type Decisions } from './decisions.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
 import { createStep, fallbackToValidate } from './action-step.ts';
-import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult } from './task.ts';
+import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult, type Waits } from './task.ts';
 import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { runGuarded } from '../context/guard.ts';
 import { run as runCommand } from '../program.ts';
@@ -14,21 +14,21 @@ import type { CommandEvent, CliContext } from '../context/cli-context.ts';
  * Runs one step of a workflow: converts the inputs to a command line for each target, runs them and reports the results on
  * GitHub. Never throws.
  */
-export async function action(context: CliContext, sleep: TaskResult['sleep']): Promise<number> {
+export async function action(context: CliContext, sleep: Waits['sleep']): Promise<number> {
   const log = openJobLog(context.stdout.write, randomUUID());
   const inner = actionContext(context, log);
-  const results = await runTasks({ log, context, inner, sleep });
+  const results = await runTasks({ log, context, inner, waits: { sleep, waited: 0 } });
   const reported = await runGuarded(async () => reportToGitHub(results), { context: inner, color: false });
   log.close();
   const ended = worstExitCode(results.map(stepExitCode));
   return ended === 0 ? reported : ended;
 }
 
-type Job = Pick<TaskResult, 'log' | 'context' | 'sleep'> & { readonly inner: CliContext };
+type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & { readonly inner: CliContext };
 
 /** Runs the tasks of all targets one after another; a failed target does not stop the others. */
 async function runTasks(job: Job): Promise<readonly TaskResult[]> {
-  const { log, context, sleep, inner } = job;
+  const { log, context, waits, inner } = job;
   const recorder = recordFindings(job);
   let prepared: PreparedTasks | undefined;
   let task: ActionTask | undefined;
@@ -41,7 +41,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
     },
     { context: recorder.context, color: false },
   );
-  if (prepared === undefined) return [{ task, findings: recorder.findings(), exitCode, log, context, sleep }];
+  if (prepared === undefined) return [{ task, findings: recorder.findings(), exitCode, log, context, waits }];
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
     if (results.length > 0) inner.stdout.write('\n\n');
@@ -73,7 +73,7 @@ function recordFindings({ log, inner }: Pick<Job, 'log' | 'inner'>): FindingsRec
 
 /** Runs the command line of one target. */
 async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
-  const { log, context, sleep } = job;
+  const { log, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
   let task = given;
@@ -81,13 +81,17 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const exitCode = await runGuarded(
     async () => {
       const { run, inputs, proposal } = given;
-      decisions = await withDecisions(inputs, { run, context: taskContext, sleep });
+      decisions = await withDecisions(inputs, { run, context: taskContext, waits });
       const { inputs: decided } = decisions;
-      const step = await fallbackToValidate(decided === inputs ? given.step : createStep(decided, run, proposal), decided, {
-        run,
-        proposal,
-        context: taskContext,
-      });
+      const step = await fallbackToValidate(
+        decided === inputs ? given.step : createStep(decided, { ...run, commit: given.checkout.commit }, proposal),
+        decided,
+        {
+          run,
+          proposal,
+          context: taskContext,
+        },
+      );
       task = { ...given, step };
       return runCommand(step.argv, taskContext);
     },
@@ -95,7 +99,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   );
   const found = findings();
   const diagnostics = [...found.diagnostics, ...overrideCommands(found, decisions)];
-  return { task, findings: { ...found, diagnostics }, exitCode, log, context, sleep };
+  return { task, findings: { ...found, diagnostics }, exitCode, log, context, waits };
 }
 
 /** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */

@@ -10,7 +10,7 @@ import { linesOf, type ActionInputs } from './inputs.ts';
 import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
 import type { Findings, TaskResult } from './task.ts';
 
-type DecisionContext = { readonly run: WorkflowRun; readonly context: CliContext; readonly sleep: TaskResult['sleep'] };
+type DecisionContext = { readonly run: WorkflowRun; readonly context: CliContext; readonly waits: TaskResult['waits'] };
 
 /** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
 export const digestFromComment = 'comment';
@@ -28,8 +28,8 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
     asking.context.onEvent?.({ diagnostics: [missingToken] });
     return { inputs };
   }
-  const { run, context, sleep } = asking;
-  const github = openRunGitHub({ inputs, run }, { sleep, context });
+  const { run, context, waits } = asking;
+  const github = openRunGitHub({ inputs, run }, { waits, context });
   const pulls = await pullRequestsOf(github, inputs, run);
   const overrides = inputs.overrides ? await readOverrides(github, pulls, context) : none;
   const given = linesOf(inputs.flags['allow'] ?? '');

@@ -46,11 +46,11 @@ export async function keepAdoptionRequest(result: ReportedTask, issue: number | 
 
 /** Sends requests to GitHub if there is a token; converts errors of GitHub to warnings. */
 async function keepNumber(
-  { task: { inputs, run }, sleep, context }: ReportedTask,
+  { task: { inputs, run }, waits, context }: ReportedTask,
   send: (github: GitHub) => Promise<number | undefined>,
 ): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
-  const github = openRunGitHub({ inputs, run }, { sleep, context });
+  const github = openRunGitHub({ inputs, run }, { waits, context });
   let number: number | undefined;
   const diagnostics = await withGitHubErrors(async () => {
     number = await send(github);

@@ -7,11 +7,11 @@ import type { ActionTask, TaskResult } from './task.ts';
 /** Opens GitHub for the repository of the run, through the proxies of the environment. */
 export function openRunGitHub(
   { inputs, run }: Pick<ActionTask, 'inputs' | 'run'>,
-  { sleep, context }: Pick<TaskResult, 'sleep' | 'context'>,
+  { waits, context }: Pick<TaskResult, 'waits' | 'context'>,
 ): GitHub {
   const network = readNetwork(context.env);
   const send = network === undefined ? {} : { send: sendThrough(network) };
-  return openGitHub({ ...run, token: inputs.token, version, sleep, ...send });
+  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, ...send });
 }
 
 const timeouts = { connectMs: 10_000, idleMs: 30_000, wholeMs: 60_000 };

@@ -39,7 +39,13 @@ export async function prepareTasks(
   onTask({ ...first, checkout, inputs: withoutComment(inputs) });
   const proposal = await findProposal(inputs, run, inGit);
   onTask({ ...first, checkout, ...(inputs.several ? { inputs: withoutComment(inputs) } : {}) });
-  const tasks = splitByTarget(inputs, inGit).map((own) => ({ inputs: own, run, checkout, proposal, step: createStep(own, run, proposal) }));
+  const tasks = splitByTarget(inputs, inGit).map((own) => ({
+    inputs: own,
+    run,
+    checkout,
+    proposal,
+    step: createStep(own, { ...run, commit: checkout.commit }, proposal),
+  }));
   // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
   return { tasks, env, cwd };

@@ -1,4 +1,5 @@
 import type { JobLog } from '../../github/job-log.ts';
+import type { WaitingTime } from '../../github/github-client.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext, CommandEvent } from '../context/cli-context.ts';
 import type { Checkout } from './checkout.ts';
@@ -50,8 +51,11 @@ export type TaskResult = {
   readonly exitCode: number;
   readonly log: JobLog;
   readonly context: CliContext;
-  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly waits: Waits;
 };
+
+/** How the job waits for GitHub, and how long it has. */
+export type Waits = WaitingTime & { readonly sleep: (milliseconds: number) => Promise<void> };
 
 /** Returns the name of the task's target, if the inputs name one. */
 export function targetNameOf(task: ActionTask | undefined): string | undefined {
