@@ -126,6 +126,31 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
   expect(await single.page.locator('h2').allInnerTexts()).toEqual(['Protection', 'Connections and their protection', 'Changes']);
 });
 
+/** Lists the cells whose text is wider than the cell. */
+const cutCells = `[...document.querySelectorAll('table.picture td, table.picture th')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)`;
+
+test('a page of 201 changes has no cell that overflows, and prints on few pages without unfolding its details', async () => {
+  const change =
+    (limit: number) =>
+    (index: number): JsonObject => ({ ...reviewedBy('dba', 'sre')(index), access_max_duration: limit });
+  const { page } = await open(await pageOf(some(201, change(5400)), some(201, change(1800))));
+  expect(await page.evaluate(cutCells)).toEqual([]);
+  await page.setViewportSize({ width: 703, height: 1000 });
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.evaluate(cutCells)).toEqual([]);
+  expect(await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([703, 703]);
+  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+  const pages = Number(
+    /\/Type\s*\/Pages[^>]*\/Count (\d+)|\/Count (\d+)/
+      .exec(pdf)
+      ?.slice(1)
+      .find((one) => one !== undefined),
+  );
+  expect(pages).toBeGreaterThan(2);
+  expect(pages).toBeLessThan(20);
+});
+
 const canaries = [
   '<img src=x onerror="window.canary=1">',
   '</style><script>window.canary=1</script>',

@@ -37,7 +37,8 @@ table { border-collapse: collapse; } caption { text-align: left; color: var(--qu
 th, td { text-align: left; vertical-align: top; padding: .15rem .5rem; border: 1px solid var(--line); }
 thead th { background: var(--shade); } td.tags { min-width: 20rem; }
 /* Measuring every cell of a long table takes longer than all else. */
-.many table.picture { table-layout: fixed; width: 100%; min-width: 70rem; } .many table.picture th:first-child { width: 14rem; }
+.many table.picture { table-layout: fixed; width: 100%; min-width: 70rem; } .many table.picture th:first-child { width: 12rem; }
+.many table.picture td { white-space: normal; } .many table.picture thead th { padding: .15rem .3rem; font-size: .85rem; overflow-wrap: anywhere; }
 table.picture td { position: relative; text-align: center; white-space: nowrap; font-size: .85rem; padding: .05rem .4rem; }
 table.picture td.none { color: var(--quiet); }
 table.picture td.weakens, table.picture td.strengthens, table.picture td.both, table.picture td.unknown, table.picture td.neutral {
@@ -52,7 +53,8 @@ summary .mono { font-weight: 600; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
   .scroll { overflow: visible; } table { width: 100%; } tr, li { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  table.picture, .many table.picture { min-width: 0; font-size: .7rem; } table.picture td, table.picture tbody th { white-space: normal; overflow-wrap: anywhere; }
+  table.picture, .many table.picture { min-width: 0; table-layout: auto; } table.picture td, table.picture th, .many table.picture thead th { white-space: normal; overflow-wrap: normal; font-size: .6rem; padding: .05rem .15rem; }
+  table.picture tbody th { overflow-wrap: anywhere; min-width: 6rem; }
   td.tags { min-width: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 @media print { @page { margin: 12mm; } }
@@ -83,7 +85,8 @@ export const htmlScript: string = `
   way.addEventListener('change', apply);
   const folded = () => [...document.querySelectorAll('details:not([open])')];
   let opened = [];
-  addEventListener('beforeprint', () => { opened = folded(); for (const one of opened) one.open = true; });
+  // On paper, a short page shows everything; of a long one, what is unfolded.
+  addEventListener('beforeprint', () => { opened = folded().length > 60 ? [] : folded(); for (const one of opened) one.open = true; });
   addEventListener('afterprint', () => { for (const one of opened) one.open = false; opened = []; });
   document.getElementById('fold').addEventListener('click', () => {
     const closed = folded();

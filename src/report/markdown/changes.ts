@@ -191,7 +191,7 @@ function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup
           all.map((one) => `  on ${clip(one.change.id, 300)}`),
           mostIds,
         );
-  const object = all.length === 1 ? clip(change.id, 300) : `${all.length} objects`;
+  const object = `${clip(change.id, 300)}${all.length === 1 ? '' : ` and ${all.length - 1} more`}`;
   const risks = isStated ? risksText(change.risks) : '';
   const rank = ranks[name].detail + importance[change.action];
   return [detailsBlock(`${actionSymbols[change.action]} ${object}`, { lines: [...shortList(lines, 100), ...ids], risks }, rank)];
