@@ -49,13 +49,21 @@ function taggedCommit() {
   return read('git', 'rev-parse', `${tag}^{commit}`);
 }
 
+/** Returns the numbers of a tag such as v1.2.3. */
+function numbers(text) {
+  return text.slice(1).split('.').map(Number);
+}
+
+/** Compares two tags by their numbers. */
+function order(left, right) {
+  return numbers(left).reduce((found, part, index) => found || part - numbers(right)[index], 0);
+}
+
 /** Returns whether none of the releases that match is newer. */
 function isNewest(pattern) {
-  const numbers = (text) => text.slice(1).split('.').map(Number);
   const others = read('git', 'tag', '--list', pattern)
     .split('\n')
     .filter((one) => /^v\d+\.\d+\.\d+$/.test(one));
-  const order = (left, right) => numbers(left).reduce((found, part, index) => found || part - numbers(right)[index], 0);
   return !isPrerelease && others.every((one) => order(one, tag) <= 0);
 }
 
@@ -76,7 +84,7 @@ function pack(draft) {
 
 /** Packs the example workflows with the repository and the commit of this release in place of the zeros. */
 function packWorkflows(draft, commit) {
-  cpSync('examples', join(draft, 'examples'), { recursive: true, filter: (path) => !/\.js$/.test(path) });
+  cpSync('examples', join(draft, 'examples'), { recursive: true, filter: (path) => !path.endsWith('.js') });
   for (const path of readdirSync(join(draft, 'examples'), { recursive: true, encoding: 'utf8' }).filter((one) => one.endsWith('.yml'))) {
     const file = join(draft, 'examples', path);
     const text = readFileSync(file, 'utf8').replaceAll(/^ *# acme\/ostiary and the zeros .*\n/gm, '');

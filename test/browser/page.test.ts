@@ -130,11 +130,12 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
 const cutCells = `[...document.querySelectorAll('table.picture td, table.picture th')]
   .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)`;
 
+const limitedTo =
+  (limit: number) =>
+  (index: number): JsonObject => ({ ...reviewedBy('dba', 'sre')(index), access_max_duration: limit });
+
 test('a page of 201 changes has no cell that overflows, and prints on few pages without unfolding its details', async () => {
-  const change =
-    (limit: number) =>
-    (index: number): JsonObject => ({ ...reviewedBy('dba', 'sre')(index), access_max_duration: limit });
-  const { page } = await open(await pageOf(some(201, change(5400)), some(201, change(1800))));
+  const { page } = await open(await pageOf(some(201, limitedTo(5400)), some(201, limitedTo(1800))));
   expect(await page.evaluate(cutCells)).toEqual([]);
   await page.setViewportSize({ width: 703, height: 1000 });
   await page.emulateMedia({ media: 'print' });

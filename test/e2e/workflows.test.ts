@@ -117,12 +117,15 @@ test('checks that can be required also run in a merge queue, and their path filt
   }
 });
 
+function lastLine(job: Job | undefined): string | undefined {
+  return job?.steps.at(-1)?.run;
+}
+
 test('a release publishes only from main, with approval; a dry run has no permission to write', () => {
   const { rehearse, release, ...others } = workflowAt('.github/workflows/release.yml').jobs;
   expect(release).toMatchObject({ environment: 'release', permissions: { contents: 'write', 'id-token': 'write' } });
   expect(release?.if).toContain("github.ref == 'refs/heads/main'");
   for (const job of [rehearse, ...Object.values(others)]) expect(job?.permissions).toEqual({ contents: 'read' });
-  const lastLine = (job: Job | undefined): string | undefined => job?.steps.at(-1)?.run;
   expect(lastLine(rehearse)).toBe(`${lastLine(release)?.replace('gh auth setup-git && ', '')} --dry-run`);
 });
 
