@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
+import { replacedPhrases, replacedWords } from './support/vocabulary.ts';
 import { actionPage, commandPage, jsonPage, riskPage } from './support/reference-pages.ts';
 import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
 import { createTestContext } from './support/cli-context.ts';
@@ -244,4 +245,20 @@ test('the documentation has at most 20,000 words', () => {
   const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
   const words = read.reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== '').length, 0);
   expect(words).toBeLessThanOrEqual(20_000);
+});
+
+/** Pages made of texts that are elsewhere: of schemas, messages and risks. */
+const quoted = /^docs\/(?:decisions|reference\/(?:cli|diagnostics|fields|json|risks))\.md$/;
+
+test('everything that people read about Ostiary uses the vocabulary', () => {
+  const found = pages
+    .filter(({ path }) => !quoted.test(path))
+    .flatMap(({ path, text }) => {
+      const prose = text.replaceAll(/^```[\s\S]*?^```$|<!--[\s\S]*?-->|`[^`\n]+`|\]\([^)]*\)/gm, '');
+      return prose
+        .split('\n')
+        .filter((line) => replacedWords.test(line) || replacedPhrases.test(line))
+        .map((line) => `${path}: ${line}`);
+    });
+  expect(found).toEqual([]);
 });

@@ -59,7 +59,7 @@ export type NewIssue = {
 /** The calls about issues. */
 export interface IssueCalls {
   /** Lists issues with the label, closed ones too, newest first. */
-  readonly labelledIssues: (label: string) => Promise<readonly Issue[]>;
+  readonly labeledIssues: (label: string) => Promise<readonly Issue[]>;
   /** Lists the open issues by an account, whatever their labels. */
   readonly openIssuesOf: (login: string) => Promise<readonly Issue[]>;
   /** Creates the label if it does not exist. */
@@ -72,7 +72,7 @@ export interface IssueCalls {
 /** Creates the requests on issues and comments of a repository. They throw an AppError when GitHub refuses. */
 export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
   return {
-    async labelledIssues(label) {
+    async labeledIssues(label) {
       const found = await octokit.paginate(octokit.issues.listForRepo, { ...place, labels: label, state: 'all', per_page: 100 });
       return found.flatMap(issueOf);
     },

@@ -133,8 +133,8 @@ export async function closeIssue(github: GitHub, sought: IssueQuery, word: strin
 
 /** Finds our issue, an open one first: by its label, or by its author if the label was removed. */
 async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Issue | undefined> {
-  const labelled = await onlyOurs(github, key, await github.labelledIssues(label.name));
-  const ours = labelled.length > 0 ? labelled : await onlyOurs(github, key, await github.openIssuesOf(await github.whoAmI()));
+  const labeled = await onlyOurs(github, key, await github.labeledIssues(label.name));
+  const ours = labeled.length > 0 ? labeled : await onlyOurs(github, key, await github.openIssuesOf(await github.whoAmI()));
   return ours.find(({ open }) => open) ?? ours[0];
 }
 
