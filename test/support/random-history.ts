@@ -110,7 +110,7 @@ export function repositoryHistory(): RepositoryHistory {
   };
   const readLive = async (): Promise<LiveState> => {
     const { value } = await gateway.readAll([...registry.keys()]);
-    if (value === undefined) throw new Error('the list is not whole');
+    if (value === undefined) throw new Error('incomplete listing');
     return value;
   };
   commit(new Map([['keep', { kind: 'Connection', variant: 0 }]]));
