@@ -232,7 +232,7 @@ test('serve that cannot start ends with one line', async () => {
     [
       `--port 0 --database ${folder}`,
       {},
-      /^error serve\/no-key {2}this gateway has no keys\n {2}hint: make the first one with: ostiary serve --init/m,
+      /^error serve\/no-key {2}this gateway has no keys\n {2}hint: create the first key with: ostiary serve --init/m,
     ],
     ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
     ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],

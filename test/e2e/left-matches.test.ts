@@ -126,7 +126,7 @@ describe('a connection that leaves the match of a policy', () => {
       'policy "reviewed" no longer applies: tags.env was "prod", is "dev"; the connection violates it: production has reviewers';
     expect(text).toContain(sentence);
     expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
-    expect(text).toContain('keep the match (access/policy.yaml:8:14), or do as the policy asks');
+    expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');
     expect(text).toContain('--allow policy/left-match=reason');
     expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 left by a connection.');
     expect(markdown).toContain('policy/left-match');
@@ -176,7 +176,7 @@ describe('a violation that only the live state has', () => {
       'held drift',
       { access_max_duration: 600 },
       6,
-      'add --revert Connection/live-held to undo it',
+      'pass --revert Connection/live-held to revert it',
       'ostiary drift --revert undoes the drift',
     ],
     ['other drift', { access_max_duration: 7200 }, 0, '', 'ostiary drift --revert, or the next apply, undoes the drift'],

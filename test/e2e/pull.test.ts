@@ -195,7 +195,7 @@ test('reports impossible options before it reads the gateway', async () => {
     [`pull file/below --url ${unreachable}`, 'a part of its path is not a folder'],
     [`pull broken --url ${unreachable}`, 'manifest/unknown-field'],
     ['pull begun/elsewhere', 'does not read manifests from this folder'],
-    [`pull new --url ${unreachable} --target a/b`, 'cannot be called "a/b"'],
+    [`pull new --url ${unreachable} --target a/b`, 'invalid target name "a/b"'],
     [`pull new --url ${unreachable} --secrets all`, 'invalid value "all" for --secrets'],
     ['pull new --url http://user:pass@127.0.0.1', 'is no http(s) address'],
   ] as const) {

@@ -120,14 +120,14 @@ describe('a saved plan', () => {
       [text.replace('"sre"', '"evil"'), 3, 'it changed after it was saved'],
       [text.replace('"/reviewers/sre"', '"/reviewers/evil"'), 3, 'it changed after it was saved'],
       [JSON.stringify(report), 3, 'it is a report of a plan'],
-      [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it is not as plans are written'],
+      [text.replace('"action": "update"', '"action": "destroy"'), 3, 'it does not match the schema of plans'],
       [text.replace('"action": "update"', '"action": "delete", "\\u0061ction": "update"'), 3, 'duplicate key "action"'],
       ['['.repeat(100_000), 3, 'it nests more than'],
       [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
       [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],
       [resealed({ live: [] }), 3, 'it lacks the earlier state of Connection/whole'],
       [resealed({ sources: [] }), 3, 'its digest does not match its content'],
-      [text.replace('"version": 1', '"version": 1, "__proto__": {}'), 3, 'it is not as plans are written'],
+      [text.replace('"version": 1', '"version": 1, "__proto__": {}'), 3, 'it does not match the schema of plans'],
     ];
     const before = gateway.server().log.length;
     for (const [content, code, says] of cases) {
