@@ -26,22 +26,22 @@ export function makeFolder(path: string, mode = 0o777): void {
   if (!existsSync(path)) mkdirSync(path, { mode });
 }
 
-/** The name of the file in messages, and its mode if it differs from the default. */
+/** The name of the file in messages, and its mode if it exists with another one. */
 type Sort = { readonly what: string; readonly mode?: number };
 
-/** Writes a saved plan like a report, readable by its owner only. */
+/** Writes a saved plan like a report; a file that other users could read becomes readable by its owner only. */
 export function writePlan(path: string, text: string): void {
   writeReport(path, text, { what: 'saved plan', mode: 0o600 });
 }
 
 /**
- * Writes a report atomically: afterwards the file has the complete text, or is unchanged. Its folder must exist. Throws
- * AppError when it cannot be written.
+ * Writes a report atomically: afterwards the file has the complete text, or is unchanged. A new file is readable by its owner only.
+ * Its folder must exist. Throws AppError when it cannot be written.
  */
 export function writeReport(path: string, text: string, { what, mode }: Sort = { what: 'report' }): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) replace(path, text, mode ?? 0o666);
+    if (stats === undefined) replace(path, text, 0o600);
     else if (stats.isFile()) replace(realPathInside(path), text, mode ?? stats.mode);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
     else writeFileSync(path, text);
@@ -54,11 +54,27 @@ export function writeReport(path: string, text: string, { what, mode }: Sort = {
   }
 }
 
+/**
+ * Throws AppError for a path in a folder that a link in `cwd` leads out of: a repository can contain the link. A path that does
+ * not begin in `cwd` is the caller's own choice.
+ */
+export function requireFolderInside(path: string, cwd: string): void {
+  const folder = dirname(path);
+  if (!isWithin(folder, cwd) || !existsSync(folder) || isWithin(realpathSync.native(folder), realpathSync.native(cwd))) return;
+  throw new AppError('report/link', 3, `the folder of ${JSON.stringify(path)} is behind a link that leads out of the working folder`, {
+    hint: 'remove the link, or name the folder that it leads to',
+  });
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(join(folder, sep));
+}
+
 /** Returns the file that a path names. Throws AppError for a link that leads out of its folder; the links of the system in /dev may. */
 function realPathInside(path: string): string {
   const real = realpathSync.native(path);
   const folder = realpathSync.native(dirname(path));
-  if (!lstatSync(path).isSymbolicLink() || real.startsWith(join(folder, sep)) || /^\/(dev|proc)\//.test(path)) return real;
+  if (!lstatSync(path).isSymbolicLink() || isWithin(real, folder) || /^\/(dev|proc)\//.test(path)) return real;
   throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a symbolic link out of its folder`, {
     hint: 'remove the link, or pass the path of its target',
   });

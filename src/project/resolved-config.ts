@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
+import { requireFolderInside } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, type Config, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
@@ -148,6 +149,13 @@ export function isPartialSelection(selection: Pick<ProjectSelection, 'only' | 't
 /** Returns the absolute form of a path of the command line. */
 export function absolutePath(path: string, context: ProjectContext): string {
   return isAbsolute(path) ? path : join(context.cwd, path);
+}
+
+/** Returns the absolute form of the path of a file to write. Throws AppError if a link leads its folder out of the working folder. */
+export function outputPath(path: string, context: ProjectContext): string {
+  const file = absolutePath(path, context);
+  requireFolderInside(file, context.cwd);
+  return file;
 }
 
 /** The schemas that the first lines of manifests name: the path below the project's folder, and the text. */

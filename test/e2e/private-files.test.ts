@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ostiaryInProcess } from '../support/run-in-process.ts';
@@ -47,4 +47,27 @@ test('errors quote a linked file that everybody sees, and a valid private file i
   symlinkSync('../common/a.yaml', join(cwd, 'access/a.yaml'));
   const { code, stdout, stderr } = await ostiaryInProcess(['validate'], { cwd });
   expect([code, `${stdout}${stderr}`]).toEqual([3, expect.stringContaining('2 | kind: Conection')]);
+});
+
+test('no report, journal or saved plan is written through a linked folder of the repository', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': connection('a'), 'out/readme': '' });
+  mkdirSync(join(cwd, '../elsewhere'), { recursive: true });
+  symlinkSync('../elsewhere', join(cwd, 'linked'));
+  symlinkSync('out', join(cwd, 'inside'));
+  const env = { OSTIARY_TOKEN: 'x' };
+  const runs = [
+    ['plan', '--report', 'json=linked/new'],
+    ['plan', '--out', 'linked/new'],
+    ['apply', '--yes', '--report', 'json=linked/new'],
+    ['apply', '--yes', '--journal', 'linked/new'],
+    ['drift', '--report', 'json=linked/new'],
+  ];
+  for (const args of runs) {
+    const { code, stderr } = await ostiaryInProcess(args, { cwd, env });
+    expect({ args, code, stderr }).toEqual({ args, code: 3, stderr: expect.stringContaining('linked/new') });
+    expect(stderr).toContain('behind a link that leads out of the working folder');
+  }
+  expect(existsSync(join(cwd, '../elsewhere/new'))).toBe(false);
+  const chosen = ['--report', `json=${join(cwd, '../elsewhere/chosen')}`, '--out', 'inside/new'];
+  expect(await ostiaryInProcess(['plan', ...chosen], { cwd, env })).toMatchObject({ code: 4 });
 });

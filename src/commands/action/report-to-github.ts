@@ -9,7 +9,7 @@ import { targetNameOf, type ActionTask, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { reportOutputsOf, outputsOf, targetResultOf, type TargetResult } from './outputs.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
-import { absolutePath } from '../../project/resolved-config.ts';
+import { outputPath } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';
 
 /** The longest summary in UTF-16 units: GitHub accepts 1 MiB, and a unit takes at most three bytes. */

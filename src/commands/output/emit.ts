@@ -7,7 +7,7 @@ import { UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import { absolutePath, configInForce, type ResolvedConfig } from '../../project/resolved-config.ts';
+import { absolutePath, configInForce, outputPath, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { linksBelow, type ReportDocument } from '../../report/document.ts';
 import { renderJsonDocument, renderReport, type FormatName, type RenderOptions } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
@@ -45,7 +45,7 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
   for (const { format, path } of flags.report ?? []) {
     const text = await renderReport(document, format, options);
     try {
-      writeReport(absolutePath(path, context), text);
+      writeReport(outputPath(path, context), text);
     } catch (error) {
       errors.push(error);
     }
@@ -107,6 +107,7 @@ async function matrixFor({ plan, live, desired, base }: PlanWithStates, { flags 
 
 /** Throws a UsageError if a file cannot be written, before the command does anything. */
 export function requireWritable(files: readonly { readonly path: string; readonly what?: string }[], context: CliContext): void {
+  for (const { path } of files) outputPath(path, context);
   const unwritable = files.find(({ path }) => !isWritable(path, context));
   if (unwritable !== undefined)
     throw new UsageError(

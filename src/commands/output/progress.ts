@@ -7,7 +7,7 @@ import type { OutputFlags } from '../flags.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { openJournal } from '../../disk/journal.ts';
 import { AppError } from '../../model/errors.ts';
-import { absolutePath } from '../../project/resolved-config.ts';
+import { outputPath } from '../../project/resolved-config.ts';
 
 /** Shows the progress of an apply. */
 export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
@@ -110,7 +110,7 @@ export type ApplyJournal = {
 
 /** Opens the journal of `--journal`. An error of a later write is reported once, and the apply continues without a journal. */
 export function openApplyJournal(path: string | undefined, context: CliContext): ApplyJournal {
-  const journal = path === undefined ? undefined : openJournal(absolutePath(path, context));
+  const journal = path === undefined ? undefined : openJournal(outputPath(path, context));
   let broken = false;
   const attempt = (action: () => void): void => {
     if (broken) return;

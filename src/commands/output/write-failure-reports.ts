@@ -7,7 +7,7 @@ import { fleetDocument, type DocumentList, type TargetFailure } from '../../repo
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ReportFlag, ReportFlags } from '../flags.ts';
-import { absolutePath } from '../../project/resolved-config.ts';
+import { outputPath } from '../../project/resolved-config.ts';
 import { isWritable, pathInRepository, renderOptions } from './emit.ts';
 import { version } from '../context/version.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
@@ -29,7 +29,7 @@ export async function writeFailureReports(failed: FailedTarget, context: CliCont
   const document = failedDocument(failed, context);
   for (const { format, path } of failed.flags.report ?? []) {
     if (!isWritable(path, context)) continue;
-    writeReport(absolutePath(path, context), await renderReport(document, format, renderOptions(failed.flags, context)));
+    writeReport(outputPath(path, context), await renderReport(document, format, renderOptions(failed.flags, context)));
   }
 }
 

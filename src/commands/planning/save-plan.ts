@@ -11,7 +11,7 @@ import { toJsonText } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { PlanFlags } from '../flags.ts';
 import type { PlanResult } from './create-plan.ts';
-import { type ResolvedConfig, absolutePath, isPartialSelection } from '../../project/resolved-config.ts';
+import { type ResolvedConfig, isPartialSelection, outputPath } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
@@ -35,8 +35,9 @@ export async function savePlan(
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);
-  writePlan(absolutePath(path, context), text);
-  context.onEvent?.({ saved: absolutePath(path, context) });
+  const file = outputPath(path, context);
+  writePlan(file, text);
+  context.onEvent?.({ saved: file });
 }
 
 /** Returns the root commits of the repository that contains the manifests. */

@@ -172,6 +172,7 @@ describe('writeReport', () => {
     expect(readdirSync(root)).toStrictEqual(['fresh.json', 'report.md']);
     expect(readFileSync(join(root, 'report.md'), 'utf8')).toBe('short');
     expect(statSync(join(root, 'report.md')).mode & 0o777).toBe(0o640);
+    expect(statSync(join(root, 'fresh.json')).mode & 0o777).toBe(0o600);
   });
 
   it('writes through links and to devices', () => {

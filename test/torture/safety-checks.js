@@ -1,0 +1,285 @@
+// Removes safety checks from a copy of the sources, one at a time; a test has to fail for each.
+// npm run torture:checks [-- PART…]; a part of the name of a check chooses it.
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const managed = '  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);\n';
+
+const bearer = "    const token = keyFromHeaders(c.req.header('Authorization'), undefined);\n";
+const body =
+  '    const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });\n    requireNoProblems(validate(body));\n';
+/** Each check: what it guards, its file below src, its text, what replaces it, the tests of which one fails without it, and a text that goes first. */
+const checks = [
+  ['managed objects are not deleted', 'apply/execute-step.ts', `${managed}  const obstacles`, '  const obstacles', ['unit/apply']],
+  ['managed objects are not written', 'apply/execute-step.ts', `${managed}  const seen`, '  const seen', ['unit/apply']],
+  ['an object is read again and compared before it is deleted', 'apply/execute-step.ts', 'obstacles.length > 0', 'false', ['unit/apply']],
+  [
+    'an object is read again and compared before it is updated',
+    'apply/execute-step.ts',
+    'if (changed.length > 0)',
+    'if (false)',
+    ['unit/apply'],
+  ],
+  [
+    'managed objects are not planned',
+    'reconcile/diff/diff-states.ts',
+    'if (draft.managedBy !== undefined) {',
+    'if (false) {',
+    ['golden.test.ts'],
+  ],
+  [
+    'managed objects are not pruned',
+    'reconcile/diff/removed-objects.ts',
+    'if (live.managedBy !== undefined) return',
+    'if (false) return',
+    ['golden.test.ts'],
+  ],
+  ['metadata.protect keeps an object', 'reconcile/diff/removed-objects.ts', 'return base.protect ?', 'return false ?', ['golden.test.ts']],
+  [
+    'a write names the version that was read',
+    'gateway/write/write.ts',
+    'const ifMatch = fresh?.version === undefined ? {} :',
+    'const ifMatch = true ? {} :',
+    ['unit/gateway/write', 'contract/gateway.test.ts'],
+  ],
+  [
+    'a new name does not make a second object',
+    'reconcile/guard/limits.ts',
+    'if (predecessor === undefined) return undefined;',
+    'if (predecessor !== null) return undefined;',
+    ['golden.test.ts'],
+  ],
+  [
+    '--max-risk refuses riskier plans',
+    'protection/risk/risk-codes.ts',
+    'if (!isRiskierThan(one.risk.class, most)) continue;',
+    'continue;',
+    ['unit/protection/risk', 'e2e/max-risk.test.ts'],
+  ],
+  [
+    'limits refuse mass changes',
+    'reconcile/guard/guard.ts',
+    'refusals: [...limits.refusals, ...refusals]',
+    'refusals: [...refusals]',
+    ['golden.test.ts'],
+  ],
+  [
+    'drift that is stricter is held',
+    'protection/stricter-drift.ts',
+    "return (verdict) => verdict === 'stricter' ||",
+    'return (verdict) =>',
+    ['golden.test.ts'],
+  ],
+  [
+    'a connection is closed before its rules change',
+    'reconcile/schedule/schedule-steps.ts',
+    "const isFirst = change.action === 'delete' &&",
+    'const isFirst = false &&',
+    ['unit/reconcile/schedule', 'golden.test.ts', 'property/deletions.test.ts'],
+  ],
+  [
+    'a window between two writes is named',
+    'reconcile/schedule/schedule-writes.ts',
+    'return singleWrites.length === 0',
+    'return singleWrites.length >= 0',
+    ['unit/reconcile/schedule', 'hoop/exposure-windows.test.ts'],
+  ],
+  [
+    'a saved plan has its digest',
+    'reconcile/saved-plan/saved-plan.ts',
+    'if (plan.digest !== digestOf(',
+    'if (plan.digest === digestOf(',
+    ['unit/reconcile/saved-plan'],
+  ],
+  [
+    'another plan than the reviewed one is refused',
+    'reconcile/saved-plan/saved-plan-checks.ts',
+    'if (wanted === digest) return undefined;',
+    'if (wanted !== noDigest) return undefined;',
+    ['unit/reconcile/saved-plan'],
+  ],
+  [
+    'an older commit is not applied',
+    'commands/planning/create-plan.ts',
+    'if (older === undefined) return [];\n  const hint',
+    "if (older !== '') return [];\n  const hint",
+    ['e2e/git.test.ts', 'e2e/removals.test.ts'],
+  ],
+  [
+    'git uses the repository that Ostiary found',
+    'git/git-environment.ts',
+    '...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder })',
+    '...(gitFolder === undefined ? {} : {})',
+    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+  ],
+  [
+    'a folder that looks like a repository is none',
+    'git/git-environment.ts',
+    "  'safe.bareRepository=explicit',\n",
+    '',
+    ['git/programs.test.ts', 'unit/git', 'e2e/planted-repositories.test.ts'],
+  ],
+  [
+    'git runs no program for a protocol',
+    'git/git-environment.ts',
+    "GIT_ALLOW_PROTOCOL: protocols.join(':'),",
+    '',
+    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+  ],
+  [
+    'git runs no hook',
+    'git/git-environment.ts',
+    "  'core.hooksPath=/dev/null',\n",
+    '',
+    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+  ],
+  [
+    'the search for the config ends at the repository',
+    'disk/find-config.ts',
+    'isRepositoryTop(folder) ||',
+    '',
+    ['unit/disk/find-config.test.ts'],
+  ],
+  [
+    'the config of another user is ignored',
+    'disk/find-config.ts',
+    'if (owner === undefined) {',
+    'if (owner !== null) {',
+    ['unit/disk/find-config.test.ts'],
+  ],
+  [
+    'a message that may repeat a secret is not shown',
+    'gateway/http/failure.ts',
+    'if (mayRevealSecret(line, secrets)) return undefined;',
+    '',
+    ['unit/gateway/http'],
+  ],
+  [
+    'an error in YAML quotes nothing below secret',
+    'manifest/secrets/mask-secrets.ts',
+    'const first = keys.find(({ name }) => !shown.has(name));',
+    'const first = keys.find(() => false);',
+    ['unit/manifest/secrets'],
+  ],
+  ['the body of a heartbeat is read after its token', 'server/agents/agents.openapi.ts', bearer, body + bearer, ['server/agents'], body],
+  [
+    'files of the database are closed to others',
+    'server/store/database-folder.ts',
+    'await chmod(path, stats.mode & 0o700);',
+    '',
+    ['e2e/private-files.test.ts'],
+  ],
+  [
+    'a folder that others can write is refused',
+    'server/store/database-folder.ts',
+    'if ((mode & 0o022) !== 0) throw',
+    'if (mode < 0) throw',
+    ['server/store', 'e2e/private-files.test.ts'],
+  ],
+  [
+    'the audit log is a chain',
+    'server/audit/audit-chain.ts',
+    'if (hash !== nextHash(last.hash, text)) throw',
+    'if (hash === null) throw',
+    ['server/audit/audit-chain.test.ts'],
+  ],
+  [
+    'a folder serves one process',
+    'server/store/folder-lock.ts',
+    'if (await isAlive(holder.pid, holder.start)) throw',
+    'if (holder.pid < 0) throw',
+    ['server/store/folder-lock.test.ts'],
+  ],
+  [
+    'runbooks come from public addresses',
+    'git/check-host.ts',
+    'return addressClass(address) === undefined ||',
+    "return addressClass(address) !== '' ||",
+    ['git/address.test.ts', 'git/private-addresses.test.ts'],
+  ],
+  [
+    'a list with holes proves nothing',
+    'gateway/live/whole-list.ts',
+    'return rows.length === total ? checkRows(read, rows) :',
+    'return rows.length >= 0 ? checkRows(read, rows) :',
+    ['unit/gateway/live'],
+  ],
+  [
+    'an answer has a bound of memory',
+    'gateway/http/client.ts',
+    'if (!takeMemory(text, request.memory)) return',
+    'if (text.length < 0) return',
+    ['unit/gateway/http/client.test.ts'],
+  ],
+];
+
+const root = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** Copies everything that tests read; the packages are linked. */
+function copySources() {
+  const copy = mkdtempSync(join(tmpdir(), 'ostiary-checks-'));
+  const left = new Set(['.git', '.ostiary', 'node_modules', 'dist']);
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(path.slice(root.length + 1)) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** Runs tests of the copy, up to the first that fails; returns its file and its name, and how many ran. */
+async function runTests(copy, tests) {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const paths = tests.map((path) => `test/${path}`);
+  const flags = ['run', '--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`];
+  const options = { cwd: copy, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, NO_COLOR: '1' } };
+  await run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...flags, ...paths], options).catch(() => undefined);
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  const results = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ status, fullName }) => ({ status, fullName, file: name.slice(copy.length + 6) })),
+  );
+  const ran = results.filter(({ status }) => status === 'passed' || status === 'failed').length;
+  return { failed: results.find(({ status }) => status === 'failed'), ran };
+}
+
+/** Removes one check, runs its tests, and puts it back. */
+async function removeCheck(copy, [, file, from, to, tests, first = '']) {
+  const path = join(copy, 'src', file);
+  const text = readFileSync(path, 'utf8');
+  for (const part of [from, first]) if (!text.includes(part)) throw new Error(`${file} does not contain ${JSON.stringify(part)}`);
+  writeFileSync(
+    path,
+    text.replace(first, '').replace(from, () => to),
+  );
+  try {
+    return await runTests(copy, tests);
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+const parts = process.argv.slice(2);
+const chosen = checks.filter(([name]) => parts.length === 0 || parts.some((part) => name.includes(part)));
+const copy = copySources();
+const killers = new Set();
+let survived = 0;
+try {
+  for (const check of chosen) {
+    const [name] = check;
+    const { failed, ran } = await removeCheck(copy, check);
+    if (failed === undefined) survived += 1;
+    else killers.add(failed.file);
+    process.stdout.write(
+      `${String(name)}: ${failed === undefined ? `NOT NOTICED by ${ran} tests` : `${failed.file}: ${failed.fullName}`}\n`,
+    );
+  }
+  // A test that fails in any case proves nothing.
+  const { failed } = await runTests(copy, [...killers]);
+  if (failed !== undefined) throw new Error(`with all checks, ${failed.file} fails: ${failed.fullName}`);
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+process.stdout.write(`${chosen.length} safety checks removed one by one, ${survived} not noticed\n`);
+process.exitCode = survived === 0 && chosen.length > 0 ? 0 : 1;
