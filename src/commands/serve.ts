@@ -4,6 +4,7 @@ import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
 import { parseNetworks, type AllowedNetworks } from '../git/address-classes.ts';
+import { mayRevealSecret } from '../gateway/http/reveal-secrets.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
@@ -114,6 +115,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   const repositories = createRemoteReader({
     env,
     isWanted: isRunbookPath,
+    mayRevealSecret,
     ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
     ...(flags.localRepositories ? { allowLocal: true } : {}),
     allowedNetworks: networksOf(flags.allowPrivateRepositories),

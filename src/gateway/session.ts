@@ -63,11 +63,15 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
 
   try {
     if (options.auth !== 'auto') client.authorize(options.auth);
-    const { dialect, serverInfo, sentAs } =
-      options.dialect === 'auto' ? await detectDialect(client, options) : { dialect: dialectNamed(options.dialect) };
+    const {
+      dialect: found,
+      serverInfo,
+      sentAs,
+    } = options.dialect === 'auto' ? await detectDialect(client, options) : { dialect: dialectNamed(options.dialect) };
+    const dialect = found ?? defaultDialect();
     const auth = options.auth === 'auto' ? dialect.authHeaderFor(options.token.trim()) : options.auth;
     client.authorize(auth);
-    client.useErrorHints(dialect.errorHints);
+    client.useErrorHints(dialect.errorHints, found === undefined ? `the gateway is not recognized: ${dialectHint}` : undefined);
     // The server info shows what the caller may see only if the token was in the right header.
     const known = auth === sentAs && serverInfo?.status !== 401 ? serverInfo : undefined;
     const handshake = memoizePromise(() => shakeHands(client, dialect, known));
@@ -111,9 +115,12 @@ async function shakeHands(client: Client, dialect: Dialect, known: ServerInfo | 
   return { serverInfo, caller: response?.body };
 }
 
-type Detection = { readonly dialect: Dialect; readonly serverInfo?: ServerInfo; readonly sentAs?: 'bearer' | 'api-key' };
+type Detection = { readonly dialect: Dialect | undefined; readonly serverInfo?: ServerInfo; readonly sentAs?: 'bearer' | 'api-key' };
 
-/** Finds the dialect by the server info, otherwise by the connections; the interface's if neither shows one. */
+/** The hint for a gateway that is not recognized. */
+export const dialectHint = 'set dialect: interface or hoop in the config';
+
+/** Finds the dialect by the server info, otherwise by the connections; undefined if neither shows one. */
 async function detectDialect(client: Client, { token, auth }: Pick<SessionOptions, 'token' | 'auth'>): Promise<Detection> {
   let sentAs: 'bearer' | 'api-key' = auth === 'auto' ? 'bearer' : auth;
   let serverInfo = await requestServerInfo(client, [401]);
@@ -123,7 +130,7 @@ async function detectDialect(client: Client, { token, auth }: Pick<SessionOption
     serverInfo = await requestServerInfo(client, [401]);
   }
   const dialect = recognizeServer(serverInfo) ?? (serverInfo.status === 401 ? undefined : await recognizeConnections(client));
-  return { dialect: dialect ?? defaultDialect(), serverInfo, sentAs };
+  return { dialect, serverInfo, sentAs };
 }
 
 async function recognizeConnections(client: Client): Promise<Dialect | undefined> {

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AllowedNetworks } from './address-classes.ts';
 import { checkHost, type CheckedHost, type ResolveHost } from './check-host.ts';
-import { grantAccess, redactSecrets, type RemoteAddress, type RemoteSecrets, readAddress, usesProxy } from './remote-access.ts';
+import {
+  grantAccess,
+  redactSecrets,
+  type MayRevealSecret,
+  type RemoteAddress,
+  type RemoteSecrets,
+  readAddress,
+  usesProxy,
+} from './remote-access.ts';
 import { runGit, type GitOptions } from './run-git.ts';
 
 /** A remote repository and its credentials; an empty text means that there is none. */
@@ -47,6 +55,8 @@ export type RemoteOptions = {
   /** Resolves hosts; the resolver of the system by default. */
   readonly resolve?: ResolveHost;
   readonly limits?: Partial<RemoteLimits>;
+  /** Decides which failures are not shown. */
+  readonly mayRevealSecret: MayRevealSecret;
   /** The parent of temporary folders; that of the system by default. */
   readonly tempFolder?: string;
 };
@@ -109,7 +119,9 @@ async function readRemote(remote: Remote, { options, closing, processFolder }: R
       signal,
     });
     const result = 'failure' in fetched ? fetched : await readHead(fetched.git, { limits, isWanted: options.isWanted });
-    return 'failure' in result ? { failure: redactSecrets(result.failure, remote).replaceAll(`${folder}/`, '') } : result;
+    return 'failure' in result
+      ? { failure: redactSecrets(result.failure.replaceAll(`${folder}/`, ''), remote, options.mayRevealSecret) }
+      : result;
   } finally {
     clearInterval(watch);
     await rm(folder, { recursive: true, force: true });

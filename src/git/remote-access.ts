@@ -170,13 +170,24 @@ function pinHost({ scheme }: RemoteAddress, checked: CheckedHost | undefined): R
   return { 'http.curloptResolve': `${checked.host}:${checked.port ?? defaultPort}:${addresses.join(',')}` };
 }
 
-/** Replaces the secrets in a text by `***`, also in their encoded forms. */
-export function redactSecrets(text: string, { user, password, sshKey, sshKeyPassphrase }: RemoteSecrets): string {
+/** Returns whether a text may contain a part of a secret, in any encoding. */
+export type MayRevealSecret = (text: string, secrets: readonly string[]) => boolean;
+
+/** Replaces the secrets in a text by `***`; returns a note instead of a text that may still contain a part of one. */
+export function redactSecrets(text: string, secrets: RemoteSecrets, mayRevealSecret: MayRevealSecret): string {
+  const { user, password, sshKey, sshKeyPassphrase } = secrets;
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
   const hidden = [password, encodeURIComponent(password), percentEncode(password), basic, sshKey, sshKeyPassphrase].filter(
     (secret, index) => (index === 3 ? password !== '' : secret !== ''),
   );
-  return hidden.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+  const shown = hidden.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+  // The first and the last line of a key are the same in all keys.
+  const keyBody = sshKey.replaceAll(/-----[^\n]*-----/g, '').trim();
+  const isHidden = mayRevealSecret(
+    shown,
+    [password, keyBody, sshKeyPassphrase].filter((secret) => secret !== ''),
+  );
+  return isHidden ? 'the reason is not shown because it may contain a secret' : shown;
 }
 
 /** Returns environment variables for settings that override those of every file. */

@@ -32,6 +32,11 @@ function lists(reply: Reply): Reply {
   return (response, seen) => (seen.path === '/serverinfo' ? json(200, { role: 'admin' }) : reply)(response, seen);
 }
 
+/** Shows no dialect, and answers every list so. */
+function unnamed(reply: Reply): Reply {
+  return (response, seen) => (seen.path === '/serverinfo' ? json(200, {}) : reply)(response, seen);
+}
+
 const failures: readonly Failure[] = [
   ['401', json(401, { message: 'unknown key' }), 'api/unauthorized', /GET \S+\/serverinfo: .*\(401, "unknown key"\)/],
   ['401 that repeats the token', json(401, { message: `no key ${token}` }), 'api/unauthorized', /GET \S+\/serverinfo: .*401/],
@@ -110,6 +115,21 @@ test.concurrent.each(broken)('%s: exit 4 with the request', async (_what, start,
 
 test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is written', async (_what, reply, code, says) => {
   await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
+});
+
+test.each([
+  ['a refusal', unnamed(json(403, { message: 'not for you' }))],
+  ['an unknown token', json(401, { message: 'unknown key' })],
+  ['no such list', json(404, {})],
+  ['another shape', unnamed(json(200, { ok: true }))],
+])('the error of a gateway that is not recognized names dialect: for %s', async (_, reply) => {
+  const server = await startFlakyServer(reply);
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+  const { stderr } = await ostiaryInProcess(['plan'], { cwd, env });
+  expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(/hint: .*set dialect: interface or hoop in the config/);
+  const { stderr: chosen } = await ostiaryInProcess(['plan', '--dialect', 'interface'], { cwd, env });
+  expect(chosen).not.toContain('is not recognized');
+  await server.close();
 });
 
 test('60 MB of empty objects end with the reason in a process that could not keep them', async () => {

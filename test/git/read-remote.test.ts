@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
 import { createRemoteReader } from '../../src/git/read-remote.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer, type GitServerOptions } from '../support/git-repository.ts';
@@ -125,6 +126,7 @@ describe('a repository over http', () => {
         env: { PATH: process.env['PATH'] },
         tempFolder,
         isWanted: () => true,
+        mayRevealSecret,
         allowedNetworks: loopback,
       });
       const reading = reader.read({ ...noSecrets, url: `${url}/ops.git` });
@@ -165,6 +167,22 @@ describe('a repository over http', () => {
       expect(failureText).toContain('you sent Basic ***');
       expect(failureText).not.toContain('canary');
       expect(failureText).not.toContain('\u001b');
+    });
+  });
+
+  test.each<[string, (password: string) => string]>([
+    ['hexadecimal', (password) => Buffer.from(password).toString('hex')],
+    ['HTML entities', (password) => [...password].map((one) => `&#${one.codePointAt(0)};`).join('')],
+    ['base64 without the user', (password) => Buffer.from(password).toString('base64url')],
+    ['a part', (password) => `it begins with ${password.slice(0, 8)}`],
+  ])('that returns the password as %s is not quoted', async (_, encode) => {
+    const instead: GitServerOptions['intercept'] = ({ headers }, response) => {
+      if (headers.authorization === undefined) return false;
+      response.writeHead(403, { 'Content-Type': 'text/plain' }).end(`you sent ${encode(login.password)}`);
+      return true;
+    };
+    await serving({ login, intercept: instead }, async ({ url }) => {
+      expect(failureOf(await read({ url: `${url}/ops.git`, ...login }))).toBe('the reason is not shown because it may contain a secret');
     });
   });
 

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseNetworks, type AllowedNetworks } from '../../src/git/address-classes.ts';
+import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
 import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../src/git/read-remote.ts';
 
 /** Empty credentials. */
@@ -35,6 +36,7 @@ export function createTestReader(tempFolder: string): ReadRemote {
       env,
       tempFolder,
       isWanted: (path) => path.includes('.runbook.'),
+      mayRevealSecret,
       allowedNetworks: loopback,
       resolve,
       ...options,

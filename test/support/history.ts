@@ -77,7 +77,10 @@ function stripped({ kind, metadata: { name }, spec }: Manifest): Manifest {
 }
 
 /** Returns the base and the consent with which the second half of a succession is planned. */
-export function pruning({ before }: Succession): { readonly base: BaseState; readonly consent: Consent } {
+export function pruning({ before }: Pick<Succession, 'before'> & Partial<Succession>): {
+  readonly base: BaseState;
+  readonly consent: Consent;
+} {
   const base: BaseState = { commit: 'a'.repeat(40), desired: desiredState(before), removedIn: new Map() };
   return { base, consent: { adopt: [], revert: [], prune: true } };
 }

@@ -90,9 +90,16 @@ const checks = [
   [
     'a saved plan has its digest',
     'reconcile/saved-plan/saved-plan.ts',
-    'if (plan.digest !== digestOf(',
-    'if (plan.digest === digestOf(',
-    ['unit/reconcile/saved-plan'],
+    'if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved.sources)) return',
+    'if (digestOf === undefined) return',
+    ['e2e/saved-plan.test.ts'],
+  ],
+  [
+    'a saved plan has its checksum',
+    'reconcile/saved-plan/saved-plan.ts',
+    'if (saved.checksum !== checksumOf(unsealed(document))) return',
+    'if (checksumOf === undefined) return',
+    ['e2e/saved-plan.test.ts'],
   ],
   [
     'another plan than the reviewed one is refused',

@@ -21,7 +21,7 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
   const [first] = results;
   if (first === undefined) return 0;
   const { task, log, context } = first;
-  const sarif = task?.inputs.sarif === undefined ? undefined : absolutePath(task.inputs.sarif, context);
+  const sarif = task?.inputs.sarif === undefined ? undefined : outputPath(task.inputs.sarif, context);
   if (sarif !== undefined) writeReport(sarif, await renderReport(findingsDocument(findingsOf(results, task)), 'sarif'));
   const inputs = { several: task?.inputs.several === true, sarif };
   const write = (outputs: Readonly<Record<string, string>>): void => append(context.env['GITHUB_OUTPUT'], outputLines(outputs));

@@ -45,8 +45,8 @@ export type Client = {
   readonly send: (request: HttpRequest) => Promise<HttpResponse>;
   /** Selects the header that carries the token. */
   readonly authorize: (how: 'bearer' | 'api-key') => void;
-  /** Sets the hints for this gateway's error messages. */
-  readonly useErrorHints: (hints: readonly ErrorHint[]) => void;
+  /** Sets the hints for this gateway's error messages, and what the hint of every refused request ends with. */
+  readonly useErrorHints: (hints: readonly ErrorHint[], lastHint?: string) => void;
 };
 
 const maxRedirects = 3;
@@ -57,6 +57,7 @@ type ClientState = {
   readonly token: string;
   authHeader: Readonly<Record<string, string>>;
   errorHints: readonly ErrorHint[];
+  lastHint: string | undefined;
 };
 
 /**
@@ -65,13 +66,14 @@ type ClientState = {
  */
 export function createClient(options: ClientOptions): Client {
   const token = checkToken(options.token);
-  const state: ClientState = { options, token, authHeader: { authorization: `Bearer ${token}` }, errorHints: [] };
+  const state: ClientState = { options, token, authHeader: { authorization: `Bearer ${token}` }, errorHints: [], lastHint: undefined };
   return {
     authorize(how) {
       state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
     },
-    useErrorHints(hints) {
+    useErrorHints(hints, lastHint) {
       state.errorHints = hints;
+      state.lastHint = lastHint;
     },
     send: (request) => sendWithRetries(state, request),
   };
@@ -90,7 +92,7 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
       const tries = attempt === 1 ? '' : `; tried ${attempt} times`;
       const retryAfterMs = parseRetryAfter(outcome.retryAfter, now());
       const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-      throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ambiguous, ...wait });
+      throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ...hintFor(state, outcome), ambiguous, ...wait });
     }
     try {
       await sleep(pause, signal);
@@ -98,6 +100,12 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
       throw new ApiError(`${outcome.message}; interrupted while waiting to try again`, { ...outcome.failure, ambiguous, cause: error });
     }
   }
+}
+
+/** Returns the hint of a failure with its last part, if the gateway answered. */
+function hintFor({ lastHint }: ClientState, { failure: { hint, status } }: RequestFailure): { readonly hint?: string } {
+  if (lastHint === undefined || status === undefined) return {};
+  return { hint: hint === undefined ? lastHint : `${hint}; ${lastHint}` };
 }
 
 /** Makes one attempt, and reports it to `onRequest`; a failure is returned, not thrown. */

@@ -6,7 +6,7 @@ import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../context.ts';
-import { dialectHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
+import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
 export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
@@ -174,7 +174,7 @@ function unexpectedShape(url: string): ApiError {
     url,
     retryable: false,
     ambiguous: false,
-    hint: dialectHint,
+    hint: shapeHint,
   });
 }
 

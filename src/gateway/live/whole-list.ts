@@ -4,7 +4,7 @@ import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
 import { largestMemory, type MemoryBudget } from '../http/answer-memory.ts';
-import type { GatewaySession } from '../session.ts';
+import { dialectHint, type GatewaySession } from '../session.ts';
 
 /** A complete list: no two entries share a uid, or a name where names are unique. */
 export type WholeList<Id> = {
@@ -45,11 +45,10 @@ export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<W
 }
 
 /** The hint for answers of another shape. */
-export const dialectHint =
-  'check that the URL is the root of a gateway’s API; if the gateway is not recognized, set dialect: interface or hoop in the config';
+export const shapeHint: string = `check that the URL is the root of a gateway’s API; if the gateway is not recognized, ${dialectHint}`;
 
 function diagnosticOf(url: string, { problem, code }: { readonly problem: string; readonly code: Diagnostic['code'] }): Diagnostic {
-  const hint = code === 'api/list-not-whole' ? 'run again when no other writes are in progress' : dialectHint;
+  const hint = code === 'api/list-not-whole' ? 'run again when no other writes are in progress' : shapeHint;
   return { code, severity: 'error', message: `GET ${url}: ${problem}`, hint };
 }
 
@@ -135,7 +134,7 @@ export function listFetcher(session: Pick<GatewaySession, 'client' | 'url'>, lis
       status,
       retryable: false,
       ambiguous: false,
-      hint: `check that ${session.url} is the root of the gateway’s API; it may need a path such as /api`,
+      hint: `check that ${session.url} is the root of the gateway’s API; it may need a path such as /api. If the gateway is not recognized, ${dialectHint}`,
     });
   };
 }

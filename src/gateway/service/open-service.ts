@@ -18,7 +18,7 @@ import type {
 import type { HttpRequest } from '../http/client.ts';
 import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
-import { dialectHint, listFetcher, readWholeList } from '../live/whole-list.ts';
+import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
 /** Returns an agent with our names of statuses. */
@@ -202,7 +202,7 @@ function unexpectedShape(url: string, method: string): never {
     url,
     retryable: false,
     ambiguous: method !== 'GET',
-    hint: dialectHint,
+    hint: shapeHint,
   });
 }
 

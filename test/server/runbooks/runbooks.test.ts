@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { mayRevealSecret } from '../../../src/gateway/http/reveal-secrets.ts';
 import { createRemoteReader } from '../../../src/git/read-remote.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import { isRunbookPath, type RunbookSource } from '../../../src/server/runbooks/runbook-library.ts';
@@ -40,6 +41,7 @@ describe.each(databases)('runbooks on %s', (_name, start) => {
   const reader = createRemoteReader({
     env: { PATH: process.env['PATH'] },
     isWanted: isRunbookPath,
+    mayRevealSecret,
     tempFolder: folder,
     allowedNetworks: loopback,
   });
@@ -226,6 +228,7 @@ test('repositories on the disk of the server are listed when localRepositories i
   const runbooks = createRemoteReader({
     env: { PATH: process.env['PATH'] },
     isWanted: isRunbookPath,
+    mayRevealSecret,
     tempFolder: folder,
     allowLocal: true,
   });

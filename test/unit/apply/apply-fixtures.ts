@@ -7,6 +7,7 @@ import type { ApplyEvent, Outcome } from '../../../src/model/result/outcome.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { ResourceId } from '../../../src/model/resource.ts';
 import { desiredState } from '../../support/desired-state.ts';
+import { pruning } from '../../support/history.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from '../../support/memory-gateway.ts';
 import type { MemoryResource } from '../../support/memory-store.ts';
 import { planAgainst } from '../../support/run-pipeline.ts';
@@ -35,6 +36,8 @@ export const liveRule: MemoryResource = { id: rule, spec: { description: '' } };
 export type Run = {
   readonly manifests: readonly Manifest[];
   readonly live?: readonly MemoryResource[];
+  /** The manifests of the last apply; what is missing since is pruned. */
+  readonly before?: readonly Manifest[];
   readonly options?: Partial<MemoryOptions>;
   /** Runs between plan and apply. */
   readonly meanwhile?: (gateway: MemoryGateway) => void;
@@ -54,6 +57,7 @@ export type ApplyRun = {
 /** Plans and applies. */
 export async function run({
   manifests,
+  before,
   live = [],
   options = {},
   meanwhile,
@@ -62,7 +66,7 @@ export async function run({
 }: Run): Promise<ApplyRun> {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: live, ...options });
   const desired = desiredState(manifests);
-  const planned = await planAgainst(gateway, desired);
+  const planned = await planAgainst(gateway, desired, before === undefined ? {} : pruning({ before }));
   meanwhile?.(gateway);
   const journal: ApplyEvent[] = [];
   const secretOf = (id: string, path: string): ReturnType<Parameters<typeof apply>[0]['secretOf']> => {

@@ -70,6 +70,26 @@ describe('an object that changed since the plan', () => {
   });
 });
 
+describe('a deletion of an object that changed since the plan', () => {
+  const removed: Manifest = { ...guardrail, spec: { description: 'why' } };
+  const live: MemoryResource = { id: rule, spec: { description: 'why' } };
+
+  it.each<[string, MemoryResource, string]>([
+    ['did not change', live, 'done'],
+    ['is managed by now', { ...live, managedBy: 'platform' }, 'failed plan/managed'],
+    ['has another value', { ...live, spec: { description: 'theirs' } }, 'failed apply/moved'],
+  ])('%s', async (_, now, expected) => {
+    const ran = await run({
+      manifests: [connection],
+      before: [connection, removed],
+      live: [{ ...liveDb, spec: connection.spec }, live],
+      meanwhile: (gateway) => gateway.put(now),
+    });
+    expect(words(ran)).toEqual([`${rule} ${expected}`]);
+    expect(ran.gateway.writes).toHaveLength(expected === 'done' ? 1 : 0);
+  });
+});
+
 describe('a create that meets an object', () => {
   const made: MemoryResource = { id: db, spec: connection.spec };
 

@@ -58,13 +58,6 @@ function objects(count: number): string {
 }
 
 describe('what an answer needs in memory', () => {
-  it('is bounded, and not only its bytes', async () => {
-    const server = await serve(text(200, objects(5_999_999)));
-    const error = await open(server.url, { maxBytes: 50_000_000, limits: { ...defaultRetryLimits, attempts: 1 } }).fail(get);
-    expect(error.code).toBe('api/too-large');
-    expect(error.message).toContain('the answer is too large (more than 512 MiB of memory)');
-  });
-
   it('is bounded for several answers together', async () => {
     const server = await serve(text(200, objects(999)));
     const { send, fail } = open(server.url);
