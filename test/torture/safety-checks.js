@@ -127,7 +127,7 @@ const checks = [
     'git/git-environment.ts',
     "  'safe.bareRepository=explicit',\n",
     '',
-    ['git/programs.test.ts', 'unit/git', 'e2e/planted-repositories.test.ts'],
+    ['git/programs.test.ts', 'unit/git/', 'e2e/planted-repositories.test.ts'],
   ],
   [
     'git runs no program for a protocol',
@@ -177,7 +177,7 @@ const checks = [
     'server/store/database-folder.ts',
     'await chmod(path, stats.mode & 0o700);',
     '',
-    ['e2e/private-files.test.ts'],
+    ['server/store/database-folder.test.ts'],
   ],
   [
     'a folder that others can write is refused',
@@ -198,7 +198,7 @@ const checks = [
     'server/store/folder-lock.ts',
     'if (await isAlive(holder.pid, holder.start)) throw',
     'if (holder.pid < 0) throw',
-    ['server/store/folder-lock.test.ts'],
+    ['server/process/folder-lock.test.ts'],
   ],
   [
     'runbooks come from public addresses',
