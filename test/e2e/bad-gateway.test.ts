@@ -128,7 +128,7 @@ test.each([
   const { stderr } = await ostiaryInProcess(['plan'], { cwd, env });
   expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(/hint: .*set dialect: interface or hoop in the config/);
   const { stderr: chosen } = await ostiaryInProcess(['plan', '--dialect', 'interface'], { cwd, env });
-  expect(chosen).not.toContain('is not recognized');
+  expect(chosen).not.toContain('the gateway is not recognized: ');
   await server.close();
 });
 
