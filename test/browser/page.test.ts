@@ -83,7 +83,7 @@ test('the page of an apply starts with the applied, failed and held objects', as
   const shown = (await page.locator('section[aria-label="Results"]').innerText()).replaceAll(/\s+/g, ' ');
   expect(shown).toContain('Not finished: 1 updated, 1 failed, 1 skipped, 1 held. Interrupted: plan and apply again to finish.');
   expect(shown).toMatch(
-    /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Left to do: .* skipped GuardrailRule\/g it needs/,
+    /Failed · 1 object failed Connection\/db-0001 api\/server-error <img .* Not done: .* skipped GuardrailRule\/g it needs/,
   );
   expect(shown).toMatch(/Not changed · 1 object .*Done · 1 object/);
 });

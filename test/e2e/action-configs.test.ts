@@ -98,7 +98,7 @@ test('two configs with targets of one name have their own comments, deployments,
 
 test.each<readonly [string, Inputs, string]>([
   ['a label that no branch can contain', { mode: 'plan', label: 'pay ments' }, 'invalid value "pay ments" for the input "label"'],
-  ['an environment without a deployment', { mode: 'drift', environment: 'production' }, '"environment" has no meaning with mode: drift'],
+  ['an environment without a deployment', { mode: 'drift', environment: 'production' }, '"environment" has no effect with mode: drift'],
   ['an environment for several targets', { mode: 'apply', 'all-targets': 'true', environment: 'live' }, 'add {target} to its name'],
 ])('%s is rejected', async (_, inputs, message) => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }) });

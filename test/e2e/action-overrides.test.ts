@@ -82,7 +82,7 @@ test('a person with write access overrides a refusal once, by a comment', patien
   await say(agreed, 'guest');
   const guest = await plan();
   expect(guest.code).toBe(6);
-  expect(guest.stdout).toMatch(/::warning title=github\/ignored-override::.*no write access of guest/);
+  expect(guest.stdout).toMatch(/::warning title=github\/ignored-override::.*no write access for guest/);
   await say(`/ostiary allow ${'0'.repeat(12)} plan/too-many-updates=for an earlier commit`);
   expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`the head of the pull request is ${head.slice(0, 12)}`) });
   expect((await apply()).code).toBe(6);

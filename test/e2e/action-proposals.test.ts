@@ -57,7 +57,7 @@ describe('secrets', () => {
     const before = bench.github().heard.length;
     const checked = await plan(there, { ...pull, from: 'another/access' }, { env: {}, inputs: { report: 'html=plan.html' } });
     expect(checked).toMatchObject({ code: 0, outputs: { outcome: 'valid' } });
-    expect(checked.summary).toMatch(/comes from a fork[\s\S]*The plan is made after the merge/);
+    expect(checked.summary).toMatch(/comes from a fork[\s\S]*The plan follows after the merge/);
     expect(bench.github().heard.slice(before)).toEqual([]);
     const dependabot = await plan(there, { ...pull, author: 'dependabot[bot]' }, { env: {} });
     expect(dependabot).toMatchObject({ code: 0, outputs: { outcome: 'valid' }, summary: expect.stringContaining('Dependabot') });

@@ -102,6 +102,6 @@ describe('digest: comment', () => {
     writeFiles(cwd, { 'access/more.yaml': connection('pushed') });
     const env = { ...withSecret(), GITHUB_SHA: commitAll(cwd) };
     const pushed = await bench.step({ cwd, event: 'push', payload: {}, inputs: { mode: 'apply', ...agreed }, env });
-    expect(pushed).toMatchObject({ code: 6, summary: expect.stringContaining('came with no pull request') });
+    expect(pushed).toMatchObject({ code: 6, summary: expect.stringContaining('belongs to no pull request') });
   });
 });

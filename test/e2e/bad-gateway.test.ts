@@ -47,7 +47,7 @@ const failures: readonly Failure[] = [
   ['no JSON', lists(text(200, 'hello')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON.*"hello"/],
   ['JSON that ends early', lists(text(200, '[{"id": ')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON/],
   ['a JSON object where a list belongs', lists(json(200, { ok: true })), 'api/unexpected-shape', /GET \S+\/[\w-]+: .*neither a list nor/],
-  ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no id/],
+  ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no ID/],
   ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
   [
     'pages that do not arrive',
@@ -59,13 +59,13 @@ const failures: readonly Failure[] = [
     `a list with the id ${JSON.stringify(id)}`,
     lists(json(200, [{ id, name: 'one' }])),
     'api/unexpected-shape',
-    /GET \S+\/[\w-]+: entry 1 of the list has no id/,
+    /GET \S+\/[\w-]+: entry 1 of the list has no ID/,
   ]),
   [
     'a list of a billion entries',
     lists(json(200, { ...page, pages: { page: 1, size: 1, total: 1e9 } })),
     'api/list-not-whole',
-    /GET \S+\/[\w-]+: .*announces 1000000000 entries/,
+    /GET \S+\/[\w-]+: .*reports 1000000000 entries/,
   ],
   [
     'a long list whose pages end',

@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 test('a field without a value is reported as such', async () => {
   const { code, stdout } = await gateway.run('explain Connection/theirs secret', cwd);
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('of secret there is nothing, wanted or live\n') });
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('secret has no desired and no live value\n') });
   expect((await gateway.run('explain Connection/orders reviewers', cwd)).stdout).not.toContain('there is nothing');
 });
 
@@ -67,7 +67,7 @@ describe('explain', () => {
 
   test.concurrent('explains a kept, an ignored and a derived field', async () => {
     expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted: apply keeps the live value');
-    expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore names it: never compared, always carried$/);
+    expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore excludes it: not compared, kept by every write$/);
     expect(await row('command')).toMatch(/derived\n {2}omitted: derived from other fields$/);
   });
 
@@ -126,7 +126,7 @@ describe('explain', () => {
 
   test.concurrent.each([
     ['Connection/ordres', 'Connection/ordres exists neither in the manifests nor on the gateway', 'did you mean "Connection/orders"?'],
-    ['GuardrailRule/forein-rule', 'there is no GuardrailRule/forein-rule, neither', 'did you mean "GuardrailRule/foreign-rule"?'],
+    ['GuardrailRule/forein-rule', 'GuardrailRule/forein-rule exists neither', 'did you mean "GuardrailRule/foreign-rule"?'],
   ])('rejects %s', async (resource, message, hint) => {
     const { code, stdout, stderr } = await gateway.run(`explain ${resource}`, cwd);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });

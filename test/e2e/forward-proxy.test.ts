@@ -95,7 +95,7 @@ describe('a proxy that wants a password', () => {
     const wrong = strict.url.replace('pass-canary', 'wrong-canary');
     const url = variable === 'HTTPS_PROXY' ? atSecure() : 'http://gateway.test';
     const { code, stdout, stderr } = await gateway.process('plan', projectAt(url), { [variable]: wrong });
-    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/api\/proxy.*the proxy makes no connection[\s\S]*407/) });
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(/api\/proxy.*the proxy cannot connect[\s\S]*407/) });
     expect(`${stdout}${stderr}`).not.toContain('wrong-canary');
   });
 });

@@ -84,7 +84,7 @@ describe('apply, stopped in the middle', () => {
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
     expect(stdout).toMatch(
-      /\n {2}interrupted +Connection\/half-db\n +apply\/interrupted {2}created, still closed: interrupted before it was\s+opened\n/,
+      /\n {2}interrupted +Connection\/half-db\n +apply\/interrupted {2}created, still closed: interrupted before\s+opening\n/,
     );
     const report = JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'));
     const half = { id: 'Connection/half-db', status: 'interrupted', begun: true };

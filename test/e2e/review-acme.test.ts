@@ -37,20 +37,20 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   };
   repository.save({
     ...edit('access/orders/databases.yaml', 'reviewers: [dba-team, orders-leads]', 'reviewers: [dba-team]'),
-    ...edit('access/payments/services.yaml', 'data: cardholder', 'data: card'),
+    ...edit('access/payments/cards.yaml', 'data: cardholder', 'data: card'),
     ...edit('access/guardrails/sql.yaml', '|truncate\\s)', ')'),
   });
   const { code, stdout } = await run('plan --own HEAD~1 --max-risk neutral');
   expect(code).toBe(6);
   expect(stdout).toMatch(/^ {2}1 connection loses a reviewer group \(orders-db; [^)]*\)\s+access\/orders\/databases\.yaml:\d+$/m);
-  expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-admin; [^)]*\)\s+access\/payments\/services\.yaml:\d+$/m);
+  expect(stdout).toMatch(/^ {2}1 connection loses masking \(payments-card-vault; [^)]*\)\s+access\/payments\/cards\.yaml:\d+$/m);
   expect(stdout).toMatch(/^ {2}\d+ connections lose guardrail checks [^(]*\([^)]*\) {2}access\/guardrails\/sql\.yaml:\d+$/m);
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
   for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
   expect(stdout).toMatch(/^ {2}Impact:$/m);
-  expect(stdout).toMatch(/^ {4}connection_tags\.data {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/services\.yaml:\d+$/m);
+  expect(stdout).toMatch(/^ {4}connection_tags\.data {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/cards\.yaml:\d+$/m);
   expect(stdout).not.toContain('canary-');
 
   await run('plan --own HEAD~1 --report html=plan.html');

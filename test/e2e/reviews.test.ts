@@ -67,7 +67,7 @@ describe('a review on the gateway of its own', () => {
   test.each([
     ['owner', 'review approve ID', 6, /error review\/refused {2}PUT http.*users cannot approve their own requests/],
     ['sre', 'review approve ID', 6, /none of your groups reviews it/],
-    ['dba', 'review approve ID --force', 6, /none of your groups may force an approval/],
+    ['dba', 'review approve ID --force', 6, /none of your groups can force-approve/],
     ['dba', 'review revoke ID', 6, /only an approved review can be revoked; reject it instead/],
     ['auditor', 'review reject ID', 4, /error api\/read-only-role {2}http.*auditor/],
   ] as const)('is refused to %s: %s exits %i', async (name, line, code, message) => {
@@ -81,7 +81,7 @@ describe('a review on the gateway of its own', () => {
     const path = await requestReview(people.dba, 'orders-db');
     expect(await as(people.owner, 'review approve ID', path)).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/error review\/unknown {2}GET http.*\n {2}hint: ostiary get reviews lists/),
+      stderr: expect.stringMatching(/error review\/unknown {2}GET http.*\n {2}hint: run ostiary get reviews/),
     });
     expect(await as({ ...people.owner, key: 'unknown' }, 'review approve ID', path)).toMatchObject({
       code: 4,

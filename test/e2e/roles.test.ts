@@ -51,7 +51,7 @@ test('a standard key sees only a part of the lists: Ostiary concludes nothing fr
   const log = gateway.server().log.length;
   for (const line of ['plan', 'apply --yes']) {
     const { code, stderr } = await gateway.run(line, cwd, standard);
-    expect([code, stderr]).toEqual([4, expect.stringContaining('role standard may not see everything')]);
+    expect([code, stderr]).toEqual([4, expect.stringContaining('role standard cannot see all objects')]);
   }
   expect(
     gateway

@@ -41,7 +41,7 @@ describe('ostiary test', () => {
     const { code, stdout, stderr } = await runInFolder(project(passing), ['test']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('  pass  input "exec xp_cmdshell"  blocked by words (the word "xp_cmdshell")\n');
-    expect(stdout).toContain('Without a sample:\n  GuardrailRule/untested\n');
+    expect(stdout).toContain('No sample:\n  GuardrailRule/untested\n');
     expect(stdout).toMatch(/2 samples: 2 passed, 0 failed\. 1 of 2 rules without a sample\.\n$/);
   });
 
@@ -120,7 +120,7 @@ describe('ostiary test', () => {
     ['by with allowed', { input: 'a', expect: 'allowed', by: 'words' }, 'only with expect: blocked'],
     ['another word', { input: 'a', expect: 'denied' }, 'one of blocked, allowed'],
     ['no expectation', { input: 'a' }, 'one of blocked, allowed'],
-    ['a field of the other kind', { input: 'a', expect: 'blocked', finds: [] }, '"finds" is not a field of tests[0]'],
+    ['a field of the other kind', { input: 'a', expect: 'blocked', finds: [] }, 'unknown field "finds" in tests[0]'],
   ])('a sample with %s is refused at its place', async (_, sample, hint) => {
     for (const command of ['test', 'validate']) {
       const { code, stderr } = await runInFolder(project([sample]), [command]);

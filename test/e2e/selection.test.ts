@@ -51,7 +51,7 @@ describe.each(['interface', 'hoop'])('a selection on a gateway of the dialect %s
       expect((await run(`drift ${line}`)).code).toBe(0);
       expect(await run(`plan --prune ${line}`)).toMatchObject({
         code: 3,
-        stderr: expect.stringContaining('leave out --only, --tag, --exclude'),
+        stderr: expect.stringContaining('remove --only, --tag, --exclude'),
       });
       expect((await run(`apply --yes ${line}`)).code).toBe(0);
     }

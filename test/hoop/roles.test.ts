@@ -28,7 +28,7 @@ test('a standard key sees a part of the lists: Ostiary concludes nothing from it
   const project = await hoopProject();
   project.write(files);
   const { code, stderr, requests } = await project.ostiary(['plan'], { OSTIARY_TOKEN: standardToken });
-  expect([code, stderr]).toEqual([4, expect.stringContaining('role standard may not see everything')]);
+  expect([code, stderr]).toEqual([4, expect.stringContaining('role standard cannot see all objects')]);
   expect(requests).toEqual(['GET /api/serverinfo', 'GET /api/userinfo']);
 });
 

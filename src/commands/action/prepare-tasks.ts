@@ -82,7 +82,7 @@ function splitByTarget(inputs: ActionInputs, context: CliContext): readonly Acti
   if (names === undefined) return [inputs];
   const { environment } = inputs;
   if (environment?.includes('{target}') === false)
-    throw new UsageError(`several targets would have the one environment "${environment}"`, 'put {target} into its name');
+    throw new UsageError(`several targets would use the same environment "${environment}"`, 'add {target} to its name');
   const { 'all-targets': _, ...flags } = inputs.flags;
   const written = files.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
   requirePathPerTarget(written.flatMap(([name, text]) => (name === 'report' ? linesOf(text).map(pathOf) : [text])));
