@@ -67,7 +67,9 @@ describe('explain', () => {
 
   test.concurrent('explains a kept, an ignored and a derived field', async () => {
     expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted: apply keeps the live value');
-    expect(await row('access_max_duration')).toMatch(/ 1 min {2}ignored\n {2}metadata\.ignore excludes it: not compared, kept by every write$/);
+    expect(await row('access_max_duration')).toMatch(
+      / 1 min {2}ignored\n {2}metadata\.ignore excludes it: not compared, kept by every write$/,
+    );
     expect(await row('command')).toMatch(/derived\n {2}omitted: derived from other fields$/);
   });
 
@@ -120,7 +122,7 @@ describe('explain', () => {
 
   test.concurrent('explains an undeclared and a managed object', async () => {
     const { stdout } = await gateway.run('explain Connection/theirs', cwd);
-    expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: unmanaged: it is live, but no manifest declares it\n/);
+    expect(stdout).toMatch(/^Connection\/theirs\nunmanaged: it is live, but no manifest declares it\n/);
     expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain('\nmanaged by platform: it is live');
   });
 

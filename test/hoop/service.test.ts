@@ -87,7 +87,10 @@ describe('a review on the public gateway', () => {
   test('is refused with a reason if the gateway would fail', async () => {
     const { model, ostiary } = await reviewed();
     const { stderr: unknown, code } = await ostiary(['review', 'approve', id], dba);
-    expect([code, unknown]).toEqual([3, expect.stringMatching(/review\/unknown {2}GET http:.*\/api\/reviews\/.*the review does not exist/)]);
+    expect([code, unknown]).toEqual([
+      3,
+      expect.stringMatching(/review\/unknown {2}GET http:.*\/api\/reviews\/.*the review does not exist/),
+    ]);
     model.openReview({ id, connection: 'orders-db', groups: ['security'], type: 'onetime', status: 'APPROVED' });
     const once = await ostiary(['review', 'revoke', id]);
     expect([once.code, once.stderr]).toEqual([6, expect.stringContaining('this gateway revokes jit reviews alone')]);

@@ -92,7 +92,10 @@ describe.each(databases)('every action in every state on %s', (_name, start) => 
       const path = await prepare(fixture, 'a reviewer', state, 'jit');
       for (const status of ['PROCESSING', 'EXECUTED']) {
         const answer = await fixture.admin.call('POST', `${path}/execution`, { body: { status } });
-        expect([answer.status, answer.body['message']]).toEqual([409, expect.stringContaining('a jit review grants access for a duration')]);
+        expect([answer.status, answer.body['message']]).toEqual([
+          409,
+          expect.stringContaining('a jit review grants access for a duration'),
+        ]);
       }
     }
   });
