@@ -129,7 +129,7 @@ test(
       expect(await reviewersOf('theirs-c')).toEqual(['sre']);
     }
     const kept = await gateway.run('plan --prune', other.folder);
-    expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('or something else; it differs from that manifest');
+    expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('but it differs from that manifest');
     other.save({ 'ostiary.yaml': config(gateway.url()).replace("' }", "', released: [Connection/theirs-c] }") });
     expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
   },

@@ -33,7 +33,7 @@ test('2 the gateway answers an unknown issue template with 500: preflight finds 
   const project = await hoopProject();
   project.write({ 'access/a.yaml': connection('orders-db', { issuetracker_issue_template_id: template }) });
   const { stderr } = await expectRefused(project, 'hoop/unknown-template');
-  expect(stderr).toContain('it has none');
+  expect(stderr).toContain('the gateway has none');
   project.model.store.jiraTemplates.add(template);
   const { requests } = await applyAndExpectInSync(project);
   expect(requests.filter((request) => request.includes('issuetemplates'))).toHaveLength(1);

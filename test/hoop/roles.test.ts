@@ -120,6 +120,6 @@ test('an error of the gateway is quoted with method and path, and has a hint', a
   expect(code).toBe(5);
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('POST');
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain('failed parsing SSH key file');
-  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('is no private key');
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain('is not a private key');
   expect(stdout).not.toContain('canary-key');
 });

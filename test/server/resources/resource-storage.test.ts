@@ -71,7 +71,7 @@ test('the environment of a resource is encrypted again when the key changes', as
   await callerOf(first)('POST', '/resources', { body: { name: 'kept', type: 'custom', env_vars: env } });
   await first.close();
   const second = await startTestServer({ database: { url }, encryptionKey: after, previousEncryptionKeys: before });
-  while (!second.log.join('\n').includes('encrypted 1 secrets anew')) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!second.log.join('\n').includes('re-encrypted 1 secrets')) await new Promise((resolve) => setTimeout(resolve, 10));
   await second.close();
   const third = await startTestServer({ database: { url }, encryptionKey: after });
   expect((await callerOf(third)('GET', '/resources/kept')).body['env_vars']).toEqual(env);

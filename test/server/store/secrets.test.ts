@@ -78,7 +78,7 @@ test('a sealed text opens only with its own path and key, and differs each time'
 test('PostgreSQL requires the encryption key that it was created with', async () => {
   const database = await createDatabase();
   const start = (encryptionKey: string): Promise<TestServer> => startTestServer({ database: { url: database.url }, encryptionKey });
-  await expect(start('')).rejects.toThrow('needs an encryption key');
+  await expect(start('')).rejects.toThrow('requires an encryption key');
   await expect(start('c2hvcnQ=')).rejects.toThrow('has 5 bytes, not 32');
   await (await start(base64('k'.repeat(32)))).close();
   await expect(start('ab'.repeat(32))).rejects.toThrow('encrypted with another key');

@@ -16,7 +16,7 @@ describe('selectLive', () => {
 
   it('suggests a live name for an unknown one', () => {
     expect(() => selectLive({ only: ['Connection/aa'] }, state)).toThrow('the gateway has no "Connection/aa"');
-    expect(() => selectLive({ tag: ['env=prod'] }, state)).toThrow('unknown connection with the tag "env=prod" on the gateway');
+    expect(() => selectLive({ tag: ['env=prod'] }, state)).toThrow('the gateway has no connection with the tag "env=prod"');
   });
 });
 
