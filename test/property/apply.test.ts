@@ -86,7 +86,7 @@ test('a failed write skips only its dependents, and opens nothing', async () => 
       expect(
         skipped.filter(
           ({ message }) =>
-            !/^(created, still closed: |there already, perhaps still closed: |first of two writes done, second not started: )?it depends on /.test(
+            !/^(created, still closed: |already exists, may still be closed: |first of two writes done, second not started: )?it depends on /.test(
               message ?? '',
             ),
         ),
