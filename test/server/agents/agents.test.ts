@@ -118,6 +118,17 @@ describe.each(databases)('agents on %s', (_name, start) => {
     }
   });
 
+  test('the body of a heartbeat is not read before its token', async () => {
+    for (const body of ['{', 'x'.repeat(900_000)]) {
+      const answer = await fetch(`${server.url}/agents/heartbeat`, {
+        method: 'POST',
+        body,
+        headers: { Authorization: 'Bearer osa_wrong' },
+      });
+      expect(answer.status).toBe(401);
+    }
+  });
+
   test('failed tokens are limited by address', async () => {
     const token = tokenOf(await call('POST', '/agents', { body: { name: 'guessed' } }));
     const tries = await Promise.all(Array.from({ length: 30 }, () => beat('osa_guess')));

@@ -67,6 +67,17 @@ async function copyOfTemplate(): Promise<string> {
   return folder;
 }
 
+test('files of the database that others could read or write are closed to them at the start', async () => {
+  const folder = await copyOfTemplate();
+  await chmod(join(folder, 'postgres'), 0o755);
+  await chmod(join(folder, tableFile), 0o666);
+  await chmod(folder, 0o711);
+  const log = await startOnce(folder);
+  expect(((await stat(join(folder, tableFile))).mode & 0o777).toString(8)).toBe('600');
+  expect(((await stat(join(folder, 'postgres'))).mode & 0o777).toString(8)).toBe('700');
+  expect(log.join('\n')).toContain('now only their owner can');
+});
+
 test.each<[string, string, (folder: string) => Promise<unknown>]>([
   ['that others can write', 'serve/open-folder', (folder) => chmod(folder, 0o757)],
   ['that a group can write', 'serve/open-folder', (folder) => chmod(folder, 0o770)],
