@@ -197,7 +197,7 @@ test('reports impossible options before it reads the gateway', async () => {
     ['pull begun/elsewhere', 'does not read manifests from this folder'],
     [`pull new --url ${unreachable} --target a/b`, 'invalid target name "a/b"'],
     [`pull new --url ${unreachable} --secrets all`, 'invalid value "all" for --secrets'],
-    ['pull new --url http://user:pass@127.0.0.1', 'is no http(s) address'],
+    ['pull new --url http://user:pass@127.0.0.1', 'invalid gateway URL'],
   ] as const) {
     const { code, stderr } = await run(cwd, line);
     expect([line, code, stderr]).toEqual([line, 3, expect.stringContaining(expected)]);

@@ -37,9 +37,11 @@ const began = Date.now();
 const isChosen = (name) => positionals.length === 0 || positionals.some((part) => name.includes(part));
 const env = { OSTIARY_TEST_RUNS: size, OSTIARY_TEST_SEED: seed, OSTIARY_TORTURE_TALLY: file };
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs');
-const files = positionals.filter((part) => !'schemathesis'.includes(part)).map((part) => `test/torture/${part}`);
-const onlyApi = positionals.length > 0 && files.length === 0;
-const tests = onlyApi ? 0 : await run(process.execPath, [vitest, 'run', ...(files.length === 0 ? ['test/torture/'] : files)], env);
+/** Sections that are programs, not test files. */
+const programs = ['schemathesis', 'checks'];
+const files = positionals.filter((part) => !programs.some((name) => name.includes(part))).map((part) => `test/torture/${part}`);
+const onlyPrograms = positionals.length > 0 && files.length === 0;
+const tests = onlyPrograms ? 0 : await run(process.execPath, [vitest, 'run', ...(files.length === 0 ? ['test/torture/'] : files)], env);
 
 let api = 'not chosen';
 if (isChosen('schemathesis')) {
@@ -52,6 +54,9 @@ if (isChosen('schemathesis')) {
     api = code === 0 ? 'passed' : 'failed';
   }
 }
+
+let checks = 'not chosen';
+if (isChosen('checks')) checks = (await run(process.execPath, [join(import.meta.dirname, 'safety-checks.js')])) === 0 ? 'passed' : 'failed';
 
 const sections = new Map();
 for (const line of existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []) {
@@ -70,5 +75,7 @@ const width = Math.max(...rows.map(([section]) => section.length));
 const cell = (value) => value.toLocaleString('en').padStart(16);
 const table = rows.map(([section, { faults, bytes, inputs }]) => `${section.padEnd(width)}${[faults, bytes, inputs].map(cell).join('')}\n`);
 const seconds = Math.round((Date.now() - began) / 1000);
-process.stdout.write(`\n${table.join('')}schemathesis: ${api}\nsize ${size}, seed ${seed}, ${seconds} s\n`);
-process.exitCode = tests === 0 && api !== 'failed' ? 0 : 1;
+process.stdout.write(
+  `\n${table.join('')}schemathesis: ${api}\nremoved safety checks: ${checks}\nsize ${size}, seed ${seed}, ${seconds} s\n`,
+);
+process.exitCode = tests === 0 && api !== 'failed' && checks !== 'failed' ? 0 : 1;

@@ -120,7 +120,7 @@ const checks = [
     'git/git-environment.ts',
     '...(gitFolder === undefined ? {} : { GIT_DIR: gitFolder, GIT_WORK_TREE: folder })',
     '...(gitFolder === undefined ? {} : {})',
-    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+    ['unit/git/', 'git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
   ],
   [
     'a folder that looks like a repository is none',
@@ -134,14 +134,14 @@ const checks = [
     'git/git-environment.ts',
     "GIT_ALLOW_PROTOCOL: protocols.join(':'),",
     '',
-    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+    ['unit/git/', 'git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
   ],
   [
     'git runs no hook',
     'git/git-environment.ts',
     "  'core.hooksPath=/dev/null',\n",
     '',
-    ['git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
+    ['unit/git/', 'git/programs.test.ts', 'e2e/planted-repositories.test.ts'],
   ],
   [
     'the search for the config ends at the repository',
