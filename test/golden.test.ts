@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { registry } from '../src/kinds/index.ts';
 import { loadManifests } from '../src/manifest/load-manifests.ts';
@@ -41,6 +42,7 @@ const root = 'test/golden';
 const full = new Set(['001', '008', '010', '019', '020', '032', '039', '042', '045', '048', '053', '054']);
 const removedIn = new Map([['Connection/old-db', { id: 'b'.repeat(40), subject: 'Drop the old database' }]] as const);
 const terminal = { color: plainPalette, columns: 80 };
+const isPlanDocument = new Ajv2020({ strict: true, allErrors: true }).compile<object>(readJson('schemas/documents/plan.schema.json', {}));
 
 function filesBelow(folder: string): readonly SourceFile[] {
   if (!existsSync(folder)) return [];
@@ -126,6 +128,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
   const plan = loaded.value && (await planOver(gateway, loaded.value, { live: state, base, target, options, own: began }));
   const diagnostics = plan === undefined ? loaded.diagnostics : [...loaded.diagnostics, ...plan.diagnostics];
   const shown = plan?.value;
+  if (shown !== undefined) expect([isPlanDocument(JSON.parse(planJson([shown]))), isPlanDocument.errors]).toEqual([true, null]);
   const texts = {
     ...(diagnostics.length === 0 ? {} : { 'diagnostics.txt': diagnosticsText(diagnostics, terminal) }),
     ...(shown === undefined

@@ -64,7 +64,7 @@ async function isLive(name: string): Promise<boolean> {
 test('two processes from two clones: one writes, the other stops, or waits and finds nothing to do', patient, async () => {
   const { ours, other, origin } = await clones({ 'access/a.yaml': connection('race-a') });
   publish(ours, other, manyConnections('race-many', 12));
-  chaos = () => ({ delayMs: 150 });
+  chaos = () => ({ delayMs: 1000 });
   const racing = [await applying(ours), await applying(other, '--lock-timeout', '50s')];
   const third = await applying(other);
   const [first, waited, stopped] = await Promise.all([...racing, third].map(({ ended }) => ended));
