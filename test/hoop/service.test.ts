@@ -93,7 +93,7 @@ describe('a review on the public gateway', () => {
     ]);
     model.openReview({ id, connection: 'orders-db', groups: ['security'], type: 'onetime', status: 'APPROVED' });
     const once = await ostiary(['review', 'revoke', id]);
-    expect([once.code, once.stderr]).toEqual([6, expect.stringContaining('this gateway revokes jit reviews alone')]);
+    expect([once.code, once.stderr]).toEqual([6, expect.stringContaining('this gateway can revoke only jit reviews')]);
     const pending = '2e625499-34c9-4b26-a9c3-17c7fa662bdf';
     model.openReview({ id: pending, connection: 'orders-db', groups: ['security'] });
     const admin = await ostiary(['review', 'approve', pending]);
