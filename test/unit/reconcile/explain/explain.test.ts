@@ -12,8 +12,8 @@ describe('the summary', () => {
   };
 
   it.each<[string, Case, string]>([
-    ['unmanaged', { live: liveOf(id) }, 'unmanaged: unmanaged: it is live, but no manifest declares it'],
-    ['managed', { live: liveOf(id, { managedBy: 'platform' }) }, 'managed by platform: unmanaged: it is live, but no manifest declares it'],
+    ['unmanaged', { live: liveOf(id) }, 'unmanaged: it is live, but no manifest declares it'],
+    ['managed', { live: liveOf(id, { managedBy: 'platform' }) }, 'managed by platform: it is live, but no manifest declares it'],
     [
       'not selected',
       { live: liveOf(id), plan: { ...plain, unmanaged: [] } },
