@@ -13,6 +13,7 @@ import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
+import { Argument } from 'commander';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type GetFlags = ViewFlags & { readonly what: string };
@@ -50,9 +51,12 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
   },
 };
 
+const listedThings = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
+
 /** Defines `ostiary get`. */
 export const defineGet: DefineCommand = (command, run) => {
-  targetOptions(command.argument('<what>', 'connections, rules, resources, runbooks, templates, reviews or agents'))
+  const listed = new Argument('<what>', 'what to list').choices(listedThings).argParser((word) => word);
+  targetOptions(command.addArgument(listed))
     .addOption(formatOption(viewFormats))
     .action((what, flags) => run((context) => runGet({ ...flags, what, only: [], paths: [] }, context)));
 };
@@ -60,13 +64,15 @@ export const defineGet: DefineCommand = (command, run) => {
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
 export async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
-  const names = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
   const view = Object.hasOwn(objectViews, what) ? objectViews[what] : undefined;
   const read = Object.hasOwn(serviceViews, what) ? serviceViews[what] : undefined;
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
-  const near = suggest(what, names);
-  throw new UsageError(`unknown resource type "${what}"`, near === undefined ? `one of ${names.join(', ')}` : `did you mean "${near}"?`);
+  const near = suggest(what, listedThings);
+  throw new UsageError(
+    `unknown resource type "${what}"`,
+    near === undefined ? `one of ${listedThings.join(', ')}` : `did you mean "${near}"?`,
+  );
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {

@@ -111,7 +111,7 @@ export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Co
   return on
     .addOption(formatOption(formatsFor(subject, 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', `write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
+    .addOption(reportFileOption(files))
     .option('--link-base <url>', 'base URL for links to files in Markdown and HTML: https://HOST/PROJECT/-/blob/COMMIT', parseLinkBase)
     .option('--max-length <n>', 'maximum length of Markdown in characters (default: 65536)', wholeNumber(1000, 10_000_000))
     .addOption(todayOption())
@@ -171,8 +171,17 @@ function collectTag(text: string, earlier: readonly string[]): readonly string[]
   return [...earlier, text];
 }
 
+/** Returns `--report` with these formats. */
+export function reportFileOption(formats: readonly string[]): Option {
+  return new Option('--report <format=path>', 'write a report to a file (repeatable)')
+    .choices([...formats])
+    .argParser(collectReport(formats))
+    .default([])
+    .helpGroup(groups.report);
+}
+
 /** Makes a parser for `--report` that accepts the formats. */
-export function collectReport<F extends string>(
+function collectReport<F extends string>(
   choices: readonly F[],
 ): (text: string, earlier: readonly ReportFlag<F>[]) => readonly ReportFlag<F>[] {
   return (text, earlier) => {

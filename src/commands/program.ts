@@ -3,6 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runGuarded } from './context/guard.ts';
 import { version } from './context/version.ts';
+import { suggestCommand } from './completion/scripts.ts';
 import { colorChoiceOf } from './output/printer.ts';
 import { addCommand, refuseRepeated, type DefineCommand } from './options.ts';
 
@@ -97,6 +98,12 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
   'Other:': [
     { name: 'serve', usage: '', summary: 'run an access gateway', load: async () => (await import('./serve.ts')).defineServe },
     {
+      name: 'completion',
+      usage: '<shell>',
+      summary: 'print a completion script for bash, zsh or fish',
+      load: async () => (await import('./completion.ts')).defineCompletion,
+    },
+    {
       name: 'version',
       usage: '',
       summary: 'print the version; --json adds build and platform',
@@ -121,6 +128,7 @@ export async function run(argv: readonly string[], context: CliContext): Promise
 
 /** Parses the command line, runs its command and returns the exit code. Throws UsageError for unknown options and arguments. */
 async function parseAndRun(argv: readonly string[], context: CliContext): Promise<number> {
+  if (argv[0] === suggestCommand) return printSuggestions(argv.slice(2), context);
   let exitCode = 0;
   const program = await createProgram(argv, context, (code) => {
     exitCode = code;
@@ -135,6 +143,14 @@ async function parseAndRun(argv: readonly string[], context: CliContext): Promis
     throw usageError(error, argv, program);
   }
   return exitCode;
+}
+
+/** Prints what can follow the words of an unfinished command line; the completion scripts call it. */
+async function printSuggestions(words: readonly string[], context: CliContext): Promise<number> {
+  const program = await createProgram(words, context, () => undefined);
+  const { suggestWords } = await import('./completion/suggest.ts');
+  context.stdout.write(suggestWords(program, words, context));
+  return 0;
 }
 
 /** Builds the parser; only commands that the command line names are loaded with their options. */

@@ -12,7 +12,7 @@ import { printerFor } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import { emit, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { collectReport, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
+import { reportFileOption, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[] };
 
@@ -21,7 +21,7 @@ export const defineTest: DefineCommand = (command, run) => {
   selectionOption(targetOptions(command.argument(...pathsArgument)))
     .addOption(formatOption(formatsFor('test', 'print')))
     .optionsGroup(groups.report)
-    .option('--report <format=path>', 'write the results to a file (repeatable)', collectReport(formatsFor('test', 'file')), [])
+    .addOption(reportFileOption(formatsFor('test', 'file')))
     .action((paths, flags) => run((context) => runTest({ ...flags, paths }, context)));
 };
 

@@ -16,10 +16,9 @@ import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
 import {
-  collectReport,
   formatOption,
-  groups,
   pathsArgument,
+  reportFileOption,
   selectionOption,
   targetOptions,
   todayOption,
@@ -30,12 +29,10 @@ export type ValidateFlags = TargetFlags & { readonly format: Format; readonly re
 
 /** Defines `ostiary validate`. */
 export const defineValidate: DefineCommand = (command, run) => {
-  const files = formatsFor('validate', 'file');
   selectionOption(targetOptions(command.argument(...pathsArgument), true))
     .addOption(todayOption())
     .addOption(formatOption(formatsFor('validate', 'print')))
-    .optionsGroup(groups.report)
-    .option('--report <format=path>', `write a report to a file: ${files.join(', ')} (repeatable)`, collectReport(files), [])
+    .addOption(reportFileOption(formatsFor('validate', 'file')))
     .action((paths, flags) => run((context) => runForTargets({ ...flags, paths }, context, { list: 'diagnostics', run: runValidate })));
 };
 
