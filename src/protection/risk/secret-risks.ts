@@ -129,7 +129,7 @@ function filled(value: Json | undefined): Json {
  */
 function reusedSecrets(
   { id, fields }: Pick<Change, 'id' | 'fields'>,
-  { desired, applied, subject, usersOf }: Owners,
+  { desired, applied, subject, predecessor, usersOf }: Owners,
 ): readonly RiskDraft[] {
   if (desired === undefined) return [];
   const written = fields.filter(({ held, after }) => held !== true && 'secret' in after && after.state !== 'removed');
@@ -137,7 +137,7 @@ function reusedSecrets(
     const secret = desired.secrets[path];
     if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];
     const appliedKeys = applied === undefined ? [] : keysWith(applied, secret);
-    const known = new Set([...appliedKeys, ...liveKeysWith(subject, secret)]);
+    const known = new Set([...appliedKeys, ...liveKeysWith(subject ?? predecessor, secret)]);
     const users = known.size === 0 && hasOwnSource(secret) ? usersOf(secret.source).filter((other) => other.id !== id) : [];
     // A drift of the secret is reverted while the manifest leads elsewhere.
     const isRestored = applied !== undefined && appliedKeys.includes(path) && !isSameRoute(desired, applied);
@@ -154,8 +154,8 @@ function keysWith({ secrets }: DesiredResource, secret: DesiredSecret): readonly
     .map(([path]) => path);
 }
 
-function liveKeysWith(subject: LiveResource | undefined, secret: DesiredSecret): readonly Pointer[] {
-  return Object.entries(subject?.secrets ?? {})
+function liveKeysWith(owner: LiveResource | undefined, secret: DesiredSecret): readonly Pointer[] {
+  return Object.entries(owner?.secrets ?? {})
     .filter(([, other]) => other.state === 'value' && secret.state === 'value' && secret.equals(other))
     .map(([path]) => path);
 }

@@ -88,11 +88,18 @@ export const credentialRows: readonly Row[] = [
     ['neutral replacement-differs', 'strengthens access-closed'],
     [],
   ],
+  [
+    'a successor that repeats the credential and uses it under another key, too',
+    [connection('db', { reviewers: ['dba'], secret })],
+    [connection('db2', { reviewers: ['dba'], secret: { ...secret, 'envvar:TOKEN': { value: 'secret' } } }, { replaces: 'db' })],
+    ['neutral replacement-differs', 'reroutes secret-reused', 'strengthens access-closed'],
+    [],
+  ],
 ];
 
 /** The rows that are not reversed: one side has a connection that the other lacks. */
 export const credentialsOneWay: readonly string[] = [
-  ...['leaves the subtype out', 'leaves the host out', 'leads to the same place'].map(
+  ...['leaves the subtype out', 'leaves the host out', 'leads to the same place', 'uses it under another key, too'].map(
     (how) => `a successor that repeats the credential and ${how}`,
   ),
   'a credential on a new connection with the same host, under another key',
