@@ -41,7 +41,7 @@ export function compareEnforced(aspect: ControlType, rule: CoverageRule): Compar
     const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
     const found = compareSets(had, has, rule);
     const decided = found.incomparable.length === 0 ? found : withEvidence(found, { aspect, before, after });
-    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, { aspect, before, after });
+    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, { aspect, before, after }, rule);
   };
 }
 
@@ -67,19 +67,19 @@ function withEvidence(found: ControlComparison, { aspect, before, after }: Sides
 }
 
 /**
- * Adds what a change of the type means: a proxy that forwards masks nothing, and one that reads masks again. Gateways differ in
+ * Adds what a change of the type means: a proxy that forwards masks nothing, so its side counts as without masking. Gateways differ in
  * what they do with a guardrail that they cannot enforce, so that cannot be compared.
  */
-function withEnforcement(found: ControlComparison, { aspect, before, after }: Sides): ControlComparison {
+function withEnforcement(found: ControlComparison, { aspect, before, after }: Sides, rule: CoverageRule): ControlComparison {
   const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
   if (had.length + has.length === 0) return found;
   const [first, last] = [before.enforcement, after.enforcement];
   const hides = aspect === 'masking';
   if (hides && first.kind === 'reads' && last.kind === 'forwards')
-    return had.length === 0 ? found : { ...noDifference, lost: had, before: controlTexts(had), after: [`not enforced (${last.by})`] };
+    return had.length === 0 ? found : { ...compareSets(had, [], rule), before: controlTexts(had), after: [`not enforced (${last.by})`] };
   const isPure = found.lost.length + found.incomparable.length === 0;
   if (hides && first.kind === 'forwards' && last.kind === 'reads' && isPure)
-    return has.length === 0 ? found : { ...noDifference, gained: has, before: [`not enforced (${first.by})`], after: controlTexts(has) };
+    return has.length === 0 ? found : { ...compareSets([], has, rule), before: [`not enforced (${first.by})`], after: controlTexts(has) };
   return {
     ...noDifference,
     incomparable: [...new Set([...had, ...has])],

@@ -5,9 +5,15 @@ import {
   registered,
   words,
 } from '../../../support/risks.ts';
-import type { Row } from './credential-rows.ts';
+import type { Row, Side } from './credential-rows.ts';
 
 const port = { type: 'application', subtype: 'tcp', access_mode_connect: 'enabled', access_mode_exec: 'enabled' };
+
+/** A connection with a custom entity type that is masked only if the gateway's own threshold is not above its score. */
+function scored(subtype: string): Side {
+  const custom_entity_types = [{ name: 'EMP', score: 0.4, regex: 'E[0-9]+' }];
+  return [connection('orders', { subtype }), masking('m', { custom_entity_types, connection_ids: ['orders'] })];
+}
 
 /** Rules on connections whose proxy forwards what it cannot read. */
 export const proxyRows: readonly Row[] = [
@@ -41,5 +47,12 @@ export const proxyRows: readonly Row[] = [
     [connection('orders', { type: 'httpproxy', subtype: 'wiki' }), guardrail('g', [words('DROP')], { connection_ids: ['orders'] })],
     ['availability unenforceable', 'strengthens guardrail-attached'],
     ['weakens guardrail-detached'],
+  ],
+  [
+    'a type that forwards what it cannot read, with an entity type that the gateway may never mask',
+    scored('postgres'),
+    scored('tcp'),
+    ['unknown enforcement-changed'],
+    ['strengthens enforcement-changed'],
   ],
 ];
