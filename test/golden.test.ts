@@ -2,7 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import type { Handshake } from '../src/gateway/dialect.ts';
+import { readCapabilities } from '../src/gateway/dialects/interface/handshake.ts';
+import { preflight as interfacePreflight } from '../src/gateway/dialects/interface/preflight.ts';
 import { registry } from '../src/kinds/index.ts';
+import type { JsonObject } from '../src/model/json.ts';
 import { loadManifests } from '../src/manifest/load-manifests.ts';
 import { defaultLimits, type Gateway } from '../src/model/gateway.ts';
 import type { BaseState, DesiredState } from '../src/model/desired.ts';
@@ -32,6 +36,8 @@ type Options = {
   readonly unresolved?: boolean;
   /** What the user asked for beyond the manifests. */
   readonly consent?: Partial<Consent>;
+  /** What the gateway reports about itself, as `ostiary serve` does; nothing by default. */
+  readonly server?: JsonObject;
   /** The gateway objects that refer to a replaced resource. */
   readonly references?: readonly OutsideReference[];
 };
@@ -64,6 +70,10 @@ type GoldenInput = {
   readonly own: DesiredState | undefined;
 };
 
+function handshakeOf({ server = {} }: Options): Handshake {
+  return { serverInfo: { status: 200, body: server, server: '' }, caller: null };
+}
+
 /** Runs the pipeline that every command runs; the gateway answers the preflight. */
 async function planOver(
   gateway: Gateway,
@@ -71,19 +81,25 @@ async function planOver(
   { live, base, target, options, own }: GoldenInput,
 ): Promise<Checked<Plan>> {
   const { allow: allowed = [], consent } = options;
+  const handshake = handshakeOf(options);
+  const { borrowed = [], longestAccess } = readCapabilities(handshake);
   const draft = draftPlan({
     registry,
     target,
     desired,
-    live,
+    live: longestAccess === undefined ? live : { ...live, longestAccess },
     base,
+    borrowed,
     limits: defaultLimits,
     allowed,
     consent: { adopt: [], revert: [], prune: false, ...consent },
   });
   if (draft.value === undefined) return { diagnostics: draft.diagnostics };
-  const preflight = await gateway.preflight(draft.value.preflightRequest);
-  const policies = { rules: compilePolicies(desired.policies ?? [], registry).rules, today: '2026-11-22' };
+  const { diagnostics: found } = interfacePreflight(draft.value.preflightRequest, handshake, new Map());
+  const preflight = { ...(await gateway.preflight(draft.value.preflightRequest)), diagnostics: found };
+  const compiled = compilePolicies(desired.policies ?? [], registry);
+  if (compiled.diagnostics.length > 0) return { diagnostics: compiled.diagnostics };
+  const policies = { rules: compiled.rules, today: '2026-11-22' };
   const { value, diagnostics } = reviewPlan(draft.value, { preflight, policies, rules: ruleChecks(), own });
   return value === undefined ? { diagnostics } : { value: value.plan, diagnostics };
 }
@@ -99,6 +115,7 @@ test.each(readdirSync(root).toSorted())('%s', async (name) => {
     resources: live,
     secrets: options.secrets ?? 'shown',
     references: options.references ?? [],
+    dialect: { dialect: 'interface', borrowed: readCapabilities(handshakeOf(options)).borrowed ?? [] },
   });
   const reading = {
     target: 'prod',
