@@ -4,15 +4,19 @@ import { textsOf, type ModelObject, type ModelState } from './gateway-objects.ts
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { excessOf } from './protection-model.ts';
-import { runPair, type Run } from './run-pair.ts';
+import type { Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
 
 /** Compares the result with held drift with the result of reverting all drift, and that with the manifests. */
-export async function judgeHeld(pair: Pair, { plan, after }: Run, ids: readonly string[]): Promise<readonly Finding[]> {
+export async function judgeHeld(
+  pair: Pair,
+  { done: { plan, after }, revertAll }: { readonly done: Run; readonly revertAll: () => Promise<Run | undefined> },
+  ids: readonly string[],
+): Promise<readonly Finding[]> {
   const held = plan.changes.flatMap(({ id, fields }) => fields.filter((field) => field.held === true).map(({ path }) => `${id} ${path}`));
   const edges = plan.edges.filter(({ action }) => action === 'held').map(({ rule, connection }) => `${rule} on ${connection}`);
   const isHeld = held.length + edges.length > 0;
-  const other = isHeld ? await runPair(pair, true) : { after, failed: [] };
+  const other = isHeld ? await revertAll() : { after, failed: [] };
   if (other === undefined) throw new Error('a plan that reverts the drift is not possible');
   if (other.failed.length > 0) return other.failed.map(({ id, message }) => wronglyHeld(id, `the revert fails: ${message ?? ''}`));
   const { after: reverted } = other;

@@ -54,15 +54,19 @@ function isExact({ reportsLimit, accessRules }: Pair, control: string): boolean 
 /** The findings about one pair, and what it exercised. */
 export type Judgement = { readonly findings: readonly Finding[]; readonly features: readonly string[] };
 
-/** Judges one pair; undefined when it cannot be planned. */
+/** Judges one pair on a gateway in memory; undefined when it cannot be planned. */
 export async function judgePair(pair: Pair): Promise<Judgement | undefined> {
   const done = await runPair(pair, false);
-  if (done === undefined) return undefined;
+  return done === undefined ? undefined : judgeRun(pair, done, () => runPair(pair, true));
+}
+
+/** Judges the run of a pair; `revertAll` runs the pair again and reverts all held drift. */
+export async function judgeRun(pair: Pair, done: Run, revertAll: () => Promise<Run | undefined>): Promise<Judgement> {
   const features = featuresOf(pair, done);
   if (done.failed.length > 0) return { features, findings: done.failed.map(failure) };
   const ids = connectionsIn(done.after);
   const own = [...ids.flatMap((id) => judgePlan(pair, done, id)), ...judgeUntouched(pair, done)];
-  return { features, findings: [...own, ...(await judgeHeld(pair, done, ids))] };
+  return { features, findings: [...own, ...(await judgeHeld(pair, { done, revertAll }, ids))] };
 }
 
 function failure({ id, code, message }: Outcome): Finding {

@@ -100,7 +100,7 @@ const drawing = fc.record({
       fc.record({
         fields: fieldsOf(isGuardrail(name) ? guardrailFields : maskingFields, 3),
         extra: fieldsOf(hoopRuleFields),
-        edges: fc.tuple(...connectionNames.map(() => sides(attachment))),
+        edges: fc.tuple(...connectionNames.map(() => sides(attachment, 2))),
         ignored: ignored(isGuardrail(name) ? 'GuardrailRule' : 'DataMaskingRule'),
         selector: sides(fc.constantFrom(undefined, undefined, undefined, 'prod')),
         present: sides(present),
