@@ -5,12 +5,12 @@ import { registry } from '../kinds/index.ts';
 import type { Target, Gateway, GatewayIdentity } from '../model/gateway.ts';
 import type { Checked } from '../model/diagnostic.ts';
 import { AppError, UsageError } from '../model/errors.ts';
-import type { RequestEvent } from '../model/result/outcome.ts';
+import type { RequestEvent, RetryEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Service } from '../model/service.ts';
 import type { TrackSteps } from '../pull/choose-objects.ts';
 import type { OutputFlags, TargetFlags } from './flags.ts';
-import { counted, waiting } from './output/progress.ts';
+import { counted, interject, waiting } from './output/progress.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
@@ -28,13 +28,16 @@ export async function connect(
   target: Target,
   connecting: ConnectOptions,
 ): Promise<{ readonly gateway: Gateway; readonly identity: GatewayIdentity }> {
-  const gateway = await openGateway({ ...sessionOptions(target, connecting), registry });
-  try {
-    return { gateway, identity: await waiting(`connecting to ${target.url}`, connecting, () => gateway.identify()) };
-  } catch (error) {
-    await gateway.close();
-    throw error;
-  }
+  const session = sessionOptions(target, connecting);
+  return waiting(`connecting to ${target.url}`, connecting, async () => {
+    const gateway = await openGateway({ ...session, registry });
+    try {
+      return { gateway, identity: await gateway.identify() };
+    } catch (error) {
+      await gateway.close();
+      throw error;
+    }
+  });
 }
 
 /** Returns true if the token may write, as far as the gateway reports its role. */
@@ -65,6 +68,7 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
     auth,
     dialect,
     ...(network === undefined ? {} : { network }),
+    onRetry: retryPrinter(flags, context),
     ...(observers.length === 0 ? {} : { onRequest: (event: RequestEvent) => observers.forEach((observe) => observe(event)) }),
   };
 }
@@ -75,6 +79,22 @@ function requestPrinter(flags: TargetFlags, context: CliContext): (event: Reques
   return ({ method, path, attempt, status, code, elapsedMs }) => {
     const again = attempt > 1 ? `  attempt ${attempt}` : '';
     note(errors.color.dim(`${method} ${escapeTerminal(path)}  ${status ?? code ?? ''}  ${elapsedMs} ms${again}`) + '\n');
+  };
+}
+
+/** In milliseconds: requests that run together fail together. */
+const betweenRetryLines = 1000;
+
+/** Returns a function that prints retries: on a terminal at most one each second, with --verbose all of them. */
+function retryPrinter(flags: TargetFlags, context: CliContext): (event: RetryEvent) => void {
+  const isVerbose = flags.verbose === true;
+  if (!isVerbose && (flags.quiet || !context.stderr.isTTY)) return () => undefined;
+  let next = Number.NEGATIVE_INFINITY;
+  return ({ message, pauseMs }) => {
+    const now = performance.now();
+    if (!isVerbose && now < next) return;
+    next = now + betweenRetryLines;
+    interject(`${escapeTerminal(message)}; retrying in ${(pauseMs / 1000).toFixed(1)} s`, context);
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { AppError } from '../model/errors.ts';
+import { AppError, type ApiError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import type { RequestEvent } from '../model/result/outcome.ts';
+import type { RequestEvent, RetryEvent } from '../model/result/outcome.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { createClient, type Client } from './http/client.ts';
 import {
@@ -33,6 +33,8 @@ export type SessionOptions = {
   readonly maxBytes?: number;
   /** Called after each attempt of each request. */
   readonly onRequest?: (event: RequestEvent) => void;
+  /** Called before each pause that precedes another attempt. */
+  readonly onRetry?: (event: RetryEvent) => void;
 };
 
 /** A session with one gateway: the client, the dialect, and what the gateway reports about itself. */
@@ -45,7 +47,7 @@ export type GatewaySession = {
   readonly capabilities: () => Promise<Capabilities>;
   readonly identify: () => Promise<GatewayIdentity>;
   /** Waits before the next attempt of a write, as long as the gateway asks; each pause is longer than the one before. */
-  readonly pause: (attempt: number, retryAfterMs?: number) => Promise<void>;
+  readonly pause: (attempt: number, failed: ApiError) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -54,11 +56,15 @@ const defaultMaxBytes = 128 * 1024 * 1024;
 
 /** Opens a session with a gateway; requests the server info where the dialect is `auto`. Throws an AppError for an invalid URL or token. */
 export async function openSession(options: SessionOptions): Promise<GatewaySession> {
-  const { random = Math.random, now = Date.now, sleep = sleepFor, signal, onRequest } = options;
+  const { random = Math.random, now = Date.now, sleep = sleepFor, signal, onRequest, onRetry } = options;
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
   const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
-  const optional = { ...(signal === undefined ? {} : { signal }), ...(onRequest === undefined ? {} : { onRequest }) };
+  const optional = {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onRequest === undefined ? {} : { onRequest }),
+    ...(onRetry === undefined ? {} : { onRetry }),
+  };
   const client = createClient({ transport, url, token: options.token, limits, random, now, sleep, ...optional });
 
   try {
@@ -83,7 +89,11 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
       handshake,
       capabilities,
       identify: async () => identityFrom(url, dialect, await capabilities()),
-      pause: (attempt, retryAfterMs) => sleep(pauseAfter(attempt, retryAfterMs, { ...limits, random }), signal),
+      async pause(attempt, { message, failure }) {
+        const pauseMs = pauseAfter(attempt, failure.retryAfterMs, { ...limits, random });
+        onRetry?.({ message, pauseMs });
+        await sleep(pauseMs, signal);
+      },
       close: () => transport.close(),
     };
   } catch (error) {

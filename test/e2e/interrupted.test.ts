@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
-import { addressOf, builtPackage, ostiary, start, startOstiary, type Ended, type Running } from '../support/cli.ts';
+import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../support/cli.ts';
 import { makeFolder } from '../support/servers.ts';
+import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../support/terminal.ts';
 import { callerOf } from '../server/client.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail, manifest, manyConnections, useProjects } from './project.ts';
@@ -157,29 +158,18 @@ async function converges(cwd: string, prefix: string, count: number, connections
 }
 
 /** Runs apply on a terminal and types the keys once it asks. */
-async function typed(cwd: string, keys: string, args = ''): Promise<Ended> {
-  const cli = join(await builtPackage(), 'dist', 'cli.js');
-  const command = `stty cols 80 rows 40; '${process.execPath}' '${cli}' apply ${args}`;
-  const running = start('/usr/bin/script', ['-qec', command, '/dev/null'], {
-    cwd,
-    env: { ...gateway.env(), TERM: 'xterm' },
-    typing: true,
-  });
-  const asked = setInterval(() => {
-    if (!running.printed().stdout.includes('Write 1 object on')) return;
-    clearInterval(asked);
-    running.child.stdin.write(keys);
-  }, 10);
-  const ended = await running.ended;
-  clearInterval(asked);
-  return ended;
+async function typed(cwd: string, keys: string, args = '', more: Partial<TerminalOptions> = {}): Promise<Ended> {
+  const running = await startOnTerminal(`apply ${args}`, { cwd, ...more, env: { ...gateway.env(), ...more.env } });
+  await shows(running, 'Write 1 object on');
+  running.child.stdin.write(keys);
+  return running.ended;
 }
 
 async function isLive(name: string): Promise<boolean> {
   return (await gateway.names('/guardrails')).includes(name);
 }
 
-describe.runIf(existsSync('/usr/bin/script'))('apply asks on a terminal', () => {
+describe.runIf(hasTerminal)('apply asks on a terminal', () => {
   test.each([
     ['no', 'n', 'no'],
     ['return, for no is the default', '\r', 'return'],

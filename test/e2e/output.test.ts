@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage, start, type Ended } from '../support/cli.ts';
 import { expectValid } from '../support/documents.ts';
+import { hasTerminal, startOnTerminal } from '../support/terminal.ts';
 import { config, connection, guardrail, manifest, useProjects } from './project.ts';
 import { useGateway } from './use-gateway.ts';
 
@@ -152,16 +153,10 @@ describe('reports', () => {
 });
 
 const escape = '\u001b[';
-const hasScript = existsSync('/usr/bin/script');
 
 /** Runs a command on a terminal of 80 columns. */
 async function onTerminal(args: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const cli = join(await builtPackage(), 'dist', 'cli.js');
-  const command = `stty cols 80; '${process.execPath}' '${cli}' ${args}`;
-  return start('/usr/bin/script', ['-qec', command, '/dev/null'], {
-    cwd: folder,
-    env: { ...gateway.env(), TERM: 'xterm', ...env },
-  }).ended;
+  return (await startOnTerminal(args, { cwd: folder, env: { ...gateway.env(), ...env } })).ended;
 }
 
 describe('color', () => {
@@ -194,7 +189,7 @@ describe('color', () => {
     expect((await gateway.process('plan', folder)).stderr).not.toContain('GET /');
   });
 
-  test.runIf(hasScript)('is on a terminal, within its width', async () => {
+  test.runIf(hasTerminal)('is on a terminal, within its width', async () => {
     const { code, stdout } = await onTerminal('plan');
     expect(code).toBe(0);
     expect(stdout).toContain(`${escape}32m`);
@@ -203,7 +198,7 @@ describe('color', () => {
     expect((await onTerminal('plan --bogus')).stdout).toContain(`${escape}31merror${escape}39m`);
   });
 
-  test.runIf(hasScript).each([
+  test.runIf(hasTerminal).each([
     ['--no-color', 'plan --no-color', {}],
     ['NO_COLOR', 'plan', { NO_COLOR: '1' }],
     ['TERM=dumb', 'plan', { TERM: 'dumb' }],

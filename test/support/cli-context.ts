@@ -22,6 +22,7 @@ export function createTestContext({ cwd = '/', env = {}, now = () => new Date(),
     },
     isTTY: false,
     columns,
+    ansi: false,
   });
   const context: CliContext = {
     env,

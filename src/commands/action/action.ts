@@ -109,6 +109,6 @@ function stepExitCode({ task, exitCode }: TaskResult): number {
 
 /** Makes a context with one stream for all output, so that no text overtakes the command that allows it. */
 function actionContext(context: CliContext, log: JobLog): CliContext {
-  const output = { write: log.text, isTTY: false, columns: undefined };
+  const output = { write: log.text, isTTY: false, columns: undefined, ansi: false };
   return { ...context, interactive: false, stdout: output, stderr: output };
 }

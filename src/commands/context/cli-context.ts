@@ -4,8 +4,15 @@ import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 
-/** A stream; `columns` is the width of the terminal, undefined without one. */
-export type Output = { readonly write: (text: string) => void; readonly isTTY: boolean; readonly columns: number | undefined };
+/** A stream. */
+export type Output = {
+  readonly write: (text: string) => void;
+  readonly isTTY: boolean;
+  /** The width of the terminal; undefined without one, and if the terminal does not report it. */
+  readonly columns: number | undefined;
+  /** Whether it is a terminal that understands escape sequences: for colors, and for a line that replaces the one before. */
+  readonly ansi: boolean;
+};
 
 /** A result of a command for a caller that does not read the terminal, such as the action. */
 export type CommandEvent =

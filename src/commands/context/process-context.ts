@@ -31,9 +31,10 @@ function workingFolder(): string {
 }
 
 function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
-  // A terminal of unknown width reports 0.
   const isTTY = isatty(stream.fd);
-  return { write: (text) => stream.write(text), isTTY, columns: isTTY && stream.columns > 0 ? stream.columns : undefined };
+  // A terminal of unknown width reports 0.
+  const columns = isTTY && stream.columns > 0 && process.env['COLUMNS'] !== '0' ? stream.columns : undefined;
+  return { write: (text) => stream.write(text), isTTY, columns, ansi: columns !== undefined && process.env['TERM'] !== 'dumb' };
 }
 
 /**
@@ -60,7 +61,28 @@ function interruptSignal(): AbortSignal {
 
 /** Asks on stderr, because stdout is for results and may be redirected. */
 async function askToConfirm(message: string): Promise<boolean> {
+  if (!outputOf(process.stderr).ansi) return askInPlainText(message);
   const { confirm, isCancel } = await import('@clack/prompts');
   const answer = await confirm({ message, initialValue: false, output: process.stderr });
   return !isCancel(answer) && answer;
+}
+
+/** Asks without moving the cursor. The end of input and Ctrl-C mean no. */
+async function askInPlainText(message: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  const cancel = (): void => lines.close();
+  process.once('SIGINT', cancel);
+  process.stderr.write(`${message} [y/N] `);
+  try {
+    const answer = await new Promise<string | undefined>((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(undefined));
+    });
+    if (answer === undefined) process.stderr.write('\n');
+    return /^y(?:es)?$/i.test(answer?.trim() ?? '');
+  } finally {
+    process.removeListener('SIGINT', cancel);
+    lines.close();
+  }
 }

@@ -42,13 +42,13 @@ function terminalOf(output: Output, { color, full = false }: OutputFlags, env: C
 
 /**
  * Returns whether a stream gets colors. The flag decides first; then NO_COLOR (https://no-color.org) and FORCE_COLOR
- * (https://force-color.org), each if it is not empty; then whether the stream is a terminal that has colors.
+ * (https://force-color.org), each if it is not empty; then whether the stream is a terminal that understands escape sequences.
  */
 function isColored(output: Output, choice: ColorChoice, env: CliContext['env']): boolean {
   if (choice !== 'auto') return choice === 'always';
   if ((env['NO_COLOR'] ?? '') !== '') return false;
   if ((env['FORCE_COLOR'] ?? '') !== '') return env['FORCE_COLOR'] !== '0';
-  return output.isTTY && env['TERM'] !== 'dumb';
+  return output.ansi;
 }
 
 /** Returns when a command line wants colors, also one that the parser rejects. */

@@ -14,31 +14,49 @@ export type ProgressView = { readonly observe: (event: ApplyEvent) => void; read
 
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 
-/** Returns a view that redraws one line on a terminal with every event; elsewhere and with --quiet it prints nothing. */
+const clearLine = '\r\u001b[K';
+
+/**
+ * Returns a view that ansi one line on a terminal with every event; a terminal that cannot redraw gets a line for each tenth of the
+ * objects. Elsewhere and with --quiet it prints nothing.
+ */
 export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext): ProgressView {
   const { stderr } = context;
   if (!stderr.isTTY || flags.quiet) return silent;
   const total = plan.changes.filter(isWritten).length;
   const done = new Set<string>();
   const failed = new Set<string>();
+  let tenths = 0;
   return {
     observe({ event, id }) {
       if (id === undefined) return;
       if (event === 'written') done.add(id);
       if (event === 'failed') failed.add(id);
-      stderr.write(`\r\u001b[K${progressLine({ total, done: done.size, failed: failed.size, id }, stderr.columns ?? 80)}`);
+      const counts = { total, done: done.size, failed: failed.size };
+      if (stderr.ansi) {
+        stderr.write(`${clearLine}${progressLine({ ...counts, id }, stderr.columns ?? 80)}`);
+        return;
+      }
+      const reached = Math.floor((10 * (done.size + failed.size)) / total);
+      if (reached > tenths) stderr.write(`${progressLine(counts, 80)}\n`);
+      tenths = Math.max(tenths, reached);
     },
     end() {
-      stderr.write('\r\u001b[K');
+      if (stderr.ansi) stderr.write(clearLine);
     },
   };
 }
 
-/** Prints a line when the signal stops the run; it replaces a progress line. */
-export function announceStop(signal: AbortSignal, flags: OutputFlags, { stderr }: CliContext): void {
+/** Prints a line to stderr; it replaces a progress line. */
+export function interject(line: string, { stderr }: CliContext): void {
+  stderr.write(`${stderr.ansi ? clearLine : ''}${line}\n`);
+}
+
+/** Prints a line when the signal stops the run. */
+export function announceStop(signal: AbortSignal, flags: OutputFlags, context: CliContext): void {
   if (flags.quiet) return;
-  const line = 'stopping after the current requests; press Ctrl-C again to stop at once\n';
-  signal.addEventListener('abort', () => stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${line}`), { once: true });
+  const line = 'stopping after the current requests; press Ctrl-C again to stop at once';
+  signal.addEventListener('abort', () => interject(line, context), { once: true });
 }
 
 /** Runs the work; after one second a terminal shows a text. */
@@ -47,32 +65,33 @@ export async function waiting<T>(
   { flags, context }: { readonly flags: OutputFlags; readonly context: CliContext },
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!context.stderr.isTTY || flags.quiet) return work();
-  const timer = setTimeout(() => context.stderr.write(`${text} …`), 1000);
-  try {
-    return await work();
-  } finally {
-    clearTimeout(timer);
-    context.stderr.write('\r\u001b[K');
-  }
+  return counted(text, undefined, { flags, context, work: () => work() });
 }
 
-/** Runs work of `total` steps; after one second a terminal shows the number of finished steps. */
+/** Runs work of `total` steps; after one second a terminal shows the number of finished steps, if the total is known. */
 export async function counted<T>(
   text: string,
-  total: number,
+  total: number | undefined,
   { flags, context, work }: { readonly flags: OutputFlags; readonly context: CliContext; readonly work: (step: () => void) => Promise<T> },
 ): Promise<T> {
-  if (!context.stderr.isTTY || flags.quiet) return work(() => undefined);
+  const { stderr } = context;
+  if (!stderr.isTTY || flags.quiet) return work(() => undefined);
   let done = 0;
-  const timer = setInterval(() => context.stderr.write(`\r\u001b[K${text} … ${done} of ${total}`), 1000);
+  let isShown = false;
+  const show = (): void => {
+    if (isShown && !stderr.ansi) return;
+    isShown = true;
+    const line = clip(`${text} …${total === undefined ? '' : ` ${done} of ${total}`}`, stderr.columns ?? 80);
+    stderr.write(stderr.ansi ? `${clearLine}${line}` : `${line}\n`);
+  };
+  const timer = setInterval(show, 1000);
   try {
     return await work(() => {
       done += 1;
     });
   } finally {
     clearInterval(timer);
-    context.stderr.write('\r\u001b[K');
+    if (isShown && stderr.ansi) stderr.write(clearLine);
   }
 }
 

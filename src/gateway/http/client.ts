@@ -1,4 +1,4 @@
-import type { RequestEvent } from '../../model/result/outcome.ts';
+import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { largestMemory, takeMemory, type MemoryBudget } from './answer-memory.ts';
@@ -38,6 +38,7 @@ export type ClientOptions = {
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
   readonly onRequest?: (event: RequestEvent) => void;
+  readonly onRetry?: (event: RetryEvent) => void;
 };
 
 export type Client = {
@@ -80,7 +81,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 async function sendWithRetries(state: ClientState, request: HttpRequest): Promise<HttpResponse> {
-  const { now, sleep, signal } = state.options;
+  const { url, now, sleep, signal, onRetry } = state.options;
   const started = now();
   let ambiguous = false;
   for (let attempt = 1; ; attempt += 1) {
@@ -94,6 +95,7 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
       const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
       throw new ApiError(`${outcome.message}${tries}`, { ...outcome.failure, ...hintFor(state, outcome), ambiguous, ...wait });
     }
+    onRetry?.({ message: `${request.method} ${url}${request.path}: ${outcome.message}`, pauseMs: pause });
     try {
       await sleep(pause, signal);
     } catch (error) {

@@ -26,14 +26,14 @@ export async function sendCreate(context: GatewayContext, request: WriteRequest)
       return created;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { ambiguous, status, code, retryable, retryAfterMs } = error.failure;
+      const { ambiguous, status, code, retryable } = error.failure;
       if (code === 'api/aborted' || !(ambiguous || (lost && status === 409))) throw error;
       const found = await lookAfterLostResponse(error, () => findByList(context, id));
       if (found !== undefined && !(await fulfills(context, found, request))) throw error;
       if (found !== undefined) return found;
       if (attempt >= (retryable ? maxCreateAttempts.retryable : maxCreateAttempts.other)) throw error;
       lost = true;
-      await context.pause(attempt, retryAfterMs);
+      await context.pause(attempt, error);
     }
   }
 }

@@ -54,5 +54,12 @@ export type RequestEvent = {
   readonly elapsedMs: number;
 };
 
+/** A failed attempt of a request that is sent again after a pause. */
+export type RetryEvent = {
+  /** The method, the URL and the reason of the failure; never a secret. */
+  readonly message: string;
+  readonly pauseMs: number;
+};
+
 /** One line of the journal; it never contains a secret. */
 export type JournalEntry = { readonly at: string } & (ApplyEvent | ({ readonly event: 'request' } & RequestEvent));
