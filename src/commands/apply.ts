@@ -7,7 +7,6 @@ import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/pla
 import { orphansAfter, pendingWritesOf, writesAfter } from '../reconcile/record/record-changes.ts';
 import { secretVersionsAfter } from '../reconcile/record/secret-versions.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
@@ -151,7 +150,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const complete = !isFailed && planned.isWhole && !isPartialSelection(flags);
   const recorded = complete || writes > 0 ? await recorder.end(endOf({ ...planned, planBase }, result, complete)) : [];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
-  printer.hint(diagnosticsText([...begun, ...recorded], printer.errors));
+  printer.diagnostics([...begun, ...recorded]);
   return isFailed ? 5 : 0;
 }
 
@@ -226,7 +225,7 @@ async function reportApplied(result: ApplyResult, planned: ApplyContext, flags: 
     const { message, hint } = error;
     const warning: Diagnostic = { code: 'report/cannot-write', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
     context.onEvent?.({ diagnostics: [warning] });
-    printer.note(diagnosticsText([warning], printer.errors));
+    printerFor(context, { ...flags, quiet: false }).diagnostics([warning]);
   }
 }
 

@@ -3,7 +3,7 @@ import { openGateway } from '../gateway/open-gateway.ts';
 import { openService } from '../gateway/service/open-service.ts';
 import { registry } from '../kinds/index.ts';
 import type { Target, Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { Checked } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import type { RequestEvent, RetryEvent } from '../model/result/outcome.ts';
 import type { LiveState } from '../model/live.ts';
@@ -52,12 +52,27 @@ export async function connectService(connecting: ConnectOptions): Promise<Servic
   return waiting(`connecting to ${session.url}`, connecting, () => openService(session));
 }
 
+/** Returns the diagnostics of invalid manifests with that of a missing token, so that one run names all missing variables. */
+export function withMissingToken(found: readonly Diagnostic[], target: Target, context: CliContext): readonly Diagnostic[] {
+  if (!isPlainAddress(target.url) || tokenOf(target, context) !== '') return found;
+  const { message, hint = '' } = missingToken(target);
+  return [...found, { code: 'cli/usage', severity: 'error', message, hint }];
+}
+
+function tokenOf(target: Target, { env }: CliContext): string {
+  return env[target.token.env] ?? '';
+}
+
+function missingToken({ url, token }: Target): UsageError {
+  return new UsageError(`missing token for ${url}`, `set ${token.env} in the environment`);
+}
+
 function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOptions): SessionOptions {
   if (target.url === '')
     throw new UsageError('no gateway is configured', 'run ostiary init to create ostiary.yaml, pass --url, or set OSTIARY_URL');
   requireAddress(target.url);
-  const token = context.env[target.token.env] ?? '';
-  if (token === '') throw new UsageError(`missing token for ${target.url}`, `set ${target.token.env} in the environment`);
+  const token = tokenOf(target, context);
+  if (token === '') throw missingToken(target);
   context.onEvent?.({ secret: token });
   const { url, auth, dialect } = target;
   const network = readNetwork(context.env);
@@ -98,11 +113,14 @@ function retryPrinter(flags: TargetFlags, context: CliContext): (event: RetryEve
   };
 }
 
+function isPlainAddress(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
+}
+
 /** Throws UsageError for anything but a plain http(s) address; does not repeat a text that may contain credentials. */
 function requireAddress(text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}${url.hash}` === '';
-  if (plain) return;
+  if (isPlainAddress(text)) return;
   const shown = /[@?#]/.test(text) ? '' : ` "${text}"`;
   throw new UsageError(
     `invalid gateway URL${shown}: expected http(s)://HOST/PATH without credentials, query and fragment`,

@@ -1,7 +1,6 @@
 import { type Checked, suggest } from '../model/diagnostic.ts';
 import { type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { agentListing, resourceListing, reviewListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
 import { UsageError } from '../model/errors.ts';
@@ -161,7 +160,7 @@ async function printServiceView(read: ReadView, flags: ViewFlags, context: CliCo
   const service = await connectService({ flags, context });
   try {
     const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
-    if (view.diagnostics.length > 0) printer.hint(diagnosticsText(view.diagnostics, printer.errors));
+    printer.diagnostics(view.diagnostics);
     printView(view, flags.format, printer);
     return 0;
   } finally {

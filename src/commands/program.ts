@@ -4,7 +4,10 @@ import type { CliContext } from './context/cli-context.ts';
 import { runGuarded } from './context/guard.ts';
 import { version } from './context/version.ts';
 import { suggestCommand } from './completion/scripts.ts';
-import { colorChoiceOf } from './output/printer.ts';
+import type { OutputFlags } from './flags.ts';
+import { colorChoiceOf, optionIn, printerFor, recordPrinted } from './output/printer.ts';
+import { fleetDocument, type DocumentList } from '../report/serialize.ts';
+import { diagnosticCounts } from '../report/text/diagnostics.ts';
 import { addCommand, refuseRepeated, type DefineCommand } from './options.ts';
 
 /** A command as the help of the program lists it; `load` imports the file with its options and its work. */
@@ -14,6 +17,8 @@ type ListedCommand = {
   readonly usage: string;
   readonly summary: string;
   readonly alias?: string;
+  /** The list of its JSON documents, which a document about invalid flags also has. */
+  readonly list?: DocumentList;
   readonly load: () => Promise<DefineCommand>;
 };
 
@@ -38,12 +43,14 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       name: 'validate',
       usage: '[paths...]',
       summary: 'check manifests and rule samples offline',
+      list: 'diagnostics',
       load: async () => (await import('./validate.ts')).defineValidate,
     },
     {
       name: 'test',
       usage: '[paths...]',
       summary: 'run rule samples offline',
+      list: 'targets',
       load: async () => (await import('./test.ts')).defineTest,
     },
     {
@@ -51,12 +58,14 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       usage: '[paths...]',
       alias: 'diff',
       summary: 'show the changes that apply would make',
+      list: 'plans',
       load: async () => (await import('./plan.ts')).definePlan,
     },
     {
       name: 'apply',
       usage: '[paths...]',
       summary: 'apply the manifests to the gateway',
+      list: 'targets',
       load: async () => (await import('./apply.ts')).defineApply,
     },
   ],
@@ -65,6 +74,7 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       name: 'drift',
       usage: '[paths...]',
       summary: 'list changes made outside Ostiary since the last apply; revert or adopt them',
+      list: 'drifts',
       load: async () => (await import('./drift.ts')).defineDrift,
     },
     {
@@ -123,7 +133,30 @@ Help for a command: ostiary plan --help`;
 
 /** Runs one command line and returns its exit code (`ostiary --help` and docs/reference/exit-codes.md list them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
-  return runGuarded(() => parseAndRun(argv, context), { context, color: colorChoiceOf(argv), full: argv.includes('--full') });
+  const flags = { color: colorChoiceOf(argv), full: argv.includes('--full'), quiet: argv.includes('--quiet') };
+  return runGuarded(() => runCounted(argv, { ...context, printed: recordPrinted() }, flags), { context, flags });
+}
+
+/** Runs one command line; with `--format json`, an error is also a document. The last line that it prints counts the diagnostics. */
+async function runCounted(
+  argv: readonly string[],
+  context: CliContext & Required<Pick<CliContext, 'printed'>>,
+  flags: OutputFlags,
+): Promise<number> {
+  const exitCode = await runGuarded(() => parseAndRun(argv, context), {
+    context,
+    flags,
+    onError(diagnostics, code) {
+      if (optionIn(argv, '--format') !== 'json') return;
+      const list = Object.values(commandsByHeading)
+        .flat()
+        .find(({ name, alias }) => argv[0] === name || argv[0] === alias)?.list;
+      printerFor(context, flags).printDocument(fleetDocument(list, [], [{ target: undefined, exitCode: code, diagnostics }]));
+    },
+  });
+  const counts = diagnosticCounts(context.printed.all());
+  if (counts !== '') context.stderr.write(`${counts}\n`);
+  return exitCode;
 }
 
 /** Parses the command line, runs its command and returns the exit code. Throws UsageError for unknown options and arguments. */

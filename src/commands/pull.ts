@@ -9,7 +9,6 @@ import { isPartialSelection } from '../project/resolved-config.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { handOver, readOwnedObjects } from '../pull/write-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { formatsFor } from '../report/formats.ts';
 import { pullDocument } from '../report/subjects/pull.ts';
 import { emit } from './output/emit.ts';
@@ -83,7 +82,7 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
     const pulled = { ...countUpdates(made.pulled, edits.updated), ...written };
     const printer = printerFor(context, flags);
     context.onEvent?.({ diagnostics: edits.diagnostics });
-    if (edits.diagnostics.length > 0) printer.hint(diagnosticsText(edits.diagnostics, printer.errors));
+    printer.diagnostics(edits.diagnostics);
     await emit(pullDocument(pulled), { flags, context, printer });
     return 0;
   } finally {

@@ -3,14 +3,15 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/counts.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { isJsonFormat, isWholeFormat } from '../report/formats.ts';
+import { isJsonFormat, renderJsonDocument, type FormatName } from '../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
 import { pad, visibleWidth } from '../report/text/wrap.ts';
 import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from './flags.ts';
 import { runGuarded } from './context/guard.ts';
-import { UsageError } from '../model/errors.ts';
 import { printerFor } from './output/printer.ts';
-import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
+import type { FailedTarget } from './output/write-failure-reports.ts';
+import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
+import { isPathPerTarget, pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
 import { version } from './context/version.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
@@ -18,14 +19,19 @@ import type { CommandEvent, CliContext } from './context/cli-context.ts';
 type MultiTargetFlags = TargetFlags &
   ReportFlags &
   TargetSelector & {
-    readonly format?: string;
+    readonly format?: FormatName;
     readonly report?: readonly ReportFlag[];
     readonly out?: string;
     readonly journal?: string;
   };
 
 /** A command for one target: `run` returns its exit code; `list` is the list that its JSON documents contain. */
-export type MultiTargetCommand<F> = { readonly list: DocumentList; readonly run: (flags: F, context: CliContext) => Promise<number> };
+export type MultiTargetCommand<F> = {
+  readonly list: DocumentList;
+  readonly run: (flags: F, context: CliContext) => Promise<number>;
+  /** The command runs once for all targets. */
+  readonly isJoint?: true;
+};
 
 /** Exit codes by importance: the run of several targets ends with the first one that any target ended with. */
 const precedence = [1, 3, 4, 5, 6, 2] as const;
@@ -61,14 +67,9 @@ export async function runForTargets<F extends MultiTargetFlags>(
   context: CliContext,
   command: MultiTargetCommand<F>,
 ): Promise<number> {
-  const names = selectTargets(flags, context);
+  const names = command.isJoint === true ? undefined : selectTargets(flags, context);
   if (names === undefined) return runAlone(flags, context, command);
   requirePathPerTarget(pathsOf(flags));
-  if (isWholeFormat(flags.format ?? 'text'))
-    throw new UsageError(
-      `--format ${flags.format} goes with one target`,
-      `write a file for each target: --report ${flags.format}=PATH with {target} in PATH`,
-    );
   const runs: TargetRun[] = [];
   const isText = !isJsonFormat(flags.format ?? 'text');
   const run = { flags, context, command };
@@ -93,18 +94,31 @@ async function printSection<F extends MultiTargetFlags>(
 ): Promise<TargetRun> {
   const { print } = printerFor(context, flags);
   if (!isFirst) print('\n\n');
-  // Diagnostics do not name the target.
-  const isTitled = command.list === 'diagnostics';
-  if (isTitled) print(`${escapeTerminal(name)}\n\n`);
   const run = await runForTarget(name, { flags, context, command });
-  if (!run.hasOutput) print(await emptySection(run, { isTitled, isMarkdown: flags.format === 'markdown' }));
+  if (!run.hasOutput) print(await emptySection(run, flags.format === 'markdown'));
   return run;
 }
 
-/** Runs the command for the single target. A failure is also written to its reports. */
-async function runAlone<F extends MultiTargetFlags>(flags: F, context: CliContext, command: MultiTargetCommand<F>): Promise<number> {
-  if ((flags.report ?? []).length === 0) return command.run(flags, context);
-  return (await runRecorded(recordRun(context), { flags, context, command })).code;
+/** Runs the command once. A failure is also written to its reports, and printed as JSON if that is the format. */
+async function runAlone<F extends MultiTargetFlags>(given: F, context: CliContext, command: MultiTargetCommand<F>): Promise<number> {
+  const hasName = command.isJoint === true || !pathsOf(given).some(isPathPerTarget);
+  const flags = hasName ? given : withPathsFor(given, chooseTarget(resolveConfig(given, context), given).name);
+  const { format = 'text' } = flags;
+  const isJson = isJsonFormat(format);
+  if ((flags.report ?? []).length === 0 && !isJson) return command.run(flags, context);
+  const documents: JsonObject[] = [];
+  const recording = recordRun(isJson ? { ...context, onDocument: (document) => documents.push(document) } : context);
+  const { code, failed } = await runRecorded(recording, { flags, context, command });
+  if (!isJson) return code;
+  const document = failed === undefined ? mergeDocuments(documents) : await failedJson(failed, format, context);
+  printerFor(context, flags).printDocument(document);
+  return code;
+}
+
+/** Returns the document of a failure in a JSON format. */
+async function failedJson(failed: FailedTarget, format: FormatName, context: CliContext): Promise<JsonObject> {
+  const { failedDocument } = await import('./output/write-failure-reports.ts');
+  return (await renderJsonDocument(failedDocument(failed, context), format)) ?? {};
 }
 
 /** Runs the command for one target of several, and notes the target of an error. */
@@ -112,41 +126,50 @@ async function runForTarget<F extends MultiTargetFlags>(name: string, run: Multi
   const { flags, context } = run;
   const documents: JsonObject[] = [];
   const recording = recordRun({ ...context, onDocument: (document) => documents.push(document) });
-  const { code, failure } = await runRecorded(recording, { ...run, flags: flagsForTarget(flags, name) });
+  const { code, failed } = await runRecorded(recording, { ...run, flags: flagsForTarget(flags, name) });
   if (code === 1 || code === 3 || code === 4) printerFor(context, flags).note(`  target: ${escapeTerminal(name)}\n`);
   const { hasOutput, diagnostics } = recording;
-  return { name, code, ...(failure === undefined ? {} : { failure }), documents, hasOutput: hasOutput(), diagnostics: diagnostics() };
+  return {
+    name,
+    code,
+    ...(failed === undefined ? {} : { failure: failed.failure }),
+    documents,
+    hasOutput: hasOutput(),
+    diagnostics: diagnostics(),
+  };
 }
 
 /** Runs the command with a recorded context; writes a failure to the reports of the target, too. */
 async function runRecorded<F extends MultiTargetFlags>(
   { context, diagnostics, lastResult }: RecordedRun,
   { flags, command }: MultiTargetRun<F>,
-): Promise<{ readonly code: number; readonly failure?: TargetFailure }> {
+): Promise<{ readonly code: number; readonly failed?: FailedTarget }> {
   let returned: number | undefined;
   const ended = await runGuarded(
     async () => {
       returned = await command.run(flags, context);
       return returned;
     },
-    { context, color: flags.color, full: flags.full === true },
+    { context, flags },
   );
-  if (returned !== undefined && returned !== invalidInput) return { code: ended };
-  const failure = { target: flags.target, exitCode: ended, diagnostics: diagnostics() };
+  if (returned !== undefined && (returned !== invalidInput || command.isJoint === true)) return { code: ended };
+  const target = flags.target?.includes(',') === true ? undefined : flags.target;
+  const failure = { target, exitCode: ended, diagnostics: diagnostics() };
+  const name = target === undefined ? '' : ` for ${target}`;
+  const sentence = `Nothing to show${name}: exit ${ended}, ${meanings[ended] ?? ''}`;
+  const failed = { list: command.list, failure, sentence, lastResult: lastResult(), flags };
   // A command that returns has written its reports; a report that cannot be written fails once.
   const isReported = returned !== undefined || failure.diagnostics.some(({ code }) => code.startsWith('report/'));
-  if (isReported || (flags.report ?? []).length === 0) return { code: ended, failure };
-  const name = flags.target === undefined ? '' : ` for ${flags.target}`;
-  const sentence = `Nothing to show${name}: exit ${ended}, ${meanings[ended] ?? ''}`;
+  if (isReported || (flags.report ?? []).length === 0) return { code: ended, failed };
   const { writeFailureReports } = await import('./output/write-failure-reports.ts');
   const written = await runGuarded(
     async () => {
-      await writeFailureReports({ list: command.list, failure, sentence, lastResult: lastResult(), flags }, context);
+      await writeFailureReports(failed, context);
       return 0;
     },
-    { context, color: flags.color, full: flags.full === true },
+    { context, flags },
   );
-  return { code: worstExitCode([ended, written]), failure };
+  return { code: worstExitCode([ended, written]), failed };
 }
 
 /** The exit code of a command that reports invalid manifests without throwing. */
@@ -162,12 +185,15 @@ function pathsOf({ report = [], out, journal }: MultiTargetFlags): readonly stri
 }
 
 function flagsForTarget<F extends MultiTargetFlags>(flags: F, name: string): F {
+  return { ...withPathsFor(flags, name), target: name, allTargets: false };
+}
+
+/** Returns the flags with the name of the target in all paths. */
+function withPathsFor<F extends MultiTargetFlags>(flags: F, name: string): F {
   const { report, out, journal } = flags;
   const named = (path: string): string => pathForTarget(path, name);
   return {
     ...flags,
-    target: name,
-    allTargets: false,
     ...(report === undefined ? {} : { report: report.map((one) => ({ ...one, path: named(one.path) })) }),
     ...(out === undefined ? {} : { out: named(out) }),
     ...(journal === undefined ? {} : { journal: named(journal) }),
@@ -204,13 +230,9 @@ function recordRun(context: CliContext): RecordedRun {
   };
 }
 
-/** Returns the section of a target without output: its exit code, and its name unless a title has it. */
-async function emptySection(
-  { name, code, diagnostics }: TargetRun,
-  { isTitled, isMarkdown }: { readonly isTitled: boolean; readonly isMarkdown: boolean },
-): Promise<string> {
+/** Returns the section of a target without output: its name and exit code. */
+async function emptySection({ name, code, diagnostics }: TargetRun, isMarkdown: boolean): Promise<string> {
   const why = `exit ${code}, ${meanings[code] ?? ''}`;
-  if (isTitled) return `Nothing to show: ${why}.\n`;
   if (!isMarkdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
   const { runReportMarkdown: messageMarkdown } = await import('../report/markdown/comment.ts');
   return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics, version }, longestSection);

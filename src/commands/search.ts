@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
@@ -28,8 +27,7 @@ export async function runSearch(flags: SearchFlags, context: CliContext): Promis
   const service = await connectService({ flags, context });
   try {
     const document = await waiting('searching the gateway', { flags, context }, () => service.search(term));
-    const missing = document.errors.map(partial);
-    if (missing.length > 0) printer.hint(diagnosticsText(missing, printer.errors));
+    printer.diagnostics(document.errors.map(partial));
     const { connections, resources, runbooks } = document;
     if (format === 'text' && connections.length + resources.length + runbooks.length === 0) {
       printer.hint(`no results for "${escapeTerminal(term)}"\n`);

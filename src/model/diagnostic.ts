@@ -70,6 +70,8 @@ export type Diagnostic = {
   readonly part?: 'key' | 'value' | 'parent';
   /** The text at the pointer, and the index (from 0) of the character that `at` marks. */
   readonly within?: { readonly text: string; readonly index: number };
+  /** The targets that it is about, in a run over several. */
+  readonly targets?: readonly string[];
   /** Set on refusals only: whether `--allow CODE=reason` overrides this one. */
   readonly allowable?: boolean;
 };

@@ -1,5 +1,13 @@
 import { UsageError } from '../model/errors.ts';
-import { type ProjectContext, type ProjectSelection, chooseTarget, resolveConfig, urlOverride } from './resolved-config.ts';
+import type { Target } from '../model/gateway.ts';
+import {
+  type ProjectContext,
+  type ProjectSelection,
+  type ResolvedConfig,
+  chooseTarget,
+  resolveConfig,
+  urlOverride,
+} from './resolved-config.ts';
 
 /** The options that select one target or several, and those that need a single target. */
 export type TargetSelector = Pick<ProjectSelection, 'config' | 'target' | 'url'> & {
@@ -17,7 +25,7 @@ const placeholder = '{target}';
 export function selectTargets(selector: TargetSelector, context: ProjectContext): readonly string[] | undefined {
   const { target, allTargets = false } = selector;
   if (!allTargets && target?.includes(',') !== true) return undefined;
-  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target cannot be combined', 'pass one of them');
+  refuseBoth(selector);
   if (selector.plan !== undefined || selector.digest !== undefined)
     throw new UsageError('--plan and --digest can be used with only one target', 'name one target');
   const override = urlOverride(selector, context);
@@ -26,6 +34,17 @@ export function selectTargets(selector: TargetSelector, context: ProjectContext)
   const config = resolveConfig({ ...selector, ...everything }, context);
   for (const name of names ?? []) chooseTarget(config, { ...everything, target: name });
   return names ?? config.targets.map(({ name }) => name);
+}
+
+/** Returns the selected targets for a command that runs once for all: those of the config unless the selection names some. Throws UsageError for unknown names. */
+export function chooseTargets(config: ResolvedConfig, selection: ProjectSelection & TargetSelector): readonly Target[] {
+  refuseBoth(selection);
+  if (selection.target === undefined) return config.targets;
+  return namesIn(selection.target).map((name) => chooseTarget(config, { ...selection, target: name }));
+}
+
+function refuseBoth({ target, allTargets = false }: TargetSelector): void {
+  if (allTargets && target !== undefined) throw new UsageError('--all-targets and --target cannot be combined', 'pass one of them');
 }
 
 const everything = { only: [], paths: [] } as const;
@@ -48,4 +67,9 @@ export function requirePathPerTarget(paths: readonly string[]): void {
 /** Returns the path with the target's name in place of `{target}`. */
 export function pathForTarget(path: string, target: string): string {
   return path.replaceAll(placeholder, target.replaceAll(/[^\w.-]/g, '-'));
+}
+
+/** Returns whether each target has its own file at the path. */
+export function isPathPerTarget(path: string): boolean {
+  return path.includes(placeholder);
 }

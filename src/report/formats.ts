@@ -20,8 +20,6 @@ type ReportFormat = {
   readonly subjects: readonly ReportSubject[];
   /** The format is written to files with `--report`, and never printed. */
   readonly fileOnly?: true;
-  /** The text is one document: those of several targets cannot be printed one after another. */
-  readonly isWhole?: true;
 } & (
   | { readonly load: () => Promise<(document: ReportDocument, options: RenderOptions) => string> }
   /** The format is a JSON document; those of several targets are merged. */
@@ -45,8 +43,8 @@ const formats: readonly ReportFormat[] = [
     load: async () => (await import('./markdown/markdown.ts')).renderMarkdown,
   },
   { name: 'html', subjects: ['plan', 'apply'], fileOnly: true, load: async () => (await import('./html/page.ts')).renderHtmlPage },
-  { name: 'junit', subjects: ['test', 'validate'], isWhole: true, load: async () => (await import('./junit.ts')).renderJunit },
-  { name: 'codequality', subjects: ['validate'], isWhole: true, load: async () => (await import('./code-quality.ts')).renderCodeQuality },
+  { name: 'junit', subjects: ['test', 'validate'], load: async () => (await import('./junit.ts')).renderJunit },
+  { name: 'codequality', subjects: ['validate'], load: async () => (await import('./code-quality.ts')).renderCodeQuality },
   { name: 'sarif', subjects: ['validate', 'run'], loadJson: async () => (await import('./sarif.ts')).sarifDocument },
   { name: 'annotations', subjects: ['run'], load: async () => (await import('./annotations.ts')).renderAnnotations },
 ];
@@ -66,11 +64,6 @@ export async function renderJsonDocument(document: ReportDocument, format: Forma
 /** Returns whether a format is a JSON document. */
 export function isJsonFormat(format: string): boolean {
   return formats.some((one) => one.name === format && 'loadJson' in one);
-}
-
-/** Returns whether a format is one document that cannot be printed for several targets. */
-export function isWholeFormat(format: string): boolean {
-  return formats.some((one) => one.name === format && one.isWhole === true);
 }
 
 function formatNamed(format: FormatName): ReportFormat {

@@ -119,11 +119,15 @@ export type TargetFailure = { readonly target: string | undefined; readonly exit
 export type DocumentList = 'plans' | 'drifts' | 'targets' | 'diagnostics';
 
 /**
- * Merges the documents of several targets: it concatenates their lists, includes the command's own list even if it is empty, and
- * adds `failures` if a target could not be finished. Without failures, the document has the form of a single target's.
+ * Merges the documents of several targets: it concatenates their lists, includes the command's own list, if it has one, even if it is
+ * empty, and adds `failures` if a target could not be finished. Without failures, the document has the form of a single target's.
  */
-export function fleetDocument(list: DocumentList, documents: readonly JsonObject[], failures: readonly TargetFailure[]): JsonObject {
-  const whole = mergeDocuments([{ version: 1, [list]: [] }, ...documents]);
+export function fleetDocument(
+  list: DocumentList | undefined,
+  documents: readonly JsonObject[],
+  failures: readonly TargetFailure[],
+): JsonObject {
+  const whole = mergeDocuments([{ version: 1, ...(list === undefined ? {} : { [list]: [] }) }, ...documents]);
   return failures.length === 0 ? whole : { ...whole, failures: failures.map(failureDocument) };
 }
 

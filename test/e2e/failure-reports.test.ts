@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { expectValid } from '../support/documents.ts';
@@ -69,10 +69,33 @@ test('validate prints and writes JUnit, Code Quality and Markdown, with findings
   expect(await fingerprints()).toEqual(before);
 });
 
-test('several targets: one file each; a format that is one document is not printed', async () => {
+test('several targets: one document for all is printed, and one file for each is written', async () => {
   const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': broken });
-  const refused = await gateway.run('validate --all-targets --format junit', cwd);
-  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('--report junit=PATH with {target} in PATH') });
+  const printed = await gateway.run('validate --all-targets --format junit', cwd);
+  expect(printed).toMatchObject({ code: 3, stderr: '', stdout: expect.stringContaining('in Connection (one, two); did you mean') });
+  expect(printed.stdout.match(/<testsuites|<failure/g)).toEqual(['<testsuites', '<failure']);
   expect((await gateway.run('validate --all-targets --report junit={target}.xml', cwd)).code).toBe(3);
-  expect(['one.xml', 'two.xml'].map((name) => existsSync(join(cwd, name)))).toEqual([true, true]);
+  for (const name of ['one.xml', 'two.xml']) expect(readFileSync(join(cwd, name), 'utf8')).not.toContain('(one');
+});
+
+test('{target} in the path of a report becomes the name of the target in every command', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }), 'access/a.yaml': guardrail('words') });
+  const files = (): readonly string[] => readdirSync(cwd).filter((name) => name.startsWith('out-'));
+  const writes = async (line: string, format: string): Promise<readonly string[]> => {
+    for (const name of files()) rmSync(join(cwd, name));
+    expect((await gateway.run(`${line} --report ${format}=out-{target}`, cwd)).code).toBe(0);
+    return files();
+  };
+  expect(await writes('test', 'junit')).toEqual(['out-one', 'out-two']);
+  expect(await writes('test --target two', 'json')).toEqual(['out-two']);
+  expect(readFileSync(join(cwd, 'out-two'), 'utf8')).toContain('"target": "two"');
+  expect(await writes('validate', 'sarif')).toEqual(['out-one', 'out-two']);
+  for (const line of ['plan --target one', 'apply --yes --no-origin --target one'])
+    expect([line, await writes(line, 'json')]).toEqual([line, ['out-one']]);
+  expect(await writes('drift --no-origin --target one', 'markdown')).toEqual(['out-one']);
+  writeFileSync(join(cwd, 'access/a.yaml'), broken);
+  rmSync(join(cwd, 'out-one'));
+  expect((await gateway.run('test --report junit=out-{target}', cwd)).code).toBe(3);
+  expect(files()).toEqual(['out-one', 'out-two']);
+  expect(readFileSync(join(cwd, 'out-two'), 'utf8')).toContain('manifest/unknown-field');
 });

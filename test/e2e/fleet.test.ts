@@ -41,12 +41,40 @@ test('several targets in one run: each has a section, an unreachable one does no
     code: 0,
     stdout: expect.stringMatching(/No drift[\s\S]*No drift/),
   });
-  expect(await gateway.run('validate --all-targets --format json', cwd)).toMatchObject({ code: 0 });
-  expect((await gateway.run('validate --target one,two', cwd)).stdout).toMatch(/^one\n\nValid\..*\n\n\ntwo\n\nValid\..*\n$/);
-  const { version, runs }: { version: string; runs: unknown[] } = JSON.parse(
+});
+
+test('validate of several targets prints each diagnostic once, and names its targets', async () => {
+  const cwd = makeProject({
+    'ostiary.yaml': config({ one: nowhere, two: nowhere, three: nowhere }).replace(/( {2}two: {[^}]*) }/, '$1, secret_prefixes: [TWO_] }'),
+    'access/a.yaml': connection('a', { agent_id: '4d1d9b0a-1111-4222-8333-444455556666', secret: { 'envvar:PASS': { value: 'canary' } } }),
+    'access/b.yaml': guardrail('b', ['x'], {}, { targets: ['three'] }),
+  });
+  const valid = await gateway.run('validate --target one,two', cwd);
+  expect(valid).toMatchObject({ code: 0, stdout: 'Valid. 1 resource in 2 targets. 2 warnings, 1 notice.\n' });
+  expect(valid.stderr.match(/^access.*$/gm)).toEqual([
+    expect.stringMatching(/notice manifest\/deferred-reference .* \(one, two\)$/),
+    expect.stringMatching(/^access\/a\.yaml:\d+:\d+ warning secret\/inline {2}.* its value \(one\)$/),
+    expect.stringMatching(/^access\/a\.yaml:\d+:\d+ warning secret\/inline {2}.* its value \(two\)$/),
+  ]);
+  expect(valid.stderr).toContain('{ valueFrom: { env: TWO_… } }');
+  expect((await gateway.run('validate --all-targets', cwd)).stdout).toBe((await gateway.run('validate', cwd)).stdout);
+
+  writeFileSync(join(cwd, 'access/a.yaml'), connection('a', { reviewer: ['dba'] }));
+  writeFileSync(join(cwd, 'access/b.yaml'), guardrail('b', ['x'], { connection_ids: ['none'] }, { targets: ['three'] }));
+  const invalid = await gateway.run('validate --all-targets', cwd);
+  expect(invalid).toMatchObject({ code: 3, stdout: '' });
+  expect(invalid.stderr.match(/^access.*error.*$/gm)).toEqual([
+    expect.stringContaining('unknown field "reviewer" in Connection (one, two, three)'),
+  ]);
+  const json = await gateway.run('validate --target one,two --format json', cwd);
+  expectValid('diagnostics', json.stdout);
+  expect(JSON.parse(json.stdout).diagnostics).toEqual([
+    expect.objectContaining({ code: 'manifest/unknown-field', targets: ['one', 'two'] }),
+  ]);
+  const sarif: { readonly runs: readonly { readonly results: readonly unknown[] }[] } = JSON.parse(
     (await gateway.run('validate --all-targets --format sarif', cwd)).stdout,
   );
-  expect([version, runs.length]).toEqual(['2.1.0', 3]);
+  expect(sarif.runs.map(({ results }) => results.length)).toEqual([1]);
 });
 
 type TargetEntry = { readonly target: { readonly name: string } };

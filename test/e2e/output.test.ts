@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -101,6 +101,79 @@ describe('stdout is the result, stderr is the rest', () => {
     expect({ stdout: quiet.stdout, stderr: quiet.stderr }).toEqual({ stdout: loud.stdout, stderr: '' });
     const wrong = await gateway.run('plan --quiet --target none', folder);
     expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('error cli/usage') });
+  });
+
+  test.each(['validate', 'test', 'plan', 'apply --yes', 'drift', 'list', 'explain Connection/wrong'])(
+    '%s --quiet leaves warnings out beside an error, too',
+    async (line) => {
+      const wrong = connection('wrong', { reviewer: ['dba'], secret: { 'envvar:PASS': { value: 'in plain sight' } } });
+      const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': wrong });
+      const loud = await gateway.run(line, cwd);
+      expect(loud).toMatchObject({ code: 3, stderr: expect.stringMatching(/warning secret\/inline[\s\S]*\n1 error, 1 warning\n$/) });
+      const quiet = await gateway.run(`${line} --quiet`, cwd);
+      expect(quiet).toMatchObject({ code: 3, stderr: expect.stringMatching(/error manifest\/unknown-field[\s\S]*\n1 error\n$/) });
+      expect(quiet.stderr).not.toContain('warning');
+    },
+  );
+
+  test('diagnostics are printed once and counted once, in the last line', async () => {
+    const cwd = project('count');
+    writeFileSync(join(cwd, 'ostiary.yaml'), config({ one: gateway.url(), two: gateway.url() }));
+    const planned = await gateway.run('plan --all-targets', cwd);
+    expect(planned.stderr.match(/warning secret\/inline/g)).toHaveLength(1);
+    expect(planned.stderr.match(/^(?:and )?1 warning, 1 notice.*$/gm)).toEqual([
+      'and 1 warning, 1 notice shown above',
+      '1 warning, 1 notice',
+    ]);
+    expect(planned.stderr).toMatch(/\n1 warning, 1 notice\n$/);
+    const refused = await gateway.run('apply --yes --target one --max-risk strengthens', cwd);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringMatching(/\n\d errors?, 1 warning, 1 notice\n$/) });
+    const valid = await gateway.run('validate --target one', cwd);
+    expect(valid).toMatchObject({ stdout: expect.stringMatching(/^Valid\. 4 resources\. 1 warning, \d notices?\.\n$/) });
+    expect(valid.stderr).not.toContain('1 warning,');
+  });
+
+  test('one run reports a missing token and all missing secrets', async () => {
+    const secret = { 'envvar:A': { valueFrom: { env: 'OSTIARY_SECRET_A' } }, 'envvar:B': { valueFrom: { env: 'OSTIARY_SECRET_B' } } };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': connection('unset', { secret }) });
+    for (const line of ['plan', 'apply --yes', 'drift', 'plan --keep-going']) {
+      const { code, stderr } = await gateway.run(line, cwd, { OSTIARY_TOKEN: '' });
+      expect([line, code, stderr]).toEqual([line, 3, expect.stringMatching(/missing token[\s\S]*OSTIARY_SECRET_A[\s\S]*OSTIARY_SECRET_B/)]);
+    }
+  });
+
+  test.each([
+    ['plan --format json --nonsense', 'plan', 3],
+    ['diff --format=json --target none', 'plan', 3],
+    ['plan --format json --url http://127.0.0.1:9', 'plan', 4],
+    ['plan --format json --max-risk strengthens', 'plan', 6],
+    ['plan --format json --config missing.yaml', 'plan', 3],
+    ['apply --format json', 'apply', 3],
+    ['apply --format json --yes --max-risk strengthens', 'apply', 6],
+    ['drift --format json --adopt --revert', 'drift', 3],
+    ['drift --format json --all-targets --target none', 'drift', 3],
+    ['test --format json --config missing.yaml', 'test', 3],
+    ['validate --format json --config missing.yaml', 'diagnostics', 3],
+    ['validate --format json missing', 'diagnostics', 3],
+    ['list --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['explain Nothing/x --format json', 'diagnostics', 3],
+    ['get nothing --format json', 'diagnostics', 3],
+    ['get agents --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['search x --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['pull --format json --target none', 'diagnostics', 3],
+  ] as const)('%s prints one valid document also when it fails', async (line, name, code) => {
+    const ended = await gateway.run(line, folder);
+    expect(ended.code).toBe(code);
+    expectValid(name, ended.stdout);
+    const document: {
+      readonly plans?: readonly object[];
+      readonly diagnostics?: readonly object[];
+      readonly failures?: readonly object[];
+    } = JSON.parse(ended.stdout);
+    const { plans = [], diagnostics = [], failures = [] } = document;
+    expect(JSON.stringify([plans, diagnostics, failures])).toMatch(/"severity":"error"|"refusals":\[{/);
+    for (const failure of failures) expect(failure).toMatchObject({ exitCode: code, diagnostics: [{ message: expect.any(String) }] });
+    expect(ended.stderr === '').toBe(name === 'diagnostics' && failures.length === 0);
   });
 
   test.runIf(existsSync('/dev/full'))('a result that cannot be written is reported as a failure', async () => {

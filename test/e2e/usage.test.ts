@@ -183,7 +183,7 @@ describe('help', () => {
   const flagsOf: Readonly<Record<string, string>> = {
     validate:
       '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format --report',
-    test: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --format --report',
+    test: '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
     version: '--color --no-color --quiet --full --verbose --json --help',

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 
-export type DocumentName = 'plan' | 'apply' | 'drift';
+const names = ['plan', 'apply', 'drift', 'test', 'diagnostics'] as const;
+
+export type DocumentName = (typeof names)[number];
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 
-for (const name of ['plan', 'apply', 'drift']) ajv.addSchema(JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8')));
+for (const name of names) ajv.addSchema(JSON.parse(readFileSync(`schemas/documents/${name}.schema.json`, 'utf8')));
 
 /** Checks a document that was printed against its schema. */
 export function expectValid(name: DocumentName, text: string): void {

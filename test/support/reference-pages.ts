@@ -25,7 +25,7 @@ function block(text: string): readonly string[] {
   ];
 }
 
-const documents = ['plan', 'apply', 'drift', 'test', 'record'];
+const documents = ['plan', 'apply', 'drift', 'test', 'diagnostics', 'record'];
 
 /** Returns the page of all JSON documents that Ostiary writes. */
 export function jsonPage(): string {

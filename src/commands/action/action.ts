@@ -10,6 +10,8 @@ import { run as runCommand } from '../program.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
+const plainFlags = { color: false, quiet: false } as const;
+
 /**
  * Runs one step of a workflow: converts the inputs to a command line for each target, runs them and reports the results on
  * GitHub. Never throws.
@@ -18,7 +20,7 @@ export async function action(context: CliContext, sleep: Waits['sleep']): Promis
   const log = openJobLog(context.stdout.write, randomUUID());
   const inner = actionContext(context, log);
   const results = await runTasks({ log, context, inner, waits: { sleep, waited: 0 } });
-  const reported = await runGuarded(async () => reportToGitHub(results), { context: inner, color: false });
+  const reported = await runGuarded(async () => reportToGitHub(results), { context: inner, flags: plainFlags });
   log.close();
   const ended = worstExitCode(results.map(stepExitCode));
   return ended === 0 ? reported : ended;
@@ -39,7 +41,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
       });
       return 0;
     },
-    { context: recorder.context, color: false },
+    { context: recorder.context, flags: plainFlags },
   );
   if (prepared === undefined) return [{ task, findings: recorder.findings(), exitCode, log, context, waits }];
   const results: TaskResult[] = [];
@@ -55,7 +57,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
     );
   }
   const codes = new Map(results.map(({ task: done, exitCode: code }) => [targetNameOf(done) ?? '', code]));
-  if (results.length > 1) printExitCodes(codes, { color: false, quiet: false }, inner);
+  if (results.length > 1) printExitCodes(codes, plainFlags, inner);
   return results;
 }
 
@@ -95,7 +97,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
       task = { ...given, step };
       return runCommand(step.argv, taskContext);
     },
-    { context: taskContext, color: false },
+    { context: taskContext, flags: plainFlags },
   );
   const found = findings();
   const diagnostics = [...found.diagnostics, ...overrideCommands(found, decisions)];

@@ -23,6 +23,12 @@ export type CommandEvent =
   /** The file that a plan was saved in. */
   | { readonly saved: string };
 
+/** The diagnostics that a run has printed. `add` returns those that are new. */
+export type PrintedDiagnostics = {
+  readonly all: () => readonly Diagnostic[];
+  readonly add: (found: readonly Diagnostic[]) => readonly Diagnostic[];
+};
+
 /** Everything outside the program, as an argument. */
 export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -38,6 +44,8 @@ export type CliContext = {
   readonly confirm: (message: string) => Promise<boolean>;
   /** Whether the command line is for one of several targets, each of which has its own command line. */
   readonly oneOfSeveral?: boolean;
+  /** The diagnostics that this run has printed; its end prints their counts. Without it, each list ends with its counts. */
+  readonly printed?: PrintedDiagnostics;
   /** Receives every event at once: a secret before any text that contains it is printed. */
   readonly onEvent?: (event: CommandEvent) => void;
   /** Receives the JSON or SARIF document of a result instead of stdout; a run over several targets merges the documents. */

@@ -1,23 +1,30 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
-import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import { foldSimilar } from '../../report/subjects/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import type { ColorChoice, OutputFlags } from '../flags.ts';
+import type { OutputFlags } from '../flags.ts';
 import { printerFor } from '../output/printer.ts';
 import type { CliContext } from './cli-context.ts';
 
+/** `onError` receives an error as diagnostics, and its exit code. */
+type GuardOptions = {
+  readonly context: CliContext;
+  readonly flags: OutputFlags;
+  readonly onError?: (found: readonly Diagnostic[], exitCode: number) => void;
+};
+
 /** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */
-export async function runGuarded(
-  work: () => Promise<number>,
-  { context, color, full = false }: { readonly context: CliContext; readonly color: ColorChoice; readonly full?: boolean },
-): Promise<number> {
+export async function runGuarded(work: () => Promise<number>, { context, flags, onError }: GuardOptions): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    context.onEvent?.({ diagnostics: diagnosticsOf(error) });
-    return report(error, context, { color, full, quiet: false });
+    const found = diagnosticsOf(error);
+    context.onEvent?.({ diagnostics: found });
+    report(error, found, { context, flags });
+    const exitCode = error instanceof AppError ? error.exitCode : 1;
+    onError?.(found, exitCode);
+    return exitCode;
   }
 }
 
@@ -38,12 +45,14 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';
 
-function report(error: unknown, context: CliContext, flags: OutputFlags): number {
-  const { note, errors: terminal } = printerFor(context, flags);
+function report(error: unknown, found: readonly Diagnostic[], { context, flags }: GuardOptions): void {
+  const { note, diagnostics, errors: terminal } = printerFor(context, flags);
   if (error instanceof InputError) {
-    note(diagnosticsText(error.diagnostics, terminal));
-    return error.exitCode;
+    diagnostics(found);
+    return;
   }
+  // An error alone needs no count.
+  if (context.printed?.all().length !== 0) context.printed?.add(found);
   if (error instanceof AppError) {
     const refused: readonly Told[] = error instanceof RefusedError ? error.refusals : [error];
     for (const { entry: one, others } of foldSimilar(refused, ({ code }) => code, flags)) {
@@ -55,10 +64,9 @@ function report(error: unknown, context: CliContext, flags: OutputFlags): number
       if (others.length > 0) note(`  and ${others.length} more of this code; --full prints them\n`);
       if (one.allowable === true) note(`  override: --allow ${one.code}=reason\n`);
     }
-    return error.exitCode;
+    return;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   note(`${mistake}\n${detail.split('\n').map(escapeTerminal).join('\n')}\n`);
   note('  hint: report it with the command line and this text (remove private data first)\n');
-  return 1;
 }

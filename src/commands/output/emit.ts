@@ -8,12 +8,12 @@ import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import { absolutePath, configInForce, outputPath, type ResolvedConfig } from '../../project/resolved-config.ts';
+import { isPathPerTarget, pathForTarget } from '../../project/select-targets.ts';
 import { linksBelow, type ReportDocument } from '../../report/document.ts';
 import { renderJsonDocument, renderReport, type FormatName, type RenderOptions } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
-import { diagnosticsText } from '../../report/text/diagnostics.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag, ReportFlags } from '../flags.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
@@ -51,6 +51,22 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+/** Emits one document for all targets, and one for each target to each report with `{target}` in its path. */
+export async function emitForTargets<T extends { readonly target: string }>(
+  targets: readonly T[],
+  documentOf: (targets: readonly T[]) => ReportDocument,
+  options: OutputOptions,
+): Promise<void> {
+  const { flags } = options;
+  const { report = [] } = flags;
+  await emit(documentOf(targets), { ...options, flags: { ...flags, report: report.filter(({ path }) => !isPathPerTarget(path)) } });
+  const each = report.filter(({ path }) => isPathPerTarget(path));
+  for (const one of targets) {
+    const own = each.map(({ format, path }) => ({ format, path: pathForTarget(path, one.target) }));
+    await emit(documentOf([one]), { ...options, printed: true, flags: { ...flags, report: own } });
+  }
 }
 
 /** Returns the links and the length that the flags ask for. The links are to files of the repository of the working directory. */
@@ -95,7 +111,7 @@ export async function emitApply(result: ApplyResult, planned: PlanWithStates, op
 
 function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {
   context.onEvent?.({ diagnostics: warnings });
-  if (warnings.length > 0) printer.hint(diagnosticsText(warnings, printer.errors));
+  printer.diagnostics(warnings);
 }
 
 /** Computes the protection of all connections if a page is asked for; otherwise, and for unknown states, it is empty. */

@@ -1,9 +1,11 @@
 import picocolors from 'picocolors';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toJsonText } from '../../report/serialize.ts';
+import { diagnosticCounts, diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
 import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
 import { type ColorChoice, colorChoices, type OutputFlags } from '../flags.ts';
-import type { Output, CliContext } from '../context/cli-context.ts';
+import type { Output, CliContext, PrintedDiagnostics } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */
 export type Printer = {
@@ -13,12 +15,15 @@ export type Printer = {
   readonly note: (text: string) => void;
   /** Prints a note, unless `--quiet` is set. */
   readonly hint: (text: string) => void;
+  /** Prints diagnostics to stderr, each once in a run; with `--quiet` only errors. The end of the run prints their counts. */
+  readonly diagnostics: (found: readonly Diagnostic[]) => void;
   readonly results: Terminal;
   readonly errors: Terminal;
 };
 
 /** Makes a printer. */
 export function printerFor(context: CliContext, flags: OutputFlags): Printer {
+  const errors = terminalOf(context.stderr, flags, context.env);
   return {
     print: (text) => context.stdout.write(text),
     printDocument: (document) => {
@@ -29,8 +34,34 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
     hint: (text) => {
       if (!flags.quiet) context.stderr.write(text);
     },
+    diagnostics: (found) => {
+      const shown = flags.quiet ? found.filter(({ severity }) => severity === 'error') : found;
+      if (context.printed === undefined) {
+        context.stderr.write(diagnosticsText(shown, errors));
+        return;
+      }
+      const fresh = context.printed.add(shown);
+      const known = shown.filter((one) => !fresh.includes(one));
+      const lines = [...uncountedLines(fresh, errors), ...(known.length === 0 ? [] : [`and ${diagnosticCounts(known)} shown above`])];
+      context.stderr.write(lines.map((line) => `${line}\n`).join(''));
+    },
     results: terminalOf(context.stdout, flags, context.env),
-    errors: terminalOf(context.stderr, flags, context.env),
+    errors,
+  };
+}
+
+/** Makes an empty record of printed diagnostics. */
+export function recordPrinted(): PrintedDiagnostics {
+  const known = new Map<string, Diagnostic>();
+  return {
+    all: () => [...known.values()],
+    add: (found) =>
+      found.filter((one) => {
+        const key = JSON.stringify(one);
+        if (known.has(key)) return false;
+        known.set(key, one);
+        return true;
+      }),
   };
 }
 
@@ -53,9 +84,17 @@ function isColored(output: Output, choice: ColorChoice, env: CliContext['env']):
 
 /** Returns when a command line wants colors, also one that the parser rejects. */
 export function colorChoiceOf(argv: readonly string[]): ColorChoice {
-  const at = argv.findLastIndex((word) => word === '--no-color' || word === '--color' || word.startsWith('--color='));
-  const word = argv[at] ?? '';
-  if (word === '--no-color') return false;
-  const value = word === '--color' ? argv[at + 1] : word.slice('--color='.length);
+  if (argv.lastIndexOf('--no-color') > lastOf(argv, '--color')) return false;
+  const value = optionIn(argv, '--color');
   return colorChoices.find((one) => one === value) ?? 'auto';
+}
+
+/** Returns the last value of an option in a command line, also in one that the parser rejects. */
+export function optionIn(argv: readonly string[], name: string): string | undefined {
+  const at = lastOf(argv, name);
+  return argv[at] === name ? argv[at + 1] : argv[at]?.slice(name.length + 1);
+}
+
+function lastOf(argv: readonly string[], name: string): number {
+  return argv.findLastIndex((word) => word === name || word.startsWith(`${name}=`));
 }

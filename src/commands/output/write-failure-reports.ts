@@ -7,18 +7,21 @@ import { fleetDocument, type DocumentList, type TargetFailure } from '../../repo
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ReportFlag, ReportFlags } from '../flags.ts';
-import { outputPath } from '../../project/resolved-config.ts';
+import { outputPath, resolveConfig, type ProjectSelection } from '../../project/resolved-config.ts';
+import { chooseTargets, isPathPerTarget, pathForTarget } from '../../project/select-targets.ts';
+import { AppError } from '../../model/errors.ts';
+import { diagnosticsDocument } from '../../report/text/diagnostics.ts';
 import { isWritable, pathInRepository, renderOptions } from './emit.ts';
 import { version } from '../context/version.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** A target that failed, its last result if there was one, and a sentence about the failure. */
-type FailedTarget = {
+export type FailedTarget = {
   readonly list: DocumentList;
   readonly failure: TargetFailure;
   readonly sentence: string;
   readonly lastResult: CommandEvent | undefined;
-  readonly flags: ReportFlags & { readonly config?: string; readonly report?: readonly ReportFlag[] };
+  readonly flags: ReportFlags & ProjectSelection & { readonly report?: readonly ReportFlag[] };
 };
 
 /**
@@ -27,15 +30,31 @@ type FailedTarget = {
  */
 export async function writeFailureReports(failed: FailedTarget, context: CliContext): Promise<void> {
   const document = failedDocument(failed, context);
-  for (const { format, path } of failed.flags.report ?? []) {
+  const { report = [] } = failed.flags;
+  const names = report.some(({ path }) => isPathPerTarget(path)) ? targetNames(failed.flags, context) : [];
+  const files = report.flatMap(({ format, path }) =>
+    isPathPerTarget(path) ? names.map((name) => ({ format, path: pathForTarget(path, name) })) : [{ format, path }],
+  );
+  for (const { format, path } of files) {
     if (!isWritable(path, context)) continue;
     writeReport(outputPath(path, context), await renderReport(document, format, renderOptions(failed.flags, context)));
   }
 }
 
-function failedDocument({ list, failure, sentence, lastResult, flags }: FailedTarget, context: CliContext): ReportDocument {
-  const last = documentOf(lastResult);
+/** Returns the names of the selected targets; none if the config cannot be read. */
+function targetNames(selection: ProjectSelection, context: CliContext): readonly string[] {
+  try {
+    return chooseTargets(resolveConfig(selection, context), selection).map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof AppError) return [];
+    throw error;
+  }
+}
+
+/** Returns the document of a failed target: its last result, and the errors. */
+export function failedDocument({ list, failure, sentence, lastResult, flags }: FailedTarget, context: CliContext): ReportDocument {
   const { target, diagnostics } = failure;
+  const last = list === 'diagnostics' ? { json: () => diagnosticsDocument(diagnostics), sections: () => [] } : documentOf(lastResult);
   const fallback = flags.config ?? 'ostiary.yaml';
   const run = { targets: [{ target, diagnostics }], version, pathOf: pathInRepository(context), fallback };
   return {

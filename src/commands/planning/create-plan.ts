@@ -12,7 +12,7 @@ import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../flags.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite, readLive } from '../connect.ts';
+import { connect, mayWrite, readLive, withMissingToken } from '../connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
@@ -188,11 +188,12 @@ function loadPlannedManifests(config: ResolvedConfig, target: Target, flags: Cre
     loadTarget(config, target, { selection: flags, context, secrets });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
   if (loaded !== undefined) return { loaded, diagnostics, blocked: flags.keepGoing === true ? [] : undefined };
-  const unread = flags.keepGoing === true ? load('leave').value : undefined;
+  const errors = withMissingToken(diagnostics, target, context);
+  const unread = flags.keepGoing === true && errors.length === diagnostics.length ? load('leave').value : undefined;
   const blocked = unread === undefined ? [] : blockedByErrors(diagnostics, unread);
   const failed = new Set(blocked.map(({ resource }) => resource.id));
   const rest = blocked.length === 0 ? undefined : load(new Set(unread?.resources.flatMap(({ id }) => (failed.has(id) ? [] : [id]))));
-  if (rest?.value === undefined) throw new InputError(diagnostics);
+  if (rest?.value === undefined) throw new InputError(errors);
   return { loaded: rest.value, diagnostics: rest.diagnostics, blocked };
 }
 

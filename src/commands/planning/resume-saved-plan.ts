@@ -24,7 +24,7 @@ import {
   otherVersion,
   undeclaredChanges,
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
-import { connect, readLive } from '../connect.ts';
+import { connect, readLive, withMissingToken } from '../connect.ts';
 import { readPlanBase } from '../../project/plan-base.ts';
 import { olderCommitRefusals, type PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './save-plan.ts';
@@ -62,7 +62,8 @@ export async function resumeSavedPlan(
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
   const loaded = loadTarget(config, target, { selection: flags, context, secrets });
-  if (loaded.value === undefined || hasErrors(loaded.diagnostics)) throw new InputError(loaded.diagnostics);
+  if (loaded.value === undefined || hasErrors(loaded.diagnostics))
+    throw new InputError(withMissingToken(loaded.diagnostics, target, context));
   const manifests = await withTrackedContents(loaded.value, config, context);
   await requireNone([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),

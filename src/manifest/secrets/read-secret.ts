@@ -59,7 +59,7 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
     return createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint);
   }
   const problems = [
-    ...warnOfInlineCredential(text, place),
+    ...warnOfInlineCredential(text, place, rules),
     ...(key.startsWith('envvar:') && !isText(Buffer.from(text, 'base64')) ? [looksPlain(place)] : []),
   ];
   return { secret: seal('inline', text), problems };
@@ -90,7 +90,7 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
     );
   }
   const secret = place.mode === 'base64' ? seal('inline', text, encodeBase64) : seal('inline', text);
-  return { secret, problems: warnOfInlineCredential(text, place) };
+  return { secret, problems: warnOfInlineCredential(text, place, rules) };
 }
 
 function encodeBase64(text: string): string {
@@ -162,10 +162,14 @@ function unresolvedDiagnostics(
   ];
 }
 
-function warnOfInlineCredential(text: string, place: SecretSlot): readonly DocumentDiagnostic[] {
+function warnOfInlineCredential(
+  text: string,
+  place: SecretSlot,
+  { envPrefixes: [prefix = ''] }: SecretRules,
+): readonly DocumentDiagnostic[] {
   if (!looksLikeCredential(slotKey(place)) && !holdsCredential(text)) return none;
   const message = `"${formatPlace(slotTokens(place))}" looks like a credential, but the manifest contains its value`;
-  const hint = 'read it from the environment: { valueFrom: { env: OSTIARY_SECRET_… } }';
+  const hint = `read it from the environment: { valueFrom: { env: ${prefix}… } }`;
   return [{ code: 'secret/inline', severity: 'warning', pointer: pointer(...slotTokens(place)), message, hint }];
 }
 

@@ -89,11 +89,10 @@ function describeInvalidMap(name: string, value: JsonObject, forms: string): rea
   if ('value' in value) return [`the value of "${name}" is ${describeType(value['value'])}, not a text`, 'put it in quotes'];
   if ('keep' in value) return [`keep of "${name}" must be true`, forms];
   const from = value['valueFrom'];
-  if (!isObject(from))
-    return [`valueFrom of "${name}" is not a map`, 'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }'];
-  return [`valueFrom of "${name}" must have either env or file`, 'write valueFrom: { env: OSTIARY_SECRET_… } or valueFrom: { file: PATH }'];
+  if (!isObject(from)) return [`valueFrom of "${name}" is not a map`, 'write valueFrom: { env: VARIABLE } or valueFrom: { file: PATH }'];
+  return [`valueFrom of "${name}" must have either env or file`, 'write valueFrom: { env: VARIABLE } or valueFrom: { file: PATH }'];
 }
 
 function notationsHint(key: string): string {
-  return `write ${key}: { value: … }, { valueFrom: { env: OSTIARY_SECRET_… } }, { valueFrom: { file: PATH } } or { keep: true }`;
+  return `write ${key}: { value: … }, { valueFrom: { env: VARIABLE } }, { valueFrom: { file: PATH } } or { keep: true }`;
 }

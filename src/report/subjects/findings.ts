@@ -3,6 +3,7 @@ import { highestRisk, type AssessedChange, type Plan } from '../../model/plan/pl
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
+import { shortList } from '../wording/counts.ts';
 
 /** Returns the document of what a run found, with a sentence about its result if one is given. */
 export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {
@@ -14,12 +15,29 @@ export function findingsSection(run: RunFindings, sentence?: string): ReportSect
   return { ...(sentence === undefined ? {} : { summary: { type: 'sentence', sentence } }), blocks: [{ type: 'findings', run }] };
 }
 
-/** Returns the diagnostics and refusals of all targets, each once. */
-export function findingDiagnostics({ targets }: RunFindings): readonly Diagnostic[] {
-  const all = new Map<string, Diagnostic>();
-  for (const { diagnostics, plan } of targets)
-    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalDiagnostics(plan))]) all.set(JSON.stringify(one), one);
-  return [...all.values()];
+/** Returns the diagnostics and refusals of all targets, each once; in a run over several, each names its targets. */
+export function findingDiagnostics({ targets }: Pick<RunFindings, 'targets'>): readonly Diagnostic[] {
+  const all = new Map<string, { readonly one: Diagnostic; readonly names: Set<string> }>();
+  for (const { target, diagnostics, plan } of targets) {
+    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalDiagnostics(plan))]) {
+      const key = JSON.stringify(one);
+      const found = all.get(key) ?? { one, names: new Set() };
+      if (target !== undefined) found.names.add(target);
+      all.set(key, found);
+    }
+  }
+  return [...all.values()].map(({ one, names }) =>
+    targets.length > 1 && names.size > 0 ? namingTargets(one, [...names], targets.length) : one,
+  );
+}
+
+/** The names of targets that a message lists. */
+const mostTargets = 3;
+
+function namingTargets(one: Diagnostic, names: readonly string[], total: number): Diagnostic {
+  const isAll = names.length === total && total > mostTargets;
+  const text = isAll ? `all ${total} targets` : shortList(names, mostTargets).join(', ');
+  return { ...one, message: `${one.message} (${text})`, targets: names };
 }
 
 /** Returns a plan's refusals as diagnostics, each at the changed line of its object. */

@@ -29,11 +29,15 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], terminal: Te
 
 /** Returns the lines of `diagnosticsText`. */
 export function diagnosticsLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
-  if (diagnostics.length === 0) return [];
+  return diagnostics.length === 0 ? [] : [...uncountedLines(diagnostics, terminal), diagnosticCounts(diagnostics)];
+}
+
+/** Returns the lines of `diagnosticsText` without the counts. */
+export function uncountedLines(diagnostics: readonly Diagnostic[], terminal: Terminal): readonly string[] {
   const most = terminal.full === true ? diagnostics.length : mostDiagnostics;
   const lines = sortBySeverity(diagnostics, most).flatMap((diagnostic) => diagnosticLines(diagnostic, terminal));
   const more = diagnostics.length - most;
-  return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : []), diagnosticCounts(diagnostics)];
+  return [...lines, ...(more > 0 ? [`and ${more} more; --full prints them`] : [])];
 }
 
 /** Returns the first diagnostics by position; where there are more, the most severe ones. */
@@ -61,8 +65,8 @@ export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObj
 
 /** Returns diagnostics as data, sorted by position, without code frames. */
 export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
-  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource }) =>
-    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource }),
+  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource, targets }) =>
+    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource, targets }),
   );
 }
 

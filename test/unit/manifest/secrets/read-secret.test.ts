@@ -48,6 +48,11 @@ const resolve: LoadInput['resolve'] = (source) => {
   return source.env === 'OSTIARY_SECRET_A' ? { value: 'hunter2', diagnostics: [] } : { diagnostics: [] };
 };
 
+test('the hint about a credential in a manifest names a variable that the target accepts', () => {
+  const { diagnostics } = load(connection('a', 'secret: { "envvar:PASS": { value: hunter2 } }'), { secretPrefixes: ['ACME_', 'OLD_'] });
+  expect(diagnostics).toMatchObject([{ code: 'secret/inline', hint: 'read it from the environment: { valueFrom: { env: ACME_… } }' }]);
+});
+
 describe('a secret', () => {
   test('in a map is base64 or a reference on the wire', () => {
     expect(secretsOf(all, { resolve })).toEqual({
