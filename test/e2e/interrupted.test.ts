@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../support/cli.ts';
+import { useRepositories, type TestRepository } from '../support/repository.ts';
 import { makeFolder } from '../support/servers.ts';
 import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../support/terminal.ts';
 import { callerOf } from '../server/client.ts';
 import { useGateway } from './use-gateway.ts';
 import { config, connection, guardrail, manifest, manyConnections, useProjects } from './project.ts';
 
-let chaos: ChaosEffect | undefined;
-const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' ? undefined : chaos) });
+let chaos: (ChaosEffect & { readonly only?: string }) | undefined;
+const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' || (chaos?.only ?? method) !== method ? undefined : chaos) });
+const { make } = useRepositories();
 const makeProject = useProjects();
 afterEach(() => {
   chaos = undefined;
@@ -142,6 +144,56 @@ describe('apply, stopped in the middle', () => {
     expect(list).toHaveLength(60);
     second.running.child.kill('SIGTERM');
     expect(await second.running.ended).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('stopping') });
+  });
+});
+
+describe('apply of most objects of a small project, with new objects', () => {
+  /** Commits nine connections, then changes of eight and five new ones; the gateway has the nine. */
+  async function prepared(prefix: string): Promise<TestRepository> {
+    const repository = make({
+      'ostiary.yaml': config(gateway.url()),
+      '.gitignore': 'journal\nreport.json\n',
+      ...manyConnections(prefix, 9),
+    });
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 0 });
+    repository.save({ ...manyConnections(prefix, 14), ...manyConnections(prefix, 8, { reviewers: ['dba'] }) });
+    return repository;
+  }
+
+  async function endsInSync({ folder }: TestRepository): Promise<void> {
+    chaos = undefined;
+    expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
+    expect(await gateway.run('plan --detailed-exitcode', folder)).toMatchObject({ code: 0 });
+  }
+
+  test('no limit stops the next apply after a failure: what the first one created does not count', async () => {
+    const repository = await prepared('failed');
+    chaos = { status: 500, only: 'PUT' };
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
+    expect(await namesOf('failed')).toHaveLength(14);
+    await endsInSync(repository);
+  });
+
+  test('nor after kill -9', async () => {
+    const repository = await prepared('again');
+    chaos = { delayMs: 60_000, only: 'PUT' };
+    const running = await applying(repository.folder);
+    await expect.poll(() => namesOf('again')).toHaveLength(14);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    await endsInSync(repository);
+  });
+
+  test('a limit stops the next apply if the manifests of what was created change', async () => {
+    const repository = await prepared('moved');
+    chaos = { status: 500, only: 'PUT' };
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
+    chaos = undefined;
+    repository.save(manyConnections('moved', 14, { reviewers: ['ops'] }));
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('plan/too-many-updates'),
+    });
   });
 });
 

@@ -76,8 +76,8 @@ const checks = [
   [
     'a connection is closed before its rules change',
     'reconcile/schedule/schedule-steps.ts',
-    "const isFirst = change.action === 'delete' &&",
-    'const isFirst = false &&',
+    'if (deleted.length === 0) return',
+    'if (deleted.length >= 0) return',
     ['unit/reconcile/schedule', 'golden.test.ts', 'property/deletions.test.ts'],
   ],
   [

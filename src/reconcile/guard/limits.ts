@@ -1,4 +1,4 @@
-import type { DesiredResource } from '../../model/desired.ts';
+import { desiredByKey, type DesiredResource } from '../../model/desired.ts';
 import type { Registry, Kind } from '../../model/kind.ts';
 import { liveKeyOf, otherEnd, type Change, type Diff, type Refusal } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -14,7 +14,8 @@ import { closableFields } from '../prepare/replacements.ts';
 import { comparedFields } from '../diff/resolve-defaults.ts';
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
-export function checkLimits({ input, base, named, desired, incomparable }: Prepared, { diff, removed }: StateDiff): SortedRefusals {
+export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff): SortedRefusals {
+  const { input, base, named, desired, incomparable } = prepared;
   const { registry, limits, allowed, consent } = input;
   let managed = removed.length;
   for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
@@ -26,10 +27,25 @@ export function checkLimits({ input, base, named, desired, incomparable }: Prepa
   ];
   return limitRefusals(diff.changes, others, {
     ours: managed,
+    resumed: findResumed(prepared),
     losses: findLosses(diff, named.live, { registry, desired: named.desired }),
     limits,
     allowed,
     adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
+  });
+}
+
+/**
+ * Finds the live objects that an incomplete apply of the same manifests created or imported. They do not make a plan large enough for
+ * limits: if that apply was allowed to start, the next one may continue.
+ */
+function findResumed({ input, own, named }: Prepared): readonly ResourceId[] {
+  const applied = desiredByKey(input.base?.desired.resources ?? []);
+  const manifests = desiredByKey(input.desired.resources);
+  return [...own.values()].flatMap(({ key, resource, unfinished }) => {
+    const manifest = manifests.get(key);
+    if (manifest === undefined || applied.has(key) || !named.liveById.has(manifest.id)) return [];
+    return unfinished === true || equal(resource?.spec, manifest.spec) ? [manifest.id] : [];
   });
 }
 

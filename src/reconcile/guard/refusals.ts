@@ -11,6 +11,8 @@ import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 /** What limits compare a plan with: the number of managed live objects, and the allowed shares of changes. */
 export type LimitMeasure = {
   readonly ours: number;
+  /** The live objects that the interrupted apply of the same manifests created or imported. */
+  readonly resumed: readonly ResourceId[];
   readonly losses: ProtectionLosses;
   readonly limits: Limits;
   readonly allowed: readonly Allowance[];
@@ -76,35 +78,43 @@ function unconfirmedImports(changes: readonly Change[], { adopts }: LimitMeasure
   });
 }
 
-function massChanges(changes: readonly Change[], { ours, losses, limits }: LimitMeasure): readonly Refusal[] {
+function massChanges(changes: readonly Change[], { ours, resumed, losses, limits }: LimitMeasure): readonly Refusal[] {
   // Opening an object that an interrupted apply created is not an update.
   const updates = changes.filter(({ action, reasons }) => action === 'update' && !reasons.includes('unfinished')).length;
   const deletes = changes.filter(({ action }) => action === 'delete').length;
-  const { connections, losing } = losses;
+  const { connections, losing, guarded } = losses;
+  const settled = ours - resumed.length;
   return [
     ...limitRefusal(
       'plan/too-many-updates',
-      { count: updates, of: ours, most: limits.updates, from: limits.from },
+      { count: updates, of: ours, settled, most: limits.updates, from: limits.from },
       'live objects would be updated',
     ),
     ...limitRefusal(
       'plan/too-many-deletes',
-      { count: deletes, of: ours, most: limits.deletes, from: limits.from },
+      { count: deletes, of: ours, settled, most: limits.deletes, from: limits.from },
       'live objects would be deleted',
     ),
     ...limitRefusal(
       'plan/too-many-lose-protection',
-      { count: losing.size, of: connections, most: limits.protections, from: limits.from },
+      {
+        count: losing.size,
+        of: connections,
+        settled: connections - resumed.filter((id) => guarded.has(kindOf(id))).length,
+        most: limits.protections,
+        from: limits.from,
+      },
       'live connections would lose a protection',
     ),
   ];
 }
 
-type Share = { readonly count: number; readonly of: number; readonly most: number; readonly from: number };
+/** A limit applies from a number of objects that were `settled` before the first attempt to apply the plan. */
+type Share = { readonly count: number; readonly of: number; readonly settled: number; readonly most: number; readonly from: number };
 
 /** Divides instead of multiplying: then a share of exactly the limit equals it. */
-function limitRefusal(code: Refusal['code'], { count, of, most, from }: Share, what: string): readonly Refusal[] {
-  if (count === 0 || of < from || count / of <= most) return [];
+function limitRefusal(code: Refusal['code'], { count, of, settled, most, from }: Share, what: string): readonly Refusal[] {
+  if (count === 0 || settled < from || count / of <= most) return [];
   const message = `${count} of ${of} ${what}, more than the limit of ${percent(most)}`;
   return [{ code, message, hint: 'check that the plan is intended', allowable: true }];
 }
@@ -114,7 +124,12 @@ function percent(share: number): string {
 }
 
 /** The number of live connections, and those that a plan leaves with less protection. */
-export type ProtectionLosses = { readonly connections: number; readonly losing: ReadonlySet<ResourceId> };
+export type ProtectionLosses = {
+  readonly connections: number;
+  readonly losing: ReadonlySet<ResourceId>;
+  /** The kinds that `connections` counts. */
+  readonly guarded: ReadonlySet<string>;
+};
 
 /** Finds the connections that certainly lose a control, by comparing the protection of each before and after. */
 export function findLosses(
@@ -126,7 +141,7 @@ export function findLosses(
   let connections = 0;
   for (const { id } of live.resources) if (guarded.has(kindOf(id))) connections += 1;
   const losing = canLose(plan, desired) ? findLosing(plan, snapshotPlan(plan, live, registry, { desired })) : [];
-  return { connections, losing: new Set(losing) };
+  return { connections, losing: new Set(losing), guarded };
 }
 
 /** Returns whether a plan changes something that is live: new objects and attachments only add, unless a connection replaces another one. */

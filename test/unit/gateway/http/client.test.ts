@@ -163,7 +163,8 @@ describe('retrying', () => {
     const controller = new AbortController();
     const { fail } = open(server.url, { signal: controller.signal });
     const failing = fail(put);
-    setTimeout(() => controller.abort(), 50);
+    await expect.poll(() => server.seen).toHaveLength(1);
+    controller.abort();
     expect((await failing).failure).toMatchObject({ code: 'api/aborted', ambiguous: true });
     expect(server.seen).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../../../src/model/gateway.ts';
 import type { Action, Change } from '../../../../src/model/plan/plan.ts';
+import type { ResourceId } from '../../../../src/model/resource.ts';
 import { limitRefusals, type LimitMeasure } from '../../../../src/reconcile/guard/refusals.ts';
 
 function changes(count: number, action: Action = 'update'): readonly Change[] {
@@ -14,8 +15,11 @@ function changes(count: number, action: Action = 'update'): readonly Change[] {
   }));
 }
 
+const guarded = new Set(['Connection']);
+
 function measure(given: Partial<LimitMeasure>): LimitMeasure {
-  return { ours: 10, limits: defaultLimits, allowed: [], losses: { connections: 0, losing: new Set() }, adopts: new Set(), ...given };
+  const losses = { connections: 0, losing: new Set<ResourceId>(), guarded };
+  return { ours: 10, resumed: [], limits: defaultLimits, allowed: [], losses, adopts: new Set(), ...given };
 }
 
 describe('refusalsOf', () => {
@@ -23,7 +27,9 @@ describe('refusalsOf', () => {
     const losing = new Set(['Connection/a', 'Connection/b'] as const);
     const limits = { ...defaultLimits, deletes: 0.2, protections: 0.1 };
     const codes = (count: number, connections: number): readonly string[] =>
-      limitRefusals(changes(count, 'delete'), [], measure({ limits, losses: { connections, losing } })).refusals.map(({ code }) => code);
+      limitRefusals(changes(count, 'delete'), [], measure({ limits, losses: { connections, losing, guarded } })).refusals.map(
+        ({ code }) => code,
+      );
     expect(codes(3, 10)).toEqual(['plan/too-many-deletes', 'plan/too-many-lose-protection']);
     expect(codes(2, 20)).toEqual([]);
   });
