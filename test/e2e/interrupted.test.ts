@@ -147,27 +147,27 @@ describe('apply, stopped in the middle', () => {
   });
 });
 
+/** Commits nine connections, then changes of eight and five new ones; the gateway has the nine. */
+async function commitMostlyChanged(prefix: string): Promise<TestRepository> {
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    '.gitignore': 'journal\nreport.json\n',
+    ...manyConnections(prefix, 9),
+  });
+  expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 0 });
+  repository.save({ ...manyConnections(prefix, 14), ...manyConnections(prefix, 8, { reviewers: ['dba'] }) });
+  return repository;
+}
+
+async function endsInSync({ folder }: TestRepository): Promise<void> {
+  chaos = undefined;
+  expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
+  expect(await gateway.run('plan --detailed-exitcode', folder)).toMatchObject({ code: 0 });
+}
+
 describe('apply of most objects of a small project, with new objects', () => {
-  /** Commits nine connections, then changes of eight and five new ones; the gateway has the nine. */
-  async function prepared(prefix: string): Promise<TestRepository> {
-    const repository = make({
-      'ostiary.yaml': config(gateway.url()),
-      '.gitignore': 'journal\nreport.json\n',
-      ...manyConnections(prefix, 9),
-    });
-    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 0 });
-    repository.save({ ...manyConnections(prefix, 14), ...manyConnections(prefix, 8, { reviewers: ['dba'] }) });
-    return repository;
-  }
-
-  async function endsInSync({ folder }: TestRepository): Promise<void> {
-    chaos = undefined;
-    expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
-    expect(await gateway.run('plan --detailed-exitcode', folder)).toMatchObject({ code: 0 });
-  }
-
   test('no limit stops the next apply after a failure: what the first one created does not count', async () => {
-    const repository = await prepared('failed');
+    const repository = await commitMostlyChanged('failed');
     chaos = { status: 500, only: 'PUT' };
     expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
     expect(await namesOf('failed')).toHaveLength(14);
@@ -175,7 +175,7 @@ describe('apply of most objects of a small project, with new objects', () => {
   });
 
   test('nor after kill -9', async () => {
-    const repository = await prepared('again');
+    const repository = await commitMostlyChanged('again');
     chaos = { delayMs: 60_000, only: 'PUT' };
     const running = await applying(repository.folder);
     await expect.poll(() => namesOf('again')).toHaveLength(14);
@@ -185,7 +185,7 @@ describe('apply of most objects of a small project, with new objects', () => {
   });
 
   test('a limit stops the next apply if the manifests of what was created change', async () => {
-    const repository = await prepared('moved');
+    const repository = await commitMostlyChanged('moved');
     chaos = { status: 500, only: 'PUT' };
     expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
     chaos = undefined;
