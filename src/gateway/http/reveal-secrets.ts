@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { decodeText } from './decode-text.ts';
+import { decodeOnce } from './decode-once.ts';
 
 /** The length from which a part of a secret counts, in characters. */
 const fragmentLength = 6;
@@ -9,7 +9,7 @@ const shortestSecret = 3;
 const maxTexts = 1000;
 
 /**
- * Returns whether a text may contain a fragment of a secret, in plain text or in any nesting of the encodings that `decodeText`
+ * Returns whether a text may contain a fragment of a secret, in plain text or in any nesting of the encodings that `decodeOnce`
  * knows. Neither case, nor accents, nor the width of letters, nor punctuation between them matters.
  */
 export function mayRevealSecret(text: string, secrets: readonly string[]): boolean {
@@ -18,7 +18,7 @@ export function mayRevealSecret(text: string, secrets: readonly string[]): boole
   const seen = new Set([text]);
   for (const one of seen) {
     if (containsFragment(one, fragments) || seen.size > maxTexts) return true;
-    for (const decoded of decodeText(one)) seen.add(decoded);
+    for (const decoded of decodeOnce(one)) seen.add(decoded);
   }
   return false;
 }

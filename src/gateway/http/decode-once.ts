@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 /** Returns all that a text may decode to, one encoding at a time; the text itself where it contains nothing to decode. */
-export function decodeText(text: string): readonly string[] {
+export function decodeOnce(text: string): readonly string[] {
   return decoders.flatMap((decode) => decode(text));
 }
 
