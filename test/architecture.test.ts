@@ -25,7 +25,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   },
   commands: {
     rooms: 'model kinds disk manifest project protection reconcile apply report gateway git github server pull adopt'.split(' '),
-    packages: ['commander', 'picocolors', '@clack/prompts'],
+    packages: ['commander', 'picocolors', '@clack/prompts', 'prettier'],
   },
   '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'], packages: [] },
 };

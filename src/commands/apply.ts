@@ -11,7 +11,7 @@ import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from './flags.ts';
-import { mayWrite } from './connect.ts';
+import { mayWrite } from './context/connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceStop } from './output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';

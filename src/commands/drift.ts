@@ -9,7 +9,7 @@ import { protectionOfDrift } from '../protection/protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { runApply } from './apply.ts';
 import type { ApplyFlags } from './flags.ts';
-import { connectService, trackSecretReads } from './connect.ts';
+import { connectService, trackSecretReads } from './context/connect.ts';
 import type { Diff } from '../model/plan/plan.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';

@@ -7,7 +7,7 @@ import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat } from './flags.ts';
-import { connect, connectService, readLive, requireWhole } from './connect.ts';
+import { connect, connectService, readLive, requireWhole } from './context/connect.ts';
 import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
 import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';

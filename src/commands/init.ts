@@ -33,9 +33,9 @@ spec:
   access_mode_exec: enabled
   access_mode_runbooks: enabled
   access_schema: enabled
-  reviewers: [dba-team]
-  guardrail_rules: [no-drop]
   connection_tags: { env: dev }
+  guardrail_rules: [no-drop]
+  reviewers: [dba-team]
   secret:
     envvar:HOST: { value: db.internal }
     envvar:PASS: { valueFrom: { env: OSTIARY_SECRET_EXAMPLE_DB_PASS } }

@@ -54,6 +54,12 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       load: async () => (await import('./test.ts')).defineTest,
     },
     {
+      name: 'fmt',
+      usage: '[paths...]',
+      summary: 'format manifests and the config; comments are kept',
+      load: async () => (await import('./fmt.ts')).defineFmt,
+    },
+    {
       name: 'plan',
       usage: '[paths...]',
       alias: 'diff',

@@ -13,7 +13,7 @@ import { formatsFor } from '../report/formats.ts';
 import { pullDocument } from '../report/subjects/pull.ts';
 import { emit } from './output/emit.ts';
 import type { TargetFlags } from './flags.ts';
-import { connect, readLive, trackSecretReads } from './connect.ts';
+import { connect, readLive, trackSecretReads } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';

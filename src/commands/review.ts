@@ -4,7 +4,7 @@ import type { Decision, Review, Service, TimeWindow } from '../model/service.ts'
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { reviewText } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
-import { connectService } from './connect.ts';
+import { connectService } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
-import { connectService } from './connect.ts';
+import { connectService } from './context/connect.ts';
 import { printView } from './get.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';

@@ -17,6 +17,9 @@ import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';
 
+/** The JSON schema of the config file. */
+export const configSchema: JsonObject = schema;
+
 /** The prefix for names of secret variables if a target sets none. */
 const defaultSecretPrefix = 'OSTIARY_SECRET_';
 

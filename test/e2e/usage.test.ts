@@ -187,6 +187,7 @@ describe('help', () => {
     get: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
     version: '--color --no-color --quiet --full --verbose --json --help',
+    fmt: '--color --no-color --quiet --full --verbose --check --help --config',
     completion: '--color --no-color --quiet --full --verbose --help',
     search: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',

@@ -12,7 +12,7 @@ import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../flags.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite, readLive, withMissingToken } from '../connect.ts';
+import { connect, mayWrite, readLive, withMissingToken } from '../context/connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';

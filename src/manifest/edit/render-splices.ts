@@ -250,7 +250,7 @@ type WantedBlock = { readonly kept: ReadonlySet<SourceItem>; readonly additions:
 export function createBlockSplices(source: SourceText, parts: readonly SourceItem[], { kept, additions }: WantedBlock): readonly Splice[] {
   const [first] = parts;
   if (first === undefined) return [];
-  const isCompact = !standsAlone(source.text, first);
+  const isCompact = !isAloneOnLine(source.text, first);
   const gone = parts.filter((part) => !kept.has(part));
   const front = additions.filter(({ behind }) => behind === undefined).flatMap(({ lines }) => lines);
   const rest = additions.filter(({ behind }) => behind !== undefined);
@@ -263,7 +263,7 @@ export function createBlockSplices(source: SourceText, parts: readonly SourceIte
 }
 
 /** Returns whether only blanks precede an item on its line. */
-function standsAlone(text: string, { start }: SourceItem): boolean {
+export function isAloneOnLine(text: string, { start }: SourceItem): boolean {
   return text.slice(lineStart(text, start), start).trim() === '';
 }
 
@@ -275,7 +275,7 @@ function frontSplice({ text }: SourceText, first: SourceItem, stays: boolean, li
 }
 
 /** Returns the start of the comments directly above a line. */
-function aboveComments(text: string, line: number): number {
+export function aboveComments(text: string, line: number): number {
   let start = line;
   while (start > 0 && /^[ \t]*#/.test(text.slice(lineStart(text, start - 1), start))) start = lineStart(text, start - 1);
   return start;
@@ -330,7 +330,7 @@ function cutLines({ text }: SourceText, part: SourceItem): Splice {
 }
 
 /** Returns the end of an item's last line, and of the comments directly below it that are indented deeper. */
-function endWithComments(text: string, { start, end }: SourceItem): number {
+export function endWithComments(text: string, { start, end }: SourceItem): number {
   const column = displayColumn(text, start);
   let last = text[end - 1] === '\n' ? end : lineEnd(text, end);
   for (;;) {

@@ -1,0 +1,78 @@
+import { basename, dirname, resolve } from 'node:path';
+import { readTree, missingPaths } from '../disk/walk.ts';
+import { treeWriter } from '../disk/tree-writer.ts';
+import { registry } from '../kinds/index.ts';
+import { configSchema } from '../manifest/read-config.ts';
+import { policyKind, policySchema } from '../manifest/read-policies.ts';
+import { formatFile, type DocumentSchemas } from '../manifest/format/format-file.ts';
+import { appendAll } from '../model/append-all.ts';
+import { type Checked, hasErrors, sortDiagnostics, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { UsageError } from '../model/errors.ts';
+import { absolutePath, resolveConfig } from '../project/resolved-config.ts';
+import { diagnosticsText } from '../report/text/diagnostics.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { plural } from '../report/wording/counts.ts';
+import type { CliContext } from './context/cli-context.ts';
+import type { OutputFlags } from './flags.ts';
+import { groups, type DefineCommand } from './options.ts';
+import { printerFor } from './output/printer.ts';
+
+export type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
+
+/** Defines `ostiary fmt`. */
+export const defineFmt: DefineCommand = (command, run) => {
+  command
+    .argument('[paths...]', 'format only these files and folders (default: the config, its manifests and overlays)')
+    .optionsGroup(groups.own)
+    .option('--check', 'write nothing; exit with 2 if a file is not formatted', false)
+    .optionsGroup(groups.from)
+    .option('--config <file>', 'config file (default: ostiary.yaml in this folder or a parent folder within the repository)')
+    .action((paths, flags) => run((context) => runFmt({ ...flags, paths }, context)));
+};
+
+/**
+ * Formats YAML files: the fields in the order of the schema, one layout. Values and comments stay as they are. Returns exit code 0; with
+ * `check` 2 if a file is not formatted; 3 if a file is not valid YAML.
+ */
+export async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
+  const { value: files = [], diagnostics } = readFiles(flags, context);
+  const { layOutYaml } = await import('./output/yaml-layout.ts');
+  const found: Diagnostic[] = [...diagnostics];
+  const { print, note, hint, errors } = printerFor(context, flags);
+  let changed = 0;
+  for (const file of files) {
+    const { value, diagnostics: problems } = await formatFile(file, schemas, layOutYaml);
+    appendAll(found, problems);
+    if (value === undefined || value === file.text) continue;
+    changed += 1;
+    const path = resolve(context.cwd, file.path);
+    if (!flags.check) treeWriter(dirname(path)).replace(basename(path), value, file.text);
+    print(`${escapeTerminal(file.path)}\n`);
+  }
+  if (found.length > 0) note(diagnosticsText(sortDiagnostics(found), errors));
+  const of = `of ${plural(files.length, 'file')}`;
+  hint(`${changed} ${of} ${flags.check ? `${changed === 1 ? 'is' : 'are'} not formatted` : 'formatted'}.\n`);
+  if (hasErrors(found)) return 3;
+  return flags.check && changed > 0 ? 2 : 0;
+}
+
+/** Reads the files of the paths; without paths the config file, and the manifests and overlays of all targets. */
+function readFiles({ paths, config: selected }: FmtFlags, context: CliContext): Checked<readonly SourceFile[]> {
+  const { cwd } = context;
+  if (paths.length > 0) {
+    const absolute = paths.map((path) => absolutePath(path, context));
+    const missing = missingPaths(absolute, cwd);
+    return missing.length > 0 ? { diagnostics: missing } : readTree(absolute, { root: cwd, cwd, exclude: [] });
+  }
+  const config = resolveConfig({ only: [], paths: [], ...(selected === undefined ? {} : { config: selected }) }, context);
+  if (config.file === undefined)
+    throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the files to format');
+  const folders = config.targets.flatMap(({ manifests, overlays }) => [...manifests, ...overlays]);
+  return readTree([...new Set([resolve(cwd, config.file), ...folders])], { root: config.root, cwd, exclude: [] });
+}
+
+const schemas: DocumentSchemas = new Map([
+  ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
+  [policyKind, policySchema],
+  ['Config', configSchema],
+]);
