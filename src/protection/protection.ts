@@ -1,7 +1,16 @@
 import { revertHeld } from '../model/plan/revert-held.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
-import type { Protection, ControlType, Cause, Headline, ProtectionVerdict, Impact, TagCount } from '../model/protection/protection.ts';
+import type {
+  Protection,
+  ControlType,
+  Cause,
+  Headline,
+  HeadlineVerdict,
+  ProtectionVerdict,
+  Impact,
+  TagCount,
+} from '../model/protection/protection.ts';
 import {
   diffPostures,
   snapshotPlan,
@@ -45,7 +54,7 @@ export function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, c
 }
 
 /** One statement about one connection, before equal statements are grouped. */
-type Phrase = Wording & { readonly way: ProtectionVerdict; readonly causes: readonly Cause[] };
+type Phrase = Wording & { readonly way: HeadlineVerdict; readonly causes: readonly Cause[] };
 
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
 export function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
@@ -85,7 +94,15 @@ function nounOf(affected: AffectedConnection | undefined): string {
   return affected?.change.replaces === undefined ? 'connection' : 'replacement';
 }
 
-const verdictOrder: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'neutral', 'strengthens'];
+const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
+  'weakens',
+  'both',
+  'unknown',
+  'exposes',
+  'reroutes',
+  'neutral',
+  'strengthens',
+];
 
 function sharedTags([first = {}, ...rest]: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(Object.entries(first).filter(([key, value]) => rest.every((tags) => equal(tags[key], value))));
@@ -110,7 +127,7 @@ function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
   const missing = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
   const causes = causesFor(affected, 'access', 'neutral');
   const phrase = `accessible without ${missing}`;
-  return [{ way: 'neutral', weight: 0, one: `becomes ${phrase}`, many: `become ${phrase}`, causes }];
+  return [{ way: 'exposes', weight: 0, one: `becomes ${phrase}`, many: `become ${phrase}`, causes }];
 }
 
 /** Returns the causes of a control type with the same verdict, or all causes if none has it. */
@@ -249,7 +266,7 @@ function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, p
     const ids = members.map(({ change }) => liveKeyOf(change));
     return [
       {
-        way: 'neutral',
+        way: 'reroutes',
         text: ids.length === 1 ? `1 connection ${phrase.one}` : `${ids.length} connections ${phrase.many}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),

@@ -54,7 +54,7 @@ export async function runServedPair(
   if (planned.code === 3) return undefined;
   const plan = planIn(planned.stdout);
   const findings = judgeExit(plan, limit, planned.code);
-  const applied = await ostiary('apply', '--yes');
+  const applied = await ostiary('apply', '--yes', '--on-managed', 'skip');
   const failed =
     applied.code === 0
       ? []

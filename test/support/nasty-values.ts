@@ -95,7 +95,7 @@ const reach = fc.record(
 export const protection: fc.Arbitrary<Protection> = fc.record({
   headlines: fc.array(
     fc.record({
-      way,
+      way: fc.constantFrom('weakens', 'unknown', 'exposes', 'reroutes', 'strengthens'),
       text: nastyText,
       connections: fc.array(id, { maxLength: 7 }),
       tags: object,

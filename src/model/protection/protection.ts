@@ -38,6 +38,9 @@ export type TargetSampleResults = { readonly target: string; readonly rules: rea
 /** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
 export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
+/** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none. */
+export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes';
+
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [
   'access',
@@ -131,7 +134,7 @@ export type PostureChange = {
 
 /** One statement about several connections, such as `lose masking`. */
 export type Headline = {
-  readonly way: ProtectionVerdict;
+  readonly way: HeadlineVerdict;
   readonly text: string;
   readonly connections: readonly ResourceId[];
   /** The tags that all connections share. */

@@ -1,5 +1,5 @@
 import { escapeHtmlText } from '../escape.ts';
-import type { ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { HeadlineVerdict, ProtectionVerdict } from '../../model/protection/protection.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import type { LinkOf } from '../document.ts';
 
@@ -65,10 +65,12 @@ export function icon(name: IconName): Html {
 }
 
 /** A verdict by its icon and its word: color is never the only signal. */
-const shown: Readonly<Record<ProtectionVerdict, { readonly sign: IconName; readonly word: string }>> = {
+const shown: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'unknown' },
+  exposes: { sign: 'question', word: 'unprotected' },
+  reroutes: { sign: 'question', word: 'rerouted' },
   neutral: { sign: 'bars', word: 'no effect' },
   strengthens: { sign: 'up', word: 'stronger' },
 };
@@ -77,17 +79,17 @@ const shown: Readonly<Record<ProtectionVerdict, { readonly sign: IconName; reado
 export const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
 /** Returns the word of a verdict. */
-export function verdictWord(verdict: ProtectionVerdict): string {
+export function verdictWord(verdict: ProtectionVerdict | HeadlineVerdict): string {
   return shown[verdict].word;
 }
 
 /** Returns the icon of a verdict. */
-export function verdictIcon(verdict: ProtectionVerdict): Html {
+export function verdictIcon(verdict: ProtectionVerdict | HeadlineVerdict): Html {
   return icon(shown[verdict].sign);
 }
 
 /** Returns a label with icon and word. */
-export function verdictBadge(verdict: ProtectionVerdict): Html {
+export function verdictBadge(verdict: ProtectionVerdict | HeadlineVerdict): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 

@@ -20,11 +20,11 @@ pre { overflow-x: auto; background: var(--shade); border: 1px solid var(--line);
 ul.headlines { list-style: none; padding: 0; } ul.headlines > li { margin: .3rem 0; padding: .4rem .6rem; border-left: 4px solid var(--line);
   background: var(--shade); }
 ul.headlines > li.weakens { border-color: var(--weakens); } ul.headlines > li.strengthens { border-color: var(--strengthens); }
-ul.headlines > li.both, ul.headlines > li.unknown { border-color: var(--both); }
+ul.headlines > li.unknown, ul.headlines > li.exposes, ul.headlines > li.reroutes { border-color: var(--both); }
 .badge { display: inline-block; padding: 0 .45em; border-radius: 1em; font-size: .8rem; font-weight: 600; border: 1px solid; white-space: nowrap; }
 .weakens.badge, td.weakens { color: var(--weakens); background: var(--weakens-bg); }
 .strengthens.badge, td.strengthens { color: var(--strengthens); background: var(--strengthens-bg); }
-.both.badge, .unknown.badge, td.both, td.unknown { color: var(--both); background: var(--both-bg); }
+.both.badge, .unknown.badge, .exposes.badge, .reroutes.badge, td.both, td.unknown { color: var(--both); background: var(--both-bg); }
 .neutral.badge, td.neutral { color: var(--neutral); background: var(--neutral-bg); }
 .tools { position: sticky; top: 0; z-index: 2; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; padding: .6rem 0;
   background: var(--page); border-bottom: 1px solid var(--line); }

@@ -1,6 +1,6 @@
 import { appendAll, largestOf } from '../../model/append-all.ts';
 import { isWritten, type AssessedChange, type Change, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
-import type { SampleChange, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { SampleChange, Headline, HeadlineVerdict, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   actionSymbols,
@@ -293,7 +293,7 @@ function shortPlace(place: string): string {
   return at === undefined ? place : `${at.file}:${at.line}`;
 }
 
-function wayPaint(way: ProtectionVerdict, { green, red, yellow }: Palette): Paint {
+function wayPaint(way: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {
   if (way === 'weakens') return red;
   return way === 'strengthens' ? green : yellow;
 }
