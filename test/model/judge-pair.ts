@@ -97,8 +97,7 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   const isAlarmed = report.headlines.some((verdict) => alarms[verdict] !== undefined);
   const opens = isOpen(after, id) && (subject === undefined || !isOpen(before, subject));
   if (opens && isUnprotected(after, id)) {
-    // Any headline will do: nothing else about a new connection has one. Its risk is checked.
-    if (report.headlines.length === 0) findings.push(tooMild('it becomes accessible without protection'));
+    if (!isAlarmed) findings.push(tooMild('it becomes accessible without protection'));
     if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without protection'));
   }
   const known = { before, applied: Object.fromEntries(stateOf(pair.base ?? []).map((one) => [one.id, one])) };
@@ -110,8 +109,7 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
       isShared: (one) => one.startsWith(sharedCredential),
     })
   ) {
-    if (!report.texts.some((text) => /credential/.test(text)))
-      findings.push(tooMild('a credential goes elsewhere, and no headline says so'));
+    if (!report.headlines.includes('reroutes')) findings.push(tooMild('a credential goes elsewhere, and no headline says so'));
     if (risk === undefined || isRiskierThan('reroutes', risk)) findings.push(tooLow('a credential goes elsewhere'));
   }
   if (subject === undefined || isUnfinished(pair, before, id)) return findings;
@@ -147,7 +145,6 @@ function isUnfinished({ base, untouched }: Pair, before: ModelState, id: string)
 
 type Report = {
   readonly headlines: readonly string[];
-  readonly texts: readonly string[];
   readonly aspects: readonly { readonly aspect: string; readonly way: string }[];
 };
 
@@ -156,7 +153,6 @@ function reportOf({ protection }: Plan, id: string): Report {
   const own = protection.headlines.filter(({ connections }) => connections.some((one) => one === id));
   return {
     headlines: own.map(({ way }) => way),
-    texts: own.map(({ text }) => text),
     aspects: change?.aspects ?? [],
   };
 }

@@ -166,10 +166,10 @@ describe('created and deleted connections', () => {
   it('reports a connection that is created accessible without protection', () => {
     const create = changeOf('Connection/a', fields, { action: 'create' });
     expect(sentences(protectionOfWrites([], [create]))).toEqual([
-      'neutral: 1 connection becomes accessible without reviewers, guardrails or masking (Connection/a)',
+      'exposes: 1 connection becomes accessible without reviewers, guardrails or masking (Connection/a)',
     ]);
     expect(sentences(protectionOfWrites([], [create], { dialect: 'hoop' }))).toEqual([
-      'neutral: 1 connection becomes accessible without guardrails or masking (Connection/a)',
+      'exposes: 1 connection becomes accessible without guardrails or masking (Connection/a)',
     ]);
     const guarded = { ...create, fields: [...fields, fieldOf('/reviewers', undefined, ['dba'])] };
     expect(sentences(protectionOfWrites([], [guarded]))).toEqual([]);
