@@ -79,6 +79,48 @@ test.each(cases)('%s: one diagnostic at its position, and no request', async (_w
   expect(server.seen).toHaveLength(0);
 });
 
+const hunk = (ours: string, theirs: string): string => `<<<<<<< HEAD\n${ours}=======\n${theirs}>>>>>>> topic\n`;
+const conflicts: readonly (readonly [where: string, text: string, line: number])[] = [
+  ['a map', `${head}spec:\n  ${spec.split(', ').join('\n  ')}\n${hunk('  reviewers: [dba]\n', '  reviewers: [sre]\n')}`, 11],
+  ['a list', `${head}spec:\n  reviewers:\n${hunk('  - dba\n', '  - sre\n')}`, 6],
+  ['JSON', connection('orders').replace('    "type"', `${hunk('    "reviewers": ["dba"],\n', '')}    "type"`), 8],
+  [
+    'a list in JSON, which YAML reads as one text',
+    connection('orders', { reviewers: ['dba'] }).replace(/ *"dba"\n/, hunk('"dba"\n', '"sre"\n')),
+    16,
+  ],
+  ['the whole file', hunk(connection('orders'), ''), 1],
+  ['a secret', `${head}spec:\n  secret:\n${hunk('    envvar:A: canary\n', '    envvar:A: { value: canary }\n')}`, 6],
+  ['line breaks of Windows', `${head}${hunk('spec: {}\n', '')}`.replaceAll('\n', '\r\n'), 4],
+  ['a forgotten marker', `${head}spec:\n  reviewers: [dba]\n>>>>>>> topic\n`, 6],
+];
+
+test.each(conflicts)('a merge conflict in %s: one diagnostic at its first marker', async (_where, text, line) => {
+  const found = await applied({ 'a.yaml': text, 'b.yaml': guardrail('other', ['x'], { connection_ids: ['orders'] }) });
+  expect(found.head).toBe(`access/a.yaml:${line}:1 error manifest/merge-conflict`);
+  expect(found.text).toContain(`error manifest/merge-conflict  unresolved merge conflict\n`);
+  expect(found.text).not.toContain('canary');
+});
+
+test('a merge conflict in the config, an overlay or a policy is one diagnostic, too; indented markers are text', async () => {
+  const policy = 'apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n';
+  const files = {
+    'ostiary.yaml': config(server.url).replace(' }', ', overlays: [over/] }'),
+    'access/a.yaml': connection('orders'),
+  };
+  const over = connection('orders', { reviewers: ['dba'] });
+  const validated = async (more: Files): Promise<string> => {
+    const cwd = makeProject({ ...files, 'over/a.yaml': over, ...more });
+    return (await ostiaryInProcess(['validate'], { cwd, env })).stderr;
+  };
+  const one = (at: string): unknown => expect.stringMatching(new RegExp(`^${at}:1 error manifest/merge-conflict  .*\n(?:.*\n)*1 error\n$`));
+  expect(await validated({ 'ostiary.yaml': `${files['ostiary.yaml']}${hunk('  b: { url: x }\n', '')}` })).toEqual(one('ostiary\\.yaml:6'));
+  expect(await validated({ 'over/a.yaml': hunk(over, '') })).toEqual(one('over/a\\.yaml:1'));
+  expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(one('access/p\\.yaml:5'));
+  const quoted = `# <<<<<<<\n${head}spec:\n  ${spec.split(', ').join('\n  ')}\n  command:\n  - |\n    ${hunk('a\n', 'b\n').split('\n').join('\n    ')}\n`;
+  expect(await validated({ 'access/a.yaml': quoted })).not.toContain('error');
+});
+
 test.each<readonly [string, string, string]>([
   ['an alias bomb', bomb, 'alias-bomb'],
   ['20,000 brackets', '['.repeat(20_000), 'too-deep'],

@@ -32,6 +32,8 @@ export type YamlDiagnostic = Diagnostic & { readonly unnamed: string };
 export function readYaml(file: SourceFile): YamlReading {
   const reporter = createYamlErrorReporter(file);
   const composed = compose(file.text);
+  const conflict = findConflict(file.text, 'stopped' in composed || composed.errors.length > 0);
+  if (conflict !== undefined) return { documents: [], diagnostics: [reporter.report('merge-conflict', [conflict, conflict + 7])] };
   if ('stopped' in composed) {
     return { documents: [], diagnostics: [reporter.report(composed.stopped, [composed.offset, composed.offset + 1])] };
   }
@@ -53,6 +55,15 @@ export function readYaml(file: SourceFile): YamlReading {
       });
   }
   return { documents, diagnostics };
+}
+
+/** The starts of the lines that git writes before, between and after the two sides of a merge conflict. */
+const conflictMarkers = [/^<{7}(?=\s|$)/m, /^={7}(?=\r?$)/m, /^>{7}(?=\s|$)/m] as const;
+
+/** Returns the offset of the first marker of a merge conflict. YAML reads some conflicts as text; a text that is read has one only with all markers. */
+function findConflict(text: string, isUnread: boolean): number | undefined {
+  const found = conflictMarkers.map((marker) => text.search(marker)).filter((offset) => offset >= 0);
+  return found.length === 0 || (!isUnread && found.length < conflictMarkers.length) ? undefined : Math.min(...found);
 }
 
 /** Returns whether an error is about a key: that key is left out with its value, and the rest of the document is read. */
@@ -223,6 +234,7 @@ export type YamlErrorName =
   | 'alias'
   | 'alias-bomb'
   | 'duplicate-key'
+  | 'merge-conflict'
   | 'non-string-key'
   | 'not-json'
   | 'too-blank'
@@ -247,6 +259,11 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
     code: 'manifest/duplicate-key',
     message: (name) => (name === '' ? 'duplicate key' : `duplicate key "${name}"`),
     hint: 'keep one of the two',
+  },
+  'merge-conflict': {
+    code: 'manifest/merge-conflict',
+    message: () => 'unresolved merge conflict',
+    hint: 'edit the file to what it should be, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>',
   },
   'non-string-key': {
     code: 'manifest/non-string-key',
