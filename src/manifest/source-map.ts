@@ -84,16 +84,26 @@ export function maskFrames(
 ): readonly Diagnostic[] {
   if (diagnostics.length === 0) return [];
   const masked = maskUnreadText(file.text, schemas);
-  const text = masked === undefined ? undefined : createLines(masked);
-  const { lineAt } = createLines(file.text);
+  const text = masked === undefined ? undefined : createLines(withoutTrailingSpace(masked));
+  const { lineAt } = createLines(withoutTrailingSpace(file.text));
   return diagnostics.map(({ frame, unnamed, ...diagnostic }) => {
     if (diagnostic.at === undefined || frame === undefined) return diagnostic;
     const { line, column } = diagnostic.at;
-    const isShown = text?.lineAt(line).slice(column - 1) === lineAt(line).slice(column - 1);
-    const message = isShown ? diagnostic.message : unnamed;
+    const rest = text?.lineAt(line).slice(column - 1) ?? '';
+    const message = text !== undefined && rest === lineAt(line).slice(column - 1) ? diagnostic.message : unnamed;
     if (text === undefined) return { ...diagnostic, message };
-    return { ...diagnostic, message, frame: trimFrame(cutCodeFrame(text, diagnostic.at, frame.caret.length)) };
+    // The caret ends with the shown text: its length reveals nothing of what is masked.
+    const length = Math.min(frame.caret.length, Math.max(1, rest.length));
+    return { ...diagnostic, message, frame: cutCodeFrame(text, diagnostic.at, length) };
   });
+}
+
+/** Removes the space at the ends of lines, so that it does not show how long masked text is. */
+function withoutTrailingSpace(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
 }
 
 function linesOf(sources: SourceMap, path: string): TextLines | undefined {
@@ -106,7 +116,7 @@ function linesOf(sources: SourceMap, path: string): TextLines | undefined {
 function maskFile(sources: SourceMap, { file, documents, unread }: MappedFile): TextLines | undefined {
   if (sources.masked.has(file.path)) return sources.masked.get(file.path);
   const text = unread === undefined ? maskMaps() : maskUnreadText(file.text, unread);
-  const lines = text === undefined ? undefined : createLines(text);
+  const lines = text === undefined ? undefined : createLines(withoutTrailingSpace(text));
   sources.masked.set(file.path, lines);
   return lines;
 
@@ -115,12 +125,8 @@ function maskFile(sources: SourceMap, { file, documents, unread }: MappedFile): 
   }
 }
 
-function trimFrame(frame: CodeFrame): CodeFrame {
-  return { ...frame, lines: frame.lines.map((line) => line.trimEnd()) };
-}
-
 function cutWordFrame(text: TextLines, at: Position): CodeFrame {
-  return trimFrame(cutCodeFrame(text, at, measureWord(text, at)));
+  return cutCodeFrame(text, at, measureWord(text, at));
 }
 
 /** Returns the length of the word at a position: up to the closing quote, or to the end of a plain word. */

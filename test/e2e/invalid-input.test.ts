@@ -102,6 +102,10 @@ test.each(conflicts)('a merge conflict in %s: one diagnostic at its first marker
   expect(found.text).not.toContain('canary');
 });
 
+/** Matches the output of a run that found a single conflict. */
+const oneConflict = (at: string): unknown =>
+  expect.stringMatching(new RegExp(`^${at}:1 error manifest/merge-conflict  .*\n(?:.*\n)*1 error\n$`));
+
 test('a merge conflict in the config, an overlay or a policy is one diagnostic, too; indented markers are text', async () => {
   const policy = 'apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n';
   const files = {
@@ -113,10 +117,11 @@ test('a merge conflict in the config, an overlay or a policy is one diagnostic, 
     const cwd = makeProject({ ...files, 'over/a.yaml': over, ...more });
     return (await ostiaryInProcess(['validate'], { cwd, env })).stderr;
   };
-  const one = (at: string): unknown => expect.stringMatching(new RegExp(`^${at}:1 error manifest/merge-conflict  .*\n(?:.*\n)*1 error\n$`));
-  expect(await validated({ 'ostiary.yaml': `${files['ostiary.yaml']}${hunk('  b: { url: x }\n', '')}` })).toEqual(one('ostiary\\.yaml:6'));
-  expect(await validated({ 'over/a.yaml': hunk(over, '') })).toEqual(one('over/a\\.yaml:1'));
-  expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(one('access/p\\.yaml:5'));
+  expect(await validated({ 'ostiary.yaml': `${files['ostiary.yaml']}${hunk('  b: { url: x }\n', '')}` })).toEqual(
+    oneConflict('ostiary\\.yaml:6'),
+  );
+  expect(await validated({ 'over/a.yaml': hunk(over, '') })).toEqual(oneConflict('over/a\\.yaml:1'));
+  expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(oneConflict('access/p\\.yaml:5'));
   const quoted = `# <<<<<<<\n${head}spec:\n  ${spec.split(', ').join('\n  ')}\n  command:\n  - |\n    ${hunk('a\n', 'b\n').split('\n').join('\n    ')}\n`;
   expect(await validated({ 'access/a.yaml': quoted })).not.toContain('error');
 });

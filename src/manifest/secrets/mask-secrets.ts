@@ -115,10 +115,12 @@ const keyText = /("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s{}[\],"'#?][^{}[\],"'#]*?
 const plainLine = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[\w.:/@-]+)\s*:(?:\s|$)|^\s*-\s|^(?:---|\.\.\.)/;
 // The search for keys takes quadratic time in one line.
 const longestLine = 300;
-const secretKey = /^\s*(?:envvar|filesystem):[A-Z][A-Z0-9_]*\s*:(?=\s|$)/;
+// The key of a secret and the words of its notation. None of them is a value, so they may be shown inside of one.
+const notation =
+  /^\s*(?:\{\s*)?(?:(?:(?:envvar|filesystem):[A-Z][A-Z0-9_]*|(["'])(?:envvar|filesystem):[A-Z][A-Z0-9_]*\1)\s*:(?=\s|$))?(?:\s*(?:\{\s*)?(?:value|valueFrom|env|file|keep)\s*:(?=\s|$))*/;
 
 /**
- * Masks a text that cannot be parsed: everything after a key that is not a plain field, up to the next line that is not indented
+ * Masks a text that cannot be parsed: everything after a key that is not a plain field, except the notation of secrets, up to the next line that is not indented
  * deeper, while all brackets and quotes are closed. Before the first plain field of the text it masks everything; returns undefined if
  * there is none, because the text is not a map then.
  */
@@ -131,8 +133,7 @@ export function maskUnreadText(text: string, schemas: readonly JsonObject[]): st
     const indent = indentOf(line);
     if (hidden !== undefined && (indent > hidden.depth || !plainLine.test(line) || isEntryAt(line, hidden.depth) || isOpen(hidden))) {
       hidden = extendPart(hidden, line);
-      const key = secretKey.exec(line)?.[0] ?? '';
-      return key + stars(line.slice(key.length));
+      return starsAfterNotation(line);
     }
     const part = { depth: indent, brackets: 0, doubles: 0, singles: 0 };
     if (line.length > longestLine) {
@@ -144,10 +145,15 @@ export function maskUnreadText(text: string, schemas: readonly JsonObject[]): st
     isMap = (isMap && !line.startsWith('---')) || keys.some(({ name }) => shown.has(name));
     isAnyMap ||= isMap;
     hidden = first === undefined ? undefined : extendPart(part, line.slice(first.end));
-    if (first !== undefined) return line.slice(0, first.end) + stars(line.slice(first.end));
+    if (first !== undefined) return line.slice(0, first.end) + starsAfterNotation(line.slice(first.end));
     return isMap ? line : stars(line);
   });
   return isAnyMap ? maskUrlCredentials(lines.join('\n')) : undefined;
+}
+
+function starsAfterNotation(text: string): string {
+  const shown = notation.exec(text)?.[0] ?? '';
+  return shown + stars(text.slice(shown.length));
 }
 
 /** Returns the indent of a line; a tab counts as the deepest indent. */

@@ -11,6 +11,7 @@ import {
   type Scalar,
   type YAMLMap,
   Composer,
+  visit,
   Lexer,
   Parser,
   type Range,
@@ -38,7 +39,13 @@ export function readYaml(file: SourceFile): YamlReading {
     return { documents: [], diagnostics: [reporter.report(composed.stopped, [composed.offset, composed.offset + 1])] };
   }
   const [first] = composed.errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
-  if (first !== undefined) return { documents: [], diagnostics: [reporter.reportParserError(first)] };
+  if (first !== undefined) {
+    const quote = first.code === 'MISSING_CHAR' ? findOpenQuote(composed.documents, first.pos[0]) : undefined;
+    return {
+      documents: [],
+      diagnostics: [quote === undefined ? reporter.reportParserError(first) : reporter.report('open-quote', [quote, quote + 1])],
+    };
+  }
   const documents: ParsedDocument[] = [];
   const diagnostics: YamlDiagnostic[] = [];
   for (const [index, document] of composed.documents.entries()) {
@@ -57,13 +64,27 @@ export function readYaml(file: SourceFile): YamlReading {
   return { documents, diagnostics };
 }
 
+/** Returns where the quote opens that is not closed before the offset. */
+function findOpenQuote(documents: readonly Document.Parsed[], end: number): number | undefined {
+  let found: number | undefined;
+  for (const document of documents) {
+    visit(document, {
+      Scalar(_, { type, range }) {
+        const isQuoted = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE';
+        if (isQuoted && range && range[0] < end && range[1] >= end) [found] = range;
+      },
+    });
+  }
+  return found;
+}
+
 /** The starts of the lines that git writes before, between and after the two sides of a merge conflict. */
 const conflictMarkers = [/^<{7}(?=\s|$)/m, /^={7}(?=\r?$)/m, /^>{7}(?=\s|$)/m] as const;
 
 /** Returns the offset of the first marker of a merge conflict. YAML reads some conflicts as text; a text that is read has one only with all markers. */
 function findConflict(text: string, isUnread: boolean): number | undefined {
   const found = conflictMarkers.map((marker) => text.search(marker)).filter((offset) => offset >= 0);
-  return found.length === 0 || (!isUnread && found.length < conflictMarkers.length) ? undefined : Math.min(...found);
+  return !isUnread && found.length < conflictMarkers.length ? undefined : found.toSorted((left, right) => left - right)[0];
 }
 
 /** Returns whether an error is about a key: that key is left out with its value, and the rest of the document is read. */
@@ -237,6 +258,7 @@ export type YamlErrorName =
   | 'merge-conflict'
   | 'non-string-key'
   | 'not-json'
+  | 'open-quote'
   | 'too-blank'
   | 'too-deep'
   | 'too-dense'
@@ -274,6 +296,11 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
     code: 'manifest/not-json',
     message: () => 'the number is not finite, or too large to be exact',
     hint: 'put it in quotes to make it a string',
+  },
+  'open-quote': {
+    code: 'manifest/yaml',
+    message: () => 'not valid YAML: missing closing quote',
+    hint: 'close the quote that opens here',
   },
   'too-blank': { code: 'manifest/yaml', message: () => 'more than 500 blank lines follow each other', hint: 'remove the blank lines' },
   'too-deep': {
@@ -345,7 +372,11 @@ function describeParserError({ code, message }: YAMLError): Pick<YamlDiagnostic,
       .replace(/^(Invalid escape sequence|Unknown directive|Unsupported YAML version) .*$/s, '$1')
       .replace(/^Not a YAML token.*$/s, 'the text is not YAML'),
   );
-  const hint = hints[code] ?? 'check the indentation, quotes and brackets around this place';
+  const [, bracket] = / end with a ([}\]])$/.exec(text) ?? [];
+  const hint =
+    bracket !== undefined
+      ? `add the missing "${bracket}", or indent the line`
+      : (hints[code] ?? 'check the indentation, quotes and brackets around this place');
   const invalid = `not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
   return { code: 'manifest/yaml', message: invalid, unnamed: invalid, hint };
 }

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
 import { load, sources } from '../manifest-fixtures.ts';
@@ -24,6 +24,11 @@ const values: readonly ((indent: string) => string)[] = [
   (indent) => `{\n${indent}name: ${canary}\n${indent}type: ${canary} ]`,
   (indent) => `[\n${indent}- name: ${canary}\n${indent}  ${canary} }`,
   () => `{value:${canary}`,
+  () => `{ value: ${canary}`,
+  () => `{ valueFrom: { env: ${canary} }`,
+  () => `{ file: "${canary}`,
+  (indent) => `\n${indent}  value: ${canary}: ${canary}`,
+  (indent) => `|\n${indent}  value: { env: ${canary}\n${indent} file: ${canary}: x`,
   () => `{"value":"${canary}"`,
   () => `{"value":"${canary}}`,
   () => `"${canary}`,
@@ -84,6 +89,37 @@ test(`none of ${variants.length} unreadable or wrong secrets is quoted`, () => {
   expect(leaks).toEqual([]);
 });
 
+function shownLines(text: string): unknown {
+  return check(text).map(({ code, message, frame }) => [code, message, frame?.lines, frame?.caret.length]);
+}
+
+test('what is shown around an unreadable secret does not depend on its length', () => {
+  const differing = variants.filter(
+    (text) => !isDeepStrictEqual(shownLines(text), shownLines(text.replaceAll(canary, `${canary}${canary}`))),
+  );
+  expect(differing).toEqual([]);
+});
+
+test.each([
+  ['an unclosed quote', '    envvar:PASS: "CANARY\n    envvar:B: x\n', '    envvar:PASS: ***', 'close the quote that opens here'],
+  [
+    'an unclosed brace',
+    '    "envvar:PASS": { value: CANARY\n',
+    '    "envvar:PASS": { value: ***',
+    'add the missing "}", or indent the line',
+  ],
+  [
+    'a source',
+    '    envvar:PASS:\n      valueFrom:\n        env: CANARY: x\n',
+    '        env: ***',
+    'put a string that contains ": " in quotes',
+  ],
+  ['a tag', '    filesystem:KEY: !CANARY CANARY\n', '    filesystem:KEY: ***', 'remove the tag'],
+])('a syntax error at %s in secret shows its line with the value masked', (_, text, line, hint) => {
+  const [found] = check(`${head}  secret:\n${text.replaceAll('CANARY', canary)}`);
+  expect(found).toMatchObject({ hint, frame: { lines: expect.arrayContaining([line]) } });
+});
+
 test.each([
   ['a key', `-----BEGIN ${canary}-----\n${canary}\n-----END-----\n`],
   ['a string', `${canary}\n`],
@@ -101,8 +137,8 @@ test.each([
 test('an error in plain fields is shown with its line, and one in secret with the key and stars', () => {
   expect(check(`${head}  reviewers: [dba\n`)[0]?.frame?.lines).toEqual(['  reviewers: [dba', '']);
   expect(check(`${head}  secret:\n    envvar:PASS: "${canary}\n`).flatMap(({ frame }) => frame?.lines ?? [])).toEqual([
+    '  secret:',
     '    envvar:PASS: ***',
-    '',
   ]);
   expect(check(`${head}  secret:\n    envvar:A: x\n    envvar:B: [${canary}}\n`)[0]?.frame?.lines.at(-1)).toMatch(/^ {4}envvar:B: \*\*\*$/);
 });

@@ -86,7 +86,7 @@ describe('errors', () => {
     ['a missing colon', 'a: 1\nb\nc: 3\n', ['2:1 manifest/yaml']],
     ['a colon too many', 'a: b: c\n', ['1:4 manifest/yaml']],
     ['an open bracket', 'a: [b, c\nd: 1\n', ['2:1 manifest/yaml']],
-    ['an open quote', 'a: "b\n', ['2:1 manifest/yaml']],
+    ['an open quote', 'a: "b\n', ['1:4 manifest/yaml']],
     ['a bad escape', 'a: "\\d"\n', ['1:5 manifest/yaml']],
     ['a wrong indentation', 'a:\n    b: 1\n  c: 2\n', ['3:1 manifest/yaml']],
     ['a mistake in the second document', 'a: 1\n---\nb: 1\nb: 2\n', ['4:1 manifest/duplicate-key']],
