@@ -115,6 +115,8 @@ const namesKinds = [
   ...dialects.map((name) => `src/gateway/dialects/${name}/kinds.ts`),
   'src/server/collections.ts',
   'src/model/served-rules.ts',
+  // Examples of messages.
+  ...['adopt-codes.ts', 'api-codes.ts', 'name-codes.ts', 'plan-codes.ts'].map((name) => `src/model/catalog/${name}`),
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
   'src/commands/get.ts',

@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
+import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
 import { replacedPhrases, replacedWords } from './support/vocabulary.ts';
-import { actionPage, commandPage, jsonPage, riskPage } from './support/reference-pages.ts';
+import { actionPage, commandPage, diagnosticPage, jsonPage, riskPage } from './support/reference-pages.ts';
 import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
 import { createTestContext } from './support/cli-context.ts';
 
@@ -36,7 +37,8 @@ const pages: readonly Page[] = [
     .map((name) => join('docs', name)),
 ].map(pageOf);
 const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+  // The catalog declares codes; it does not use them.
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.startsWith(join('model', 'catalog')))
   .map((path) => readFileSync(join('src', path), 'utf8'));
 const code = source.map((text) => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, ''));
 
@@ -129,11 +131,53 @@ function codesInSource(): readonly string[] {
   return [...found].toSorted();
 }
 
-test('docs/reference/diagnostics.md lists every code, each once', () => {
+const entries = catalogSections.flatMap((section) => Object.entries(section.entries));
+
+test('the catalog lists every code that the source uses, each once', () => {
   const codes = codesInSource();
   expect(codes.filter((one) => one.includes('$'))).toEqual([]);
-  const rows = readFileSync('docs/reference/diagnostics.md', 'utf8').matchAll(/^\| `([^`]+)` \|/gm);
-  expect([...rows].map((match) => match[1] ?? '').toSorted()).toEqual(codes);
+  expect(entries.map(([one]) => one).toSorted()).toEqual(codes);
+});
+
+test('the texts of the catalog are short and in the words of the vocabulary', () => {
+  const texts = entries.flatMap(([one, { meaning, cause, fix, example }]) =>
+    [meaning, cause, fix, example].map((text) => `${one}: ${text}`),
+  );
+  const prose = texts.map((text) => text.replaceAll(/`[^`]+`/g, '').replace(/^\S+ /, ''));
+  expect(prose.filter((text) => replacedWords.test(text) || replacedPhrases.test(text))).toEqual([]);
+  expect(texts.filter((text) => /\.$|: $/.test(text) || text.length > 320)).toEqual([]);
+});
+
+/** Returns the codes of the golden files, with the messages that reports print. */
+function goldenMessages(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const add = (one: string, message: string): unknown => found.set(one, `${found.get(one) ?? ''}\n${message.replaceAll(/\s+/g, ' ')}`);
+  for (const path of readdirSync('test/golden', { recursive: true, encoding: 'utf8' })) {
+    if (!/expected.diagnostics\.txt$|expected.plan\.(?:compact\.)?json$/.test(path)) continue;
+    const text = readFileSync(join('test/golden', path), 'utf8');
+    if (path.endsWith('.txt'))
+      for (const [, one = '', message = ''] of text.matchAll(
+        /^(?:\S+ )?(?:error|warning|notice) ([a-z]+\/[a-z-]+)([\s\S]*?)(?=^\S|$(?![\s\S]))/gm,
+      ))
+        add(one, message);
+    else
+      JSON.parse(text, (_, value) => {
+        if (typeof value?.code === 'string' && typeof value.message === 'string') add(value.code, value.message);
+        return value;
+      });
+  }
+  return found;
+}
+
+test('the example of a code is what a golden plan prints, if one prints the code', () => {
+  const printed = goldenMessages();
+  const wrong = entries.filter(([one, { example }]) => printed.get(one)?.includes(example) === false).map(([one]) => one);
+  expect(wrong).toEqual([]);
+  expect(entries.filter(([one]) => printed.has(one)).length).toBeGreaterThan(20);
+});
+
+test('docs/reference/diagnostics.md matches the catalog', async () => {
+  await expect(diagnosticPage()).toMatchFileSnapshot('../docs/reference/diagnostics.md');
 });
 
 test('every code that the pages name exists', () => {

@@ -240,7 +240,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
   if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
-    throw new AppError('apply/declined', 6, 'cancelled: nothing was applied');
+    throw new AppError('apply/declined', 6, 'canceled: nothing was applied');
 }
 
 /** Refuses changes and edges of objects that something else manages; `--on-managed skip` leaves them out. */

@@ -115,6 +115,6 @@ function windowRefusal({ time_window: stored }: Review, { window }: Decision): s
   return `its time window is already set to ${start}-${end}`;
 }
 
-function refused(code: `review/${string}`, message: string): RefusedError {
+function refused(code: AppError['code'], message: string): RefusedError {
   return new RefusedError([{ code, message, hint: 'run ostiary get reviews to see its state', allowable: false }]);
 }

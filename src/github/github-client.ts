@@ -47,7 +47,7 @@ export function githubError(error: unknown, request: string): unknown {
   if (answer === undefined) return error;
   const { status, headers } = answer;
   const message = headers === undefined ? `${request}: no answer: ${answer.message}` : `${request}: ${status} ${answer.message}`;
-  const failure = (code: string, hint: string): AppError => new AppError(code, 4, message, { cause: error, hint });
+  const failure = (code: AppError['code'], hint: string): AppError => new AppError(code, 4, message, { cause: error, hint });
   if (rateLimitWait(answer) !== undefined)
     return failure('github/rate-limited', 'the rate limit of this token is reached; run the job again later');
   const cause = knownCauses.find(({ matches }) => matches.test(answer.message));

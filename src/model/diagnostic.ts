@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId } from './resource.ts';
 import { type Json, compareText } from './json.ts';
@@ -57,7 +58,7 @@ export type CodeFrame = {
  * printing. Codes are `area/kebab-reason` and stable.
  */
 export type Diagnostic = {
-  readonly code: `${string}/${string}`;
+  readonly code: DiagnosticCode;
   readonly severity: Severity;
   readonly message: string;
   readonly hint?: string;

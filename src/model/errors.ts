@@ -1,13 +1,14 @@
+import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
 /** Base of every error that ends a command; only `commands/context/guard.ts` catches them. */
 export class AppError extends Error {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly exitCode: number;
   readonly hint: string | undefined;
 
-  constructor(code: string, exitCode: number, message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
+  constructor(code: DiagnosticCode, exitCode: number, message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.name = new.target.name;
     this.code = code;
@@ -44,7 +45,7 @@ export class RefusedError extends AppError {
 }
 
 export type ApiFailure = {
-  readonly code: `api/${string}`;
+  readonly code: Extract<DiagnosticCode, `api/${string}`>;
   readonly method: string;
   readonly url: string;
   readonly status?: number;

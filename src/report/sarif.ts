@@ -1,3 +1,4 @@
+import { findCatalogEntry } from '../model/catalog/diagnostic-catalog.ts';
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
@@ -24,12 +25,35 @@ function sarifRun(run: RunFindings): Json {
       driver: {
         name: 'ostiary',
         version: run.version,
-        rules: codes.map((code) => ({ id: code, shortDescription: { text: code } })),
+        rules: codes.map(ruleOf),
       },
     },
     columnKind: 'utf16CodeUnits',
     results: sorted.map((diagnostic) => resultOf(diagnostic, rules.get(diagnostic.code) ?? 0, run)),
   };
+}
+
+/** Describes a code with the texts of the catalog. */
+function ruleOf(code: Diagnostic['code']): Json {
+  const entry = findCatalogEntry(code);
+  if (entry === undefined) return { id: code, shortDescription: { text: code } };
+  const meaning = plainText(entry.meaning);
+  const cause = plainText(entry.cause);
+  const fix = plainText(entry.fix);
+  return {
+    id: code,
+    shortDescription: { text: meaning },
+    fullDescription: { text: `${meaning}. ${cause}.` },
+    help: {
+      text: `Cause: ${cause}. Fix: ${fix}. Example: ${entry.example}`,
+      markdown: `**Cause**: ${cause}.\n\n**Fix**: ${fix}.\n\n**Example**: \`\` ${entry.example} \`\``,
+    },
+  };
+}
+
+/** Replaces links, which lead from the page of diagnostics, by their texts. */
+function plainText(text: string): string {
+  return text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 }
 
 function resultOf({ code, severity, message, hint, at, resource }: Diagnostic, ruleIndex: number, { pathOf, fallback }: RunFindings): Json {

@@ -230,7 +230,7 @@ describe.runIf(hasTerminal)('apply asks on a terminal', () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail(`asked-${name}`) });
     const { code, stdout } = await typed(cwd, keys);
     expect(code).toBe(6);
-    expect(stdout).toContain('cancelled: nothing was applied');
+    expect(stdout).toContain('canceled: nothing was applied');
     expect(await isLive(`asked-${name}`)).toBe(false);
   });
 

@@ -62,7 +62,7 @@ describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
     running.child.stdin.write(keys);
     const ended = await running.ended;
     expect(ended.code).toBe(6);
-    expect(plainOf(ended)).toMatch(/\nerror apply\/declined {2}cancelled: nothing was applied\n/);
+    expect(plainOf(ended)).toMatch(/\nerror apply\/declined {2}canceled: nothing was applied\n/);
     expect(await gateway.names('/guardrails')).not.toContain('declined-1');
   });
 });

@@ -216,7 +216,12 @@ function isUid(value: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
-type Refused = { readonly message: string; readonly code?: `api/${string}`; readonly status?: number; readonly ambiguous?: boolean };
+type Refused = {
+  readonly message: string;
+  readonly code?: ApiError['failure']['code'];
+  readonly status?: number;
+  readonly ambiguous?: boolean;
+};
 
 /** Creates the error for a request that the gateway refuses. */
 export function refusal(request: Pick<MemoryRequest, 'method' | 'id'>, refused: Refused): ApiError {

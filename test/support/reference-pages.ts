@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { catalogSections } from '../../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { objectAt, textAt } from './field-tables.ts';
 
@@ -87,6 +88,30 @@ export function riskPage(): string {
   const introduction =
     'Generated from the source. The class is the usual one; the comparison of [protection](../explanation/protection.md#risks) decides it for each change.';
   return page('Risks', introduction, ['', '| code | class | meaning |', '|---|---|---|', ...rows]);
+}
+
+/** Returns the page of all codes: one heading for each, which links lead to. */
+export function diagnosticPage(): string {
+  const sections = catalogSections.flatMap(({ title, about = '', entries }) => [
+    '',
+    `## ${title}`,
+    '',
+    about,
+    ...Object.entries(entries).flatMap(([code, { level = 'error', meaning, cause, fix, example }]) => [
+      '',
+      `### ${code}`,
+      '',
+      `${meaning}.`,
+      '',
+      `- Level: ${level}`,
+      `- Cause: ${cause}`,
+      `- Fix: ${fix}`,
+      `- Example: ${example.includes('`') ? `\`\` ${example} \`\`` : `\`${example}\``}`,
+    ]),
+  ]);
+  const introduction =
+    'Generated from the source. Every message has a code, `area/reason`. Codes are stable; the words may change. An **error** stops the run (exit 3 for input), a **refusal** too (exit 6, see [Exit codes](exit-codes.md)); a **warning** and a **notice** do not, and `--quiet` hides them. Each is printed once, and the last line counts them. `ostiary validate --format json` prints them as JSON; with `--format json`, every command that fails prints its errors as [`failures`](json.md#diagnostics).';
+  return page('Diagnostics', introduction, sections);
 }
 
 /** Returns the page of the inputs and outputs of the action. */

@@ -38,9 +38,8 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof InputError) return error.diagnostics;
   if (error instanceof RefusedError) return error.refusals.map((refusal) => ({ ...refusal, severity: 'error' }));
   if (!(error instanceof AppError)) return [{ code: 'internal/error', severity: 'error', message: mistake }];
-  const [area = '', reason = ''] = error.code.split('/');
-  const { message, hint } = error;
-  return [{ code: `${area}/${reason}`, severity: 'error', message, ...(hint === undefined ? {} : { hint }) }];
+  const { code, message, hint } = error;
+  return [{ code, severity: 'error', message, ...(hint === undefined ? {} : { hint }) }];
 }
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';

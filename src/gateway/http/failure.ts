@@ -78,7 +78,7 @@ function meaningOf(context: RequestContext, response: RawResponse): StatusMeanin
     },
     403: {
       code: 'api/forbidden',
-      words: 'the token lacks permission',
+      words: 'the token has no permission',
       hint: 'use a key with the role admin, or auditor for read-only commands',
     },
     404: { code: 'api/not-found', words: 'the gateway has no such object' },

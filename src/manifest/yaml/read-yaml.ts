@@ -264,7 +264,7 @@ export type YamlErrorName =
   | 'too-dense'
   | 'unsafe-key'
   | 'version';
-type ErrorText = { readonly code: `manifest/${string}`; readonly message: (name: string) => string; readonly hint: string };
+type ErrorText = { readonly code: Diagnostic['code']; readonly message: (name: string) => string; readonly hint: string };
 
 const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
   alias: {

@@ -25,7 +25,7 @@ const introduction = `Access to databases, applications and shells through named
 const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   400: 'The body is not a JSON object in UTF-8.',
   401: 'The key is missing or unknown.',
-  403: 'The key lacks permission.',
+  403: 'The key has no permission for this request.',
   404: 'The object does not exist.',
   409: 'The name is taken, or the object is managed by another manager.',
   412: '`If-Match` has another version: the object changed.',

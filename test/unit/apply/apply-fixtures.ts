@@ -93,7 +93,7 @@ export function words({ outcomes }: ApplyRun): readonly string[] {
 }
 
 /** Creates an error of the gateway. */
-export function failing(code: `api/${string}`): ApiError {
+export function failing(code: ApiError['failure']['code']): ApiError {
   return new ApiError('it failed', {
     code,
     method: 'PUT',

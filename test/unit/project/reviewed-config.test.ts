@@ -80,7 +80,7 @@ describe('withReviewedTargets', () => {
   });
 
   it('keeps the notices of the config after its warnings', () => {
-    const notice = { code: 'config/notice', severity: 'notice', message: 'before' } as const;
+    const notice = { code: 'config/after-merge', severity: 'notice', message: 'before' } as const;
     const config = withReviewedTargets(reviewedOf(), { ...proposedOf(targetOf('new')), notices: [notice] });
     expect(messagesOf(config)).toEqual(['the target "new" is new', 'before']);
   });

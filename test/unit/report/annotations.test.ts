@@ -20,7 +20,7 @@ const annotation: fc.Arbitrary<Annotation> = fc.record(
   { requiredKeys: ['severity', 'title', 'message'] },
 );
 const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
-  { code: fc.constantFrom('manifest/one', 'manifest/two'), severity, message: nastyText, hint: nastyText, at },
+  { code: fc.constantFrom('manifest/none', 'manifest/yaml'), severity, message: nastyText, hint: nastyText, at },
   { requiredKeys: ['code', 'severity', 'message'] },
 );
 
@@ -45,16 +45,16 @@ describe('annotations', () => {
 
   test('of diagnostics keep their place, code and hint', () => {
     const one: Diagnostic = {
-      code: 'manifest/one',
+      code: 'manifest/none',
       severity: 'error',
       message: 'a, b: 100%',
       hint: 'do',
       at: { file: 'x.yaml', line: 3, column: 5 },
     };
     expect(annotationCommands(diagnosticAnnotations([one]), (file) => `top/${file}`)).toBe(
-      '::error file=top/x.yaml,line=3,col=5,title=manifest/one::a, b: 100%25; do\n',
+      '::error file=top/x.yaml,line=3,col=5,title=manifest/none::a, b: 100%25; do\n',
     );
-    expect(annotationCommands(diagnosticAnnotations([one]), () => undefined)).toBe('::error title=manifest/one::a, b: 100%25; do\n');
+    expect(annotationCommands(diagnosticAnnotations([one]), () => undefined)).toBe('::error title=manifest/none::a, b: 100%25; do\n');
   });
 });
 
@@ -135,7 +135,7 @@ test('the problem matcher reads the printed lines', () => {
   const [{ pattern }] = problemMatcher;
   const [{ regexp, ...groups }] = pattern;
   const one: Diagnostic = {
-    code: 'manifest/one',
+    code: 'manifest/none',
     severity: 'warning',
     message: 'a: b',
     hint: 'do',
@@ -149,7 +149,30 @@ test('the problem matcher reads the printed lines', () => {
     line: '3',
     column: '5',
     severity: 'warning',
-    code: 'manifest/one',
+    code: 'manifest/none',
     message: 'a: b',
   });
+});
+
+test('SARIF describes each code with the texts of the catalog, without links', () => {
+  const diagnostics: readonly Diagnostic[] = [
+    { code: 'plan/too-many-deletes', severity: 'error', message: '5 of 12 live objects would be deleted, more than the limit of 30 %' },
+    { code: 'risk/reviewer-removed', severity: 'error', message: 'it weakens' },
+  ];
+  const run = { version: '1.2.3', pathOf: (file: string) => file, fallback: 'ostiary.yaml', targets: [{ diagnostics }] };
+  const text = toJsonText(sarifDocument(findingsDocument(run)));
+  expect(JSON.parse(text).runs[0].tool.driver.rules).toEqual([
+    {
+      id: 'plan/too-many-deletes',
+      shortDescription: { text: 'The plan deletes more objects than the limit allows' },
+      fullDescription: {
+        text: 'The plan deletes more objects than the limit allows. A folder, a target or a flag is wrong, or the change is large.',
+      },
+      help: {
+        text: expect.stringContaining('Fix: Check that the plan is intended.'),
+        markdown: expect.stringContaining('**Fix**: Check that the plan is intended.'),
+      },
+    },
+    { id: 'risk/reviewer-removed', shortDescription: { text: 'risk/reviewer-removed' } },
+  ]);
 });

@@ -55,8 +55,8 @@ describe('changes are alike', () => {
 });
 
 describe('problems', () => {
-  const warnings = numbers.map((index) => ({ code: 'manifest/x', severity: 'warning', message: `w${index}` }) as const);
-  const error = { code: 'manifest/y', severity: 'error', message: 'the error' } as const;
+  const warnings = numbers.map((index) => ({ code: 'manifest/none', severity: 'warning', message: `w${index}` }) as const);
+  const error = { code: 'manifest/yaml', severity: 'error', message: 'the error' } as const;
   const lines = (full: boolean): readonly string[] => diagnosticsText([...warnings, error], { color: plainPalette, full }).split('\n');
 
   test('of more than 100 are counted; the most severe ones are printed', () => {

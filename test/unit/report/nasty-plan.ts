@@ -77,7 +77,7 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
   references: fc.constant([]),
   refusals: fc.array(
     fc.record(
-      { code: fc.constant('plan/some-reason' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },
+      { code: fc.constant('plan/window' as const), message: nastyText, hint: nastyText, allowable: fc.boolean(), resource: id },
       { requiredKeys: ['code', 'message', 'allowable'] },
     ),
     { maxLength: 3 },
@@ -116,7 +116,7 @@ export const applied: fc.Arbitrary<AppliedPlan> = fc.record({
 });
 export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
   {
-    code: fc.constant('manifest/some-reason' as const),
+    code: fc.constant('manifest/yaml' as const),
     severity: fc.constantFrom('error', 'warning', 'notice'),
     message: nastyText,
     hint: nastyText,

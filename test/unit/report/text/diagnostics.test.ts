@@ -15,7 +15,7 @@ const unknownField: Diagnostic = {
 const all: readonly Diagnostic[] = [
   unknownField,
   {
-    code: 'manifest/tab',
+    code: 'manifest/yaml',
     severity: 'error',
     message: 'a tab stands where only spaces may',
     at: { file: 'manifests/a.yaml', line: 100, column: 1 },
@@ -86,7 +86,7 @@ describe('diagnosticsJson', () => {
       diagnostics: [
         { code: 'manifest/none' },
         { code: 'manifest/skipped' },
-        { code: 'manifest/tab' },
+        { code: 'manifest/yaml' },
         { code: 'manifest/unknown-field' },
         { code: 'manifest/pattern' },
       ],

@@ -1,0 +1,100 @@
+/** The messages of the section "Manifests: fields". */
+export const fieldCodes = {
+  'manifest/bad-ignore': {
+    meaning: 'An entry of `metadata.ignore` names no field',
+    cause: 'The JSON Pointer has a typo, or begins with `/spec`',
+    fix: 'Write a JSON Pointer into `spec`, such as `/command`',
+    example: '"/comand" does not name a field of Connection',
+  },
+  'manifest/duplicate-entry': {
+    meaning: 'An entry occurs twice, or two entries have the same name',
+    cause: 'A line was copied, or two branches were merged',
+    fix: 'Remove one of them, or give each a unique name',
+    example: 'duplicate value "dba" in reviewers',
+  },
+  'manifest/missing-field': {
+    meaning: 'A required field is missing',
+    cause: 'The manifest does not set it',
+    fix: 'Add the field',
+    example: 'missing required field "agent_id"',
+  },
+  'manifest/not-allowed-value': {
+    meaning: 'The value is not in the list of allowed values',
+    cause: 'The value has a typo, or is not allowed beside another field',
+    fix: 'Use one of the values in the hint',
+    example: 'invalid value "enable" of access_mode_exec',
+  },
+  'manifest/out-of-range': {
+    meaning: 'A number is too small or too large',
+    cause: 'The value is outside the range of the field',
+    fix: 'See [Fields](fields.md)',
+    example: 'min_review_approvals is 0, but must be at least 1',
+  },
+  'manifest/pattern': {
+    meaning: 'A text or a key has characters that are not allowed',
+    cause: 'The value does not match the pattern of the field',
+    fix: 'Follow the hint',
+    example: 'invalid value "orders db" of metadata.name',
+  },
+  'manifest/read-only-field': {
+    meaning: 'The gateway sets this field',
+    cause: 'The field was copied from a response of the gateway',
+    fix: 'Remove it',
+    example: '"id" is read-only',
+  },
+  'manifest/redact-contradiction': {
+    meaning: '`redact_enabled` and `redact_types` contradict each other',
+    cause: 'One of them enables masking and the other disables it',
+    fix: 'Remove `redact_enabled`, which is derived from `redact_types`',
+    example: 'redact_enabled is false, but redact_types is not empty',
+  },
+  'manifest/too-long': {
+    meaning: 'A text is too long',
+    cause: 'The field has a maximum length',
+    fix: 'Shorten it',
+    example: 'metadata.name is longer than 128 characters',
+  },
+  'manifest/too-short': {
+    meaning: 'A text, list or map is empty',
+    cause: 'The field requires content',
+    fix: 'Fill it, or remove the field',
+    example: 'name is empty',
+  },
+  'manifest/unfamiliar-value': {
+    level: 'warning',
+    meaning: 'Ostiary does not know the value',
+    cause: 'The value has a typo, or the gateway is newer than this list; Ostiary sends it unchanged',
+    fix: 'Correct it; if the gateway knows it, keep it',
+    example: '"databse" is not a known value of type',
+  },
+  'manifest/unknown-field': {
+    meaning: 'The kind has no such field',
+    cause: 'The field has a typo, or is at another level',
+    fix: 'Follow the hint; see [Fields](fields.md)',
+    example: 'unknown field "pasword" in Connection',
+  },
+  'manifest/unknown-kind': {
+    meaning: 'The kind does not exist',
+    cause: 'The value of `kind` has a typo',
+    fix: 'Use one of the kinds in the hint',
+    example: 'unknown kind "Conection"',
+  },
+  'manifest/unknown-target': {
+    meaning: '`metadata.targets` names a target that the config does not have',
+    cause: 'The name has a typo, or the target was removed',
+    fix: 'Correct it',
+    example: '"prod" is not a target',
+  },
+  'manifest/unsupported-version': {
+    meaning: 'This version of Ostiary does not know the `apiVersion`',
+    cause: 'The manifest is for another version',
+    fix: 'Write `apiVersion: ostiary/v1`',
+    example: 'unknown version "ostiary/v2"',
+  },
+  'manifest/wrong-type': {
+    meaning: 'The value has the wrong type',
+    cause: 'A list is written as a text, a number without quotes is used as a text, and so on',
+    fix: 'Follow the hint',
+    example: 'reviewers is a string, not a list',
+  },
+} as const;

@@ -1,0 +1,107 @@
+/** The messages of the section "Secrets". */
+export const secretCodes = {
+  'secret/bad-reference': {
+    meaning: 'A reference to a secret is incomplete',
+    cause: 'A part of it is missing',
+    fix: 'Write `_cloudsecrets:NAME:KEY`',
+    example: 'the reference of "envvar:PASSWORD" is incomplete',
+  },
+  'secret/env-prefix': {
+    meaning: 'The name of the variable has no allowed prefix',
+    cause: 'Manifests may read only variables with the prefix',
+    fix: 'Name it `OSTIARY_SECRET_…`, or add a prefix to `secret_prefixes` of the target',
+    example: 'DB_PASSWORD does not begin with OSTIARY_SECRET_',
+  },
+  'secret/file-hidden': {
+    meaning: 'The path of a secret file has a part that begins with a dot',
+    cause: 'Manifests may not read hidden files',
+    fix: 'Move the file to a visible folder',
+    example: '".env" has a part that begins with a dot',
+  },
+  'secret/file-ignored': {
+    meaning: 'Git ignores the secret file',
+    cause: 'The file is not part of the repository, so other runs do not have it',
+    fix: 'Use a variable instead',
+    example: '"secrets/db" is ignored by git',
+  },
+  'secret/file-missing': {
+    meaning: 'The secret file does not exist',
+    cause: 'The path has a typo, or is not relative to the folder of `ostiary.yaml`',
+    fix: 'Check the path',
+    example: '"secrets/db" does not exist',
+  },
+  'secret/file-outside': {
+    meaning: 'The secret file is outside the repository',
+    cause: 'The path is absolute, or contains `..`',
+    fix: 'Use the path of a file in the repository, with `/` and without `..`',
+    example: '"../db" is not a path below the root',
+  },
+  'secret/file-too-large': {
+    meaning: 'The secret file is larger than 1 MiB',
+    cause: 'It is probably another file',
+    fix: 'Check the path',
+    example: '"secrets/db" is larger than 1 MiB',
+  },
+  'secret/form': {
+    meaning: 'The secret has none of the allowed forms',
+    cause: 'A field has a typo, or the value is a list or a number',
+    fix: 'See [Secrets](manifests.md#secrets)',
+    example: '"envvar:PASSWORD" is a number, not a string',
+  },
+  'secret/in-url': {
+    meaning: '`git_url` contains credentials',
+    cause: 'A token is part of the URL',
+    fix: 'Remove them, and set `git_user` and `git_password`',
+    example: 'git_url contains credentials',
+  },
+  'secret/inline': {
+    level: 'warning',
+    meaning: 'The manifest contains a credential',
+    cause: 'The value is written in the file',
+    fix: 'Use `{ valueFrom: { env: … } }`',
+    example: '"envvar:PASSWORD" contains a credential in plain sight',
+  },
+  'secret/looks-plain': {
+    level: 'warning',
+    meaning: 'The value is base64 of unreadable bytes',
+    cause: 'It is probably plain text that happens to be valid base64',
+    fix: 'If the text itself is the value, write `{ value: … }`',
+    example: '"envvar:PASSWORD" decodes to bytes that are not text',
+  },
+  'secret/not-base64': {
+    meaning: 'The value is neither a reference nor base64',
+    cause: 'Plain text needs another notation',
+    fix: 'Write `{ value: … }`',
+    example: '"envvar:PASSWORD" is neither a reference nor base64',
+  },
+  'secret/not-text': {
+    meaning: 'The source contains bytes that are not text',
+    cause: 'The gateway requires text here',
+    fix: 'Use a source with UTF-8 text',
+    example: 'the value of "git_password" is not UTF-8 text',
+  },
+  'secret/reference-as-value': {
+    meaning: 'A reference is inside `{ value: … }`',
+    cause: 'The gateway would use the reference itself as the password',
+    fix: 'Write it without `{ value: … }`',
+    example: 'the value of "envvar:PASSWORD" is a reference',
+  },
+  'secret/reference-place': {
+    meaning: 'A reference is under a key that the gateway does not resolve',
+    cause: 'The gateway resolves references only under `envvar:` keys',
+    fix: 'Set the value itself',
+    example: '"filesystem:KEY" is a reference',
+  },
+  'secret/undefined-variable': {
+    meaning: 'The environment variable of a secret or a token is not set, or empty',
+    cause: 'The command runs without the variable',
+    fix: 'Set it in the environment of this command',
+    example: 'the environment variable OSTIARY_SECRET_DB is not set',
+  },
+  'secret/unreadable-file': {
+    meaning: 'The secret file is empty or cannot be read',
+    cause: 'The permissions do not allow it, or the file has no content',
+    fix: 'Check its content and permissions',
+    example: '"secrets/db" is empty',
+  },
+} as const;

@@ -1,0 +1,111 @@
+/** The messages of the section "Serving". */
+export const serveCodes = {
+  'serve/agent': {
+    meaning: 'The name of an agent is invalid',
+    cause: 'It is empty, too long, or has characters that are not allowed',
+    fix: 'Use another `--agent`',
+    example: 'the agent name "" is empty',
+  },
+  'serve/audit-broken': {
+    meaning: 'The audit log is broken',
+    cause: 'An entry was changed or removed, or the log does not contain the given hash',
+    fix: 'Compare the log with a backup, from the named entry on',
+    example: 'the audit log is broken at entry 42 (9a8b): it was changed, or an entry before it was added or removed',
+  },
+  'serve/audit-keep': {
+    meaning: 'The server cannot delete audit entries',
+    cause: 'Its database role does not have the right',
+    fix: 'Remove `--audit-keep`, and run daily as the owner of the tables: `ostiary serve --migrate --audit-keep DAYS`',
+    example: 'the database role of this server cannot delete audit entries',
+  },
+  'serve/database': {
+    meaning: 'The database cannot be opened',
+    cause: 'The address, user or folder is wrong; the message gives the reason',
+    fix: 'Check that it exists and that this user has access',
+    example: 'the database cannot be opened: connection refused',
+  },
+  'serve/database-damaged': {
+    meaning: 'A table of the database is damaged',
+    cause: 'The disk failed, or files were changed',
+    fix: 'Restore the whole folder from a backup',
+    example: 'the table connections is damaged: unexpected end of file',
+  },
+  'serve/database-missing': {
+    meaning: 'The database is missing or incomplete',
+    cause: 'Parts of its folder were removed',
+    fix: 'Restore the whole folder from a backup; for a new gateway, use an empty folder',
+    example: 'the database gateway/data is missing',
+  },
+  'serve/encryption-key': {
+    meaning: 'The encryption key is malformed or wrong',
+    cause: 'The database was encrypted with another key',
+    fix: 'Start with that key, or set it in `OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS`',
+    example: 'the encryption key has 16 bytes, not 32',
+  },
+  'serve/folder-in-use': {
+    meaning: 'The folder is not a database folder',
+    cause: 'It contains other files',
+    fix: 'Use an empty or new folder for `--database`',
+    example: 'gateway is not a database folder: it contains "notes.txt"',
+  },
+  'serve/initialised': {
+    meaning: 'The gateway already has an admin key',
+    cause: '`--init` creates only the first key',
+    fix: 'Create more keys with `POST /api-keys`',
+    example: 'the gateway already has an admin key',
+  },
+  'serve/key': {
+    meaning: 'A key is empty, or both keys are the same',
+    cause: 'A variable has a wrong value',
+    fix: 'Set `OSTIARY_SERVE_KEY` and `OSTIARY_SERVE_MANAGER_KEY`',
+    example: 'the manager key is empty, has no manager, or is the admin key',
+  },
+  'serve/locked': {
+    meaning: 'Another process has the database folder open',
+    cause: 'A server is still running',
+    fix: 'Stop it, or use PostgreSQL',
+    example: 'process 4711 has the database open (gateway/lock)',
+  },
+  'serve/migration': {
+    meaning: 'The migration of the database failed',
+    cause: 'The role does not own the tables, or a newer version wrote the database',
+    fix: 'Follow the cause; run `ostiary serve --migrate` as the owner of the tables',
+    example: 'the migration of the database failed',
+  },
+  'serve/no-embedded-database': {
+    meaning: 'The embedded database is not installed',
+    cause: 'The optional package is missing',
+    fix: 'Install `@electric-sql/pglite` in the version of the hint, or use PostgreSQL',
+    example: 'the embedded database is not installed',
+  },
+  'serve/no-encryption-key': {
+    meaning: 'A PostgreSQL database needs an encryption key',
+    cause: 'The variable is not set',
+    fix: 'Set `OSTIARY_SERVE_ENCRYPTION_KEY` to the output of `openssl rand -base64 32`',
+    example: 'a PostgreSQL database requires an encryption key',
+  },
+  'serve/no-key': {
+    meaning: 'The gateway has no keys',
+    cause: 'It is new',
+    fix: 'Create the first key with `ostiary serve --init`, or set `OSTIARY_SERVE_KEY`',
+    example: 'this gateway has no keys',
+  },
+  'serve/open-folder': {
+    meaning: 'The database folder is not safe',
+    cause: 'It belongs to another user, others can write to it, or it contains a link',
+    fix: 'Follow the hint; check the content of the folder first',
+    example: 'the database folder gateway can be written by other users',
+  },
+  'serve/port': {
+    meaning: 'The server cannot listen on the address',
+    cause: 'The port is in use, or the host is not an address of this machine',
+    fix: 'Stop the other process, or use another `--port` or `--host`',
+    example: 'cannot listen on 127.0.0.1:8009: the port is in use',
+  },
+  'serve/role': {
+    meaning: 'The role of `--grant` cannot be used',
+    cause: 'It does not exist, has the rights of the owner, or this user does not own the tables',
+    fix: 'Follow the hint; create a separate role for the server',
+    example: 'the role "app" does not exist',
+  },
+} as const;
