@@ -18,7 +18,16 @@ import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
-import { countActions, countsText, digestScope, planSummaryText, policiesText, shortList, plural } from '../wording/counts.ts';
+import {
+  countActions,
+  countsText,
+  digestScope,
+  planSummaryText,
+  policiesText,
+  shortList,
+  stayingEdgesText,
+  plural,
+} from '../wording/counts.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -144,7 +153,7 @@ function planResult(plan: Plan): string {
   if (plan.changes.length === 0 && counts.orphaned === 0) return `${planSummaryText(plan)}${policies}`;
   const highest = highestPlanRisk(plan);
   const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
-  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${risk}${policies}`;
+  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${stayingEdgesText(plan)}${risk}${policies}`;
 }
 
 function digestBlock({ digest, tree }: Plan): MarkdownBlock {

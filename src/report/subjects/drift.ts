@@ -54,12 +54,9 @@ export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[
   return [
     ...listed,
     ...alone.map((rule) => {
-      const change: Change = { id: rule, action: 'held', fields: [], needs: [], reasons: [], carried: [] };
-      return rowOf(
-        change,
-        held.filter((edge) => edge.rule === rule),
-        writes,
-      );
+      const edges = held.filter((edge) => edge.rule === rule);
+      const action = edges.some((edge) => edge.action === 'held') ? 'held' : 'blocked';
+      return rowOf({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, writes);
     }),
   ];
 }
@@ -162,11 +159,17 @@ export type DriftCounts = Readonly<
   Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned' | 'unmanaged', number>
 >;
 
+/** Returns whether apply reverts one part of an object, and keeps another. */
+function isPartlyHeld({ change: { action, fields } }: DriftedObject): boolean {
+  return action !== 'held' && action !== 'blocked' && fields.some(({ held }) => held === true);
+}
+
 /** Returns the drift in one sentence, and what is not part of it in another. */
 function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
   const { changed: ours, held, blocked, orphaned } = driftCounts(drift, rows);
-  const first =
-    ours === 0 ? 'No drift.' : `Drift: ${plural(ours, 'object')} changed outside Ostiary${held === 0 ? '' : `, ${held} of them held`}.`;
+  const partly = rows.filter(isPartlyHeld).length;
+  const parts = [...(held === 0 ? [] : [`${held} of them held`]), ...(partly === 0 ? [] : [`${partly} held in part`])];
+  const first = ours === 0 ? 'No drift.' : `Drift: ${[`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ')}.`;
   const unread = drift.plan.unverified.length;
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),

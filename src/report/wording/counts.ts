@@ -44,15 +44,24 @@ export function countsText(counts: ActionCounts): string {
 /** Returns the plan in one sentence. */
 export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
-  const blockedEdges = plan.edges.filter((edge) => edge.action === 'blocked').length;
-  const edges = blockedEdges === 0 ? '' : ` ${plural(blockedEdges, 'attachment')} blocked.`;
-  if (plan.changes.length === 0 && counts.orphaned > 0)
-    return `Nothing to apply, but not in sync: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
+  const edges = stayingEdgesText(plan);
+  if (plan.changes.length === 0 && (counts.orphaned > 0 || plan.edges.some(({ action }) => action === 'held'))) {
+    const stays = [countsText(counts), `${counts.unchanged} unchanged`].filter((text) => text !== '');
+    return `Nothing to apply, but not in sync: ${stays.join(', ')}.${edges}`;
+  }
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
   return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
+}
+
+/** Returns ` 1 attachment held. 2 attachments blocked.`; empty text if the plan leaves no attachment as it is. */
+export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
+  return (['held', 'blocked'] as const)
+    .map((word) => [edges.filter(({ action }) => action === word).length, word] as const)
+    .flatMap(([count, word]) => (count === 0 ? [] : [` ${plural(count, 'attachment')} ${word}.`]))
+    .join('');
 }
 
 /** What a digest covers, for every place that prints one. */
