@@ -50,6 +50,8 @@ export type AdoptOptions = {
   readonly commit: boolean;
   /** Whether to push the branch to origin. */
   readonly origin: boolean;
+  /** Asks whether to push the branch. */
+  readonly mayPush: (branch: string) => Promise<boolean>;
   /** A part of the name of the branch. */
   readonly label?: string | undefined;
 };

@@ -1,6 +1,7 @@
 import { posix, relative, sep } from 'node:path';
 import { decodeFile, realOf } from '../disk/walk.ts';
 import { findBlockingPaths, updateBranch, adoptTrailer, pushBranch, readCommittedFiles, type FileUpdate } from '../git/branch.ts';
+import { hasOrigin } from '../git/origin.ts';
 import { headOf, type Repository } from '../git/repository.ts';
 import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import type { Adoption } from '../model/result/drift.ts';
@@ -17,7 +18,11 @@ type CommitInput = {
   readonly files: readonly SourceFile[];
   /** New files, with paths below the folder of the config file. */
   readonly created: readonly SourceFile[];
-  readonly options: { readonly context: ProjectContext & { readonly now: () => Date }; readonly origin: boolean };
+  readonly options: {
+    readonly context: ProjectContext & { readonly now: () => Date };
+    readonly origin: boolean;
+    readonly mayPush: (branch: string) => Promise<boolean>;
+  };
 };
 
 /**
@@ -27,7 +32,7 @@ type CommitInput = {
 export async function commitAdoption(adoption: Adoption, committing: CommitInput): Promise<Adoption> {
   const { repository, planned, options } = committing;
   const { config, target } = planned;
-  const { context, origin } = options;
+  const { context, origin, mayPush } = options;
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
   if (repository === undefined || parent === undefined || name === undefined)
@@ -37,7 +42,7 @@ export async function commitAdoption(adoption: Adoption, committing: CommitInput
   const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
   const message = messageOf(adoption, target.name);
   const { commit, unchanged } = await updateBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
-  const pushed = origin ? await pushBranch(repository, name, commit) : false;
+  const pushed = origin && hasOrigin(repository) && (await mayPush(name)) ? await pushBranch(repository, name, commit) : false;
   const left = pushed instanceof AppError ? [...adoption.left, notPushed(name, pushed)] : adoption.left;
   return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
 }

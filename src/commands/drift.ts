@@ -148,7 +148,9 @@ type AdoptionContext = { readonly flags: DriftFlags; readonly context: CliContex
 async function emitAdoption(found: Drift, planned: PlanResult, { flags, context, report }: AdoptionContext): Promise<Adoption> {
   const { commit, origin, new: names, label } = flags;
   try {
-    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin, label });
+    const mayPush = (branch: string): Promise<boolean> =>
+      flags.yes || !context.interactive ? Promise.resolve(true) : context.confirm(`Push the branch ${branch} to origin?`);
+    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin, label, mayPush });
     await report({ ...found, adoption });
     return adoption;
   } catch (error) {

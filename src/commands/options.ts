@@ -123,7 +123,7 @@ export function reportOptions(on: Command, subject: ReportSubject = 'drift'): Co
 export function writeOptions(on: Command): Command {
   return on
     .optionsGroup(groups.write)
-    .option('-y, --yes', 'apply without asking for confirmation', false)
+    .option('-y, --yes', 'do not ask for confirmation', false)
     .option('--concurrency <n>', 'maximum number of concurrent writes', wholeNumber(1, 64), 8)
     .option('--lock-timeout <duration>', 'how long to wait for another apply of the target: 30s, 10m (default: do not wait)', parseDuration)
     .option('--journal <file>', 'append requests and responses to this file as JSON Lines');

@@ -1,6 +1,7 @@
 import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { matchState } from '../manifest/pull/terraform-state.ts';
+import type { SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { PullResult, PulledSecrets } from '../model/result/pull-result.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../pull/choose-objects.ts';
@@ -10,6 +11,8 @@ import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { handOver, readOwnedObjects } from '../pull/write-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
 import { formatsFor } from '../report/formats.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { plural, shortList } from '../report/wording/counts.ts';
 import { pullDocument } from '../report/subjects/pull.ts';
 import { emit } from './output/emit.ts';
 import type { TargetFlags } from './flags.ts';
@@ -25,6 +28,8 @@ export type PullFlags = TargetFlags & {
   /** The path of a Terraform state; pull then writes only the objects that the state owns. */
   readonly fromState?: string;
   readonly format: 'text' | 'json';
+  readonly dryRun: boolean;
+  readonly yes: boolean;
 };
 
 /** Defines `ostiary pull`. */
@@ -37,6 +42,8 @@ export const definePull: DefineCommand = (command, run) => {
         .choices(['keep', 'stubs', 'omit'])
         .default('keep'),
     )
+    .option('--dry-run', 'write nothing; print what a pull would write', false)
+    .option('-y, --yes', 'overwrite local edits without asking for confirmation', false)
     .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state, and write removed blocks')
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
@@ -78,8 +85,9 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
     const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets, context });
     const { edits, made } = await updateForNewManifests(update, drafted, updating);
     const inherited = matched && handOver(matched, made, project.declared);
-    const written = writeProject(project, { ...made, inherited, edited: edits.files }, context);
-    const pulled = { ...countUpdates(made.pulled, edits.updated), ...written };
+    if (!flags.dryRun && !flags.yes) await confirmOverwriting(project, edits.files, context);
+    const written = writeProject(project, { ...made, inherited, edited: edits.files, preview: flags.dryRun }, context);
+    const pulled = { ...countUpdates(made.pulled, edits.updated), ...written, ...(flags.dryRun ? { preview: true as const } : {}) };
     const printer = printerFor(context, flags);
     context.onEvent?.({ diagnostics: edits.diagnostics });
     printer.diagnostics(edits.diagnostics);
@@ -88,6 +96,30 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
   } finally {
     await gateway.close();
   }
+}
+
+/**
+ * Asks before a pull overwrites manifests that are not committed. Without a terminal it throws UsageError for manifests with uncommitted
+ * changes.
+ */
+async function confirmOverwriting({ root }: PullProject, edited: readonly SourceFile[], context: CliContext): Promise<void> {
+  if (edited.length === 0) return;
+  const { findLocalEdits } = await import('../project/local-edits.ts');
+  const { changed, uncommitted } = await findLocalEdits(edited, { root, context });
+  if (context.interactive && uncommitted.length > 0) {
+    const question = `Overwrite ${plural(uncommitted.length, 'uncommitted manifest')} with the live state (${nameFiles(uncommitted)})?`;
+    if (!(await context.confirm(question)))
+      throw new UsageError('cancelled; nothing was written', 'see what would change: ostiary pull --dry-run');
+  }
+  if (!context.interactive && changed.length > 0)
+    throw new UsageError(
+      `pull would overwrite uncommitted changes in ${nameFiles(changed)}`,
+      'commit them, or pass --yes; ostiary pull --dry-run writes nothing',
+    );
+}
+
+function nameFiles(files: readonly string[]): string {
+  return shortList(files.map(escapeTerminal), 3).join(', ');
 }
 
 /** Edits the manifests of the project to the live state; loads the editor only if there are manifests. */

@@ -55,6 +55,15 @@ export function treeWriter(root: string): TreeWriter {
   };
 }
 
+/** Makes a writer that writes nothing; `create` still returns whether it would. */
+export function previewWriter(root: string): TreeWriter {
+  return {
+    create: (path) => lstatSync(join(root, path), { throwIfNoEntry: false }) === undefined,
+    createAll: () => undefined,
+    replace: () => undefined,
+  };
+}
+
 /** Returns the paths in the folder and one level below it, in lower case; none if the folder does not exist. */
 export function takenNames(folder: string): ReadonlySet<string> {
   const names = namesIn(folder);

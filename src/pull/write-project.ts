@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { codeOf } from '../disk/text-file.ts';
-import { treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
+import { previewWriter, treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
@@ -36,7 +36,7 @@ export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManife
 
 /**
  * Writes manifests and edits, and returns the paths of other files written. The config file comes last, so that an interrupted
- * pull does not look like a complete project.
+ * pull does not look like a complete project. A preview writes nothing and returns the same.
  */
 export function writeProject(
   { root, folder, newConfig: config, sources }: PullProject,
@@ -45,10 +45,11 @@ export function writeProject(
     drafts,
     inherited,
     edited,
-  }: PullManifests & { readonly inherited: StateHandover | undefined; readonly edited: readonly SourceFile[] },
+    preview,
+  }: PullManifests & { readonly inherited: StateHandover | undefined; readonly edited: readonly SourceFile[]; readonly preview: boolean },
   context: ProjectContext,
 ): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
-  const writer = treeWriter(root);
+  const writer = preview ? previewWriter(root) : treeWriter(root);
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
   if (manifests.length > 0) for (const [path, text] of schemaFiles) create(path, text);

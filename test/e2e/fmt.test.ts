@@ -107,6 +107,13 @@ test('a file with an error is reported and stays as it is; the others are format
   expect(readFileSync(join(folder, 'access/broken.yaml'), 'utf8')).toBe(broken);
 });
 
+test('files of other tools keep their layout', async () => {
+  const theirs = 'kind:   Deployment\napiVersion:   apps/v1\n';
+  const folder = make({ 'ostiary.yaml': neatConfig, 'access/deployment.yaml': theirs });
+  expect(await gateway.run('fmt --check', folder)).toMatchObject({ code: 0, stdout: '' });
+  expect(await gateway.run('fmt --check access/deployment.yaml', folder)).toMatchObject({ code: 0, stdout: '' });
+});
+
 test('what init and pull write is formatted', async () => {
   const empty = make({});
   await gateway.run('init', empty);

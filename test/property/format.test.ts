@@ -32,8 +32,8 @@ test('formatting keeps all values and comments, orders the fields, and is stable
   await fc.assert(
     fc.asyncProperty(yamlFile, async ({ text, values }) => {
       const [first = {}] = values;
-      const tagged = { ...first, kind: 'K' };
-      const file = { path: 'a.yaml', text: text.replace(/^/, 'kind: K\n') };
+      const tagged = { ...first, kind: 'K', apiVersion: 'ostiary/v1' };
+      const file = { path: 'a.yaml', text: text.replace(/^/, 'kind: K\napiVersion: ostiary/v1\n') };
       const read = parseDocuments(file).value;
       if (read === undefined || read.some(({ value }) => isObject(value) && Object.hasOwn(value, 'metadata'))) return;
       const schemas = new Map([['K', schemaFor(tagged)]]);

@@ -14,12 +14,13 @@ export type Layout = (text: string) => Promise<string>;
 
 /**
  * Returns the text of a file with its fields in the order of the schema of its kind, laid out uniformly. Documents keep their values and all comments;
- * where that is impossible the fields keep their order. Invalid YAML is a diagnostic.
+ * where that is impossible the fields keep their order. A file without a document of Ostiary is unchanged. Invalid YAML is a diagnostic.
  */
 export async function formatFile(file: SourceFile, schemas: DocumentSchemas, layOut: Layout): Promise<Checked<string>> {
   const { value: documents, diagnostics } = parseDocuments(file);
   if (documents === undefined) return { diagnostics: maskFrames(file, diagnostics, [...schemas.values()]) };
   const values = documents.map(({ value }) => value);
+  if (!values.some(isOurs)) return { value: file.text, diagnostics };
   const schemaOf = (value: Json): JsonObject | undefined => {
     const kind = isObject(value) ? value['kind'] : undefined;
     return typeof kind === 'string' ? schemas.get(kind) : undefined;
@@ -30,6 +31,11 @@ export async function formatFile(file: SourceFile, schemas: DocumentSchemas, lay
     if (isSame(file.text, values, formatted)) return { value: formatted, diagnostics };
   }
   return { diagnostics: [notFormatted(file)] };
+}
+
+/** Returns whether a document is of Ostiary; files of other tools keep their layout. */
+function isOurs(value: Json): boolean {
+  return isObject(value) && typeof value['apiVersion'] === 'string' && value['apiVersion'].startsWith('ostiary/');
 }
 
 /** Repeats a step until it changes nothing: a formatter may want to format some of its own results again. */

@@ -35,6 +35,8 @@ export type TerraformObject = { readonly address: string; readonly id?: Resource
 /** The result of a pull. */
 export type PullResult = {
   readonly target: { readonly name: string; readonly url: string; readonly dialect: string };
+  /** Set if nothing was written: the rest is what a pull would write. */
+  readonly preview?: true;
   /** The project folder, as a path for the user. */
   readonly folder: string;
   readonly written: readonly WrittenManifest[];

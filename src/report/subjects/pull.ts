@@ -21,6 +21,7 @@ export function pullDocument(pulled: PullResult): ReportDocument {
 
 function pulledObject({
   target,
+  preview,
   folder,
   written,
   updated,
@@ -37,6 +38,7 @@ function pulledObject({
   return definedFields({
     version: 1,
     target: { ...target },
+    preview,
     folder,
     written: written.map((one) => ({ ...one })),
     updated: updated.map((one) => ({ ...one })),
@@ -65,10 +67,12 @@ function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
 }
 
 function summaryText(pulled: PullResult): string {
-  const { written, updated, unchanged, terraform } = pulled;
+  const { preview = false, written, updated, unchanged, terraform } = pulled;
   const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} unchanged.`;
   const forgets = terraform?.file === undefined ? '' : ` Terraform can forget ${plural(terraform.taken.length, 'object')}.`;
-  return `Pulled ${plural(written.length + updated.length, 'object')}.${counted}${forgets} ${secretsText(pulled)}`.trim();
+  const objects = plural(written.length + updated.length, 'object');
+  const verdict = preview ? `A pull would write ${objects}; nothing was written.` : `Pulled ${objects}.`;
+  return `${verdict}${counted}${forgets} ${secretsText(pulled)}`.trim();
 }
 
 function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): string {

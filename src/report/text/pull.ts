@@ -11,11 +11,12 @@ const listed = 20;
 /** Returns the lines of a pull: what it wrote, then what the manifests do not express. */
 export function pulledLines(pulled: PullResult, terminal: Terminal): readonly string[] {
   const { green, yellow } = terminal.color;
+  const [edited, wrote] = pulled.preview === true ? ['would edit', 'would write'] : ['edited', 'wrote'];
   return [
     ...kindLines('+', pulled.written, green),
     ...kindLines('~', pulled.updated, yellow),
-    ...(pulled.edited.length === 0 ? [] : entryLines(`edited ${shortList(pulled.edited.map(escapeTerminal), 6).join(', ')}`, terminal)),
-    ...(pulled.files.length === 0 ? [] : entryLines(`wrote ${shortList(shortenSchemas(pulled.files), 6).join(', ')}`, terminal)),
+    ...(pulled.edited.length === 0 ? [] : entryLines(`${edited} ${shortList(pulled.edited.map(escapeTerminal), 6).join(', ')}`, terminal)),
+    ...(pulled.files.length === 0 ? [] : entryLines(`${wrote} ${shortList(shortenSchemas(pulled.files), 6).join(', ')}`, terminal)),
     ...listLines('Different on the gateway:', differingEntries(pulled), terminal),
     ...listLines('Left out:', leftOutEntries(pulled), terminal),
     ...listLines('Terraform keeps:', keptEntries(pulled), terminal),
