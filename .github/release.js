@@ -10,7 +10,7 @@ function git(args, env = {}) {
   return execFileSync('git', args, { encoding: 'utf8', env: { ...process.env, ...env } }).trim();
 }
 
-/** What stands in the way, each with what to do. */
+/** The problems that prevent a release, each with what to do. */
 function problems({ tag, version, main }) {
   const [changes] =
     readFileSync('CHANGELOG.md', 'utf8').match(new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}(?![\\w.-]).*$`, 'm')) ?? [];

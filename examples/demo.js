@@ -43,7 +43,7 @@ function fitting(line) {
   return columns > 0 && characters.length > columns ? `${characters.slice(0, columns - 1).join('')}\u2026` : line;
 }
 
-/** Somebody changes a connection by hand: nobody reviews any more, and a session may last a day. */
+/** Changes a connection outside Ostiary: no review is required any more, and a session may last a day. */
 async function changeByHand({ url, key }, name) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const found = await (await fetch(`${url}/connections/${name}`, { headers })).json();
@@ -66,7 +66,7 @@ async function play(gateway) {
   ostiary(gateway, ['apply', '--yes'], { expect: 0, lines: 16 });
   title('Plan again');
   mustSay(ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
-  title('Somebody changes the gateway by hand');
+  title('A person changes the gateway outside Ostiary');
   await changeByHand(gateway, 'orders-db');
   title('Plan shows exactly that');
   const drift = ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 2 });

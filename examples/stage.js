@@ -1,4 +1,4 @@
-// What the demos stand on: a temporary folder, a gateway of its own, words on the screen. Nothing of it is left behind.
+// Runs the demos in a temporary folder with their own gateway, prints what they do, and removes everything at the end.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -36,7 +36,7 @@ function serve(folder, key) {
   return { server, url };
 }
 
-/** Plays on a fresh gateway, and clears everything away, also when somebody has seen enough. */
+/** Runs a demo on a new gateway, and removes everything, also after an interruption. */
 export async function onStage(play) {
   if (!existsSync(cli)) throw new Error('there is no dist/: run npm run build first');
   const folder = mkdtempSync(join(tmpdir(), 'ostiary-demo-'));

@@ -102,7 +102,7 @@ function groupTargetOf(group: Json | undefined): ProposedFor | undefined {
 const proposals = /^(?:pull_request|merge_group)/;
 
 function incompleteEvent(event: string): AppError {
-  return new AppError('github/no-workflow', 3, `the payload of this ${event} lacks the commits`, {
+  return new AppError('github/no-workflow', 3, `the payload of this ${event} has no commits`, {
     hint: 'GITHUB_EVENT_PATH names the file that GitHub wrote for the event',
   });
 }

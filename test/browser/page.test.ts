@@ -94,7 +94,7 @@ test('search and filters show the matching objects and their count, also by keyb
   const all = await shown();
   await page.locator('#search').fill('env=prod db-0001');
   expect(await shown()).toBe(1);
-  expect(await page.locator('#told').innerText()).toMatch(/^\d+ of \d+ shown$/);
+  expect(await page.locator('#count').innerText()).toMatch(/^\d+ of \d+ shown$/);
   await page.locator('#search').fill('nothing-is-called-so');
   expect(await shown()).toBe(0);
   await page.locator('#search').fill('');

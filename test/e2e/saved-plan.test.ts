@@ -125,7 +125,7 @@ describe('a saved plan', () => {
       ['['.repeat(100_000), 3, 'it nests more than'],
       [text.replace('"version": 1', '"version": 2'), 6, 'the plan has version 2'],
       [resealed({ tool: '9.9.0' }), 6, 'the plan was made by Ostiary 9.9.0'],
-      [resealed({ live: [] }), 3, 'it lacks the earlier state of Connection/whole'],
+      [resealed({ live: [] }), 3, 'the earlier state of Connection/whole is missing'],
       [resealed({ sources: [] }), 3, 'its digest does not match its content'],
       [text.replace('"version": 1', '"version": 1, "__proto__": {}'), 3, 'it does not match the schema of plans'],
     ];

@@ -99,7 +99,7 @@ export function diagnosticPage(): string {
     about,
     ...Object.entries(entries).flatMap(([code, { level = 'error', meaning, cause, fix, example }]) => [
       '',
-      `### ${code}`,
+      `### \`${code}\``,
       '',
       `${meaning}.`,
       '',

@@ -12,6 +12,15 @@ export const replacedPhrases: RegExp = new RegExp(
     // Actions and objects.
     String.raw`\b(?:comes into being|takes the place|left behind|not ours|as in the manifests|equal to a directory|gateway that is there|wholly applied)\b`,
     String.raw`\b(?:breakers?|footing|slips?|ties|tied|edges?|lacks?|doubles|carries out|carried out|what each cause reaches|which way|who may)\b`,
+    // Plans, in sentences of their own.
+    String.raw`\b(?:place is taken|closes connect|may force|must state|cannot be told|plays the main job|clicked together|lists? not whole|wholly)\b`,
+    String.raw`\b(?:objects to undo|come into being|takes a place|closed as the former|only reads plans|is what \S+ was|it changes something)\b`,
+    // Errors and help.
+    String.raw`\b(?:can answer|said yes|which target\?|the least is|is no http|cannot be answered|do(?:es)? not do as|wrong in its types|engines that go back|to get called)\b`,
+    String.raw`\b(?:as the manifests want|the result alone|none for none|unless told|gateway speaks|ask who it was|a group that may|upward)\b`,
+    // Pages.
+    String.raw`\b(?:from so many|that nobody saw|wanted empty|doubled keys|without measure|where there is a drift|do as they ask|whatever permission)\b`,
+    String.raw`\b(?:a good pace|of which the gateway makes|does it, after asking)\b`,
     // American spelling.
     String.raw`\b(?:licen[c]e|colour|behaviour|organisation|normalis\w+|catalogue|cancelled)\b`,
   ].join('|'),

@@ -60,7 +60,7 @@ export const controlTypes = [
 /**
  * `access`: open access modes; `review`: groups that must approve; `input` / `output`: what guardrails block; `masking` and
  * `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in seconds; `schema`:
- * whether the schema is shown; `metadata`: fields that a session must state; `attributes`: attributes that rules refer to;
+ * whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to;
  * `requests`: access-request rules, which are never managed.
  */
 export type ControlType = (typeof controlTypes)[number];

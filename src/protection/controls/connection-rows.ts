@@ -181,7 +181,7 @@ export const schemaRow: Omit<ControlRow, 'type'> = {
   gains: () => verbPhrase('hides', 'hide', 'the schema'),
 };
 
-/** The fields that a session must state. */
+/** The required metadata of a session. */
 export const metadataRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['mandatory_metadata_fields'] },
   ofConnection: ({ mandatory_metadata_fields: names }) => controlsNamed(names),

@@ -116,7 +116,7 @@ function mistakeIn(
     if (kind === undefined || kindOf(liveKeyOf(change)) !== kind.name) return `${change.id} has an unknown kind`;
     const path = change.fields.find((field) => !isKnownPath(kind, field.path));
     if (path !== undefined) return `${change.id} has no field ${path.path}`;
-    if (isOnLiveObject(change) && !seen.has(`${change.uid} ${liveKeyOf(change)}`)) return `it lacks the earlier state of ${change.id}`;
+    if (isOnLiveObject(change) && !seen.has(`${change.uid} ${liveKeyOf(change)}`)) return `the earlier state of ${change.id} is missing`;
   }
   const edge = plan.edges.find(({ by }) => by !== undefined && !keys.has(by) && !ids.has(by));
   return edge === undefined ? undefined : `${edge.by}, which writes an attachment, is not changed`;

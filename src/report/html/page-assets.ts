@@ -65,7 +65,7 @@ export const htmlScript: string = `
 (() => {
   const search = document.getElementById('search');
   const way = document.getElementById('way');
-  const told = document.getElementById('told');
+  const count = document.getElementById('count');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
   const apply = () => {
@@ -79,7 +79,7 @@ export const htmlScript: string = `
     const filters = search.value.trim() !== '' || way.value !== '';
     for (const rest of document.querySelectorAll('[data-rest]')) if (filters) rest.open = true;
     for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
-    told.textContent = search.value.trim() === '' && way.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
+    count.textContent = search.value.trim() === '' && way.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
   };
   search.addEventListener('input', apply);
   way.addEventListener('change', apply);

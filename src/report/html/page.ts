@@ -67,7 +67,7 @@ function tools(): Html {
     ]),
     element('label', {}, ['Show ', element('select', { id: 'way' }, [element('option', { value: '' }, 'everything'), ...choices])]),
     element('button', { type: 'button', id: 'fold' }, 'Unfold or fold all'),
-    element('span', { id: 'told', class: 'quiet', 'aria-live': 'polite' }, ''),
+    element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
   ]);
 }
 

@@ -74,7 +74,7 @@ function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: b
   return said || (action === 'create' && field.origin === 'drift') ? '' : originNote(field);
 }
 
-/** Returns `held`, `drift` or `both moved`; empty text if only the manifests changed, or the origin is unknown. */
+/** Returns `held`, `drift` or `conflict`; empty text if only the manifests changed, or the origin is unknown. */
 export function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
   if (held === true) return incomparable === true ? 'held, cannot be compared' : 'held';
   if (incomparable === true) return 'drift, cannot be compared';

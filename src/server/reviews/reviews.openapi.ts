@@ -51,7 +51,7 @@ const timeWindow: JsonObject = {
 export const reviewSection: ApiSection = {
   name: 'Reviews',
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
-a review is seen by who asked for it, by its groups, by groups that may force it, by auditors and by admins. Every group must
+a review is visible to its requester, its groups, force-approver groups, auditors and admins. Every group must
 approve, or as many as the connection's \`min_review_approvals\` said when the review was asked for: a field of the public gateway,
 which the interface does not have. One that is larger than the number of groups asks for all of them.`,
   schemas: {
@@ -116,10 +116,10 @@ which the interface does not have. One that is larger than the number of groups 
       path: '/reviews/:id',
       id: 'decideReview',
       summary: 'Approve, reject or revoke a review',
-      description: `A group of the caller approves once, and the last one that was awaited makes the review APPROVED. Nobody approves their own
+      description: `A group of the caller approves once, and the last one that was awaited makes the review APPROVED. Users cannot approve their own
 request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
-transition is a 409, or a 403 where somebody else could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
-once. An admin of no group approves nothing, and is told so (the public gateway: 200 without a change).`,
+transition is a 409, or a 403 if another user could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
+once. An admin of no group approves nothing and gets an error (the public gateway: 200 without a change).`,
       parameters: [idParameter, ifMatchParameter],
       body: schemaRef('ReviewDecision'),
       responses: { 200: reviewResponse('The updated review.') },

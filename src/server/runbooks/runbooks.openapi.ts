@@ -66,7 +66,7 @@ const listing = exactObject({
 const how = `Files whose name contains \`.runbook.\`, at the head of the default branch of every configured repository, by path;
 links are not followed. A repository is fetched when it is asked for, and kept for \`git_hook_ttl\` seconds (300 where that is 0);
 changing its configuration fetches it anew. One that cannot be read, or is too slow, is a line in \`errors\`; the answer stays 200.
-A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters that stand outside of every block.
+A file that is no template, or larger than 1 MB, has an \`error\`. \`metadata\` has the parameters outside of every block.
 The top level has the runbooks of all repositories, and the commit of the first.`;
 
 /** Describes runbooks. */

@@ -146,7 +146,7 @@ describe('the run', () => {
       for (const pull of pulls)
         expect(() =>
           readWorkflowRun({ ...env, GITHUB_EVENT_NAME: event }, JSON.stringify({ pull_request: pull, merge_group: pull })),
-        ).toThrow(`the payload of this ${event} lacks the commits`);
+        ).toThrow(`the payload of this ${event} has no commits`);
       expect(readWorkflowRun({ ...env, GITHUB_EVENT_NAME: 'push' }, '{}').proposedFor).toBeUndefined();
     },
   );
