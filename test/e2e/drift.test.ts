@@ -73,7 +73,7 @@ test('a connection that was deleted with a secret that it kept is a drift like a
   expect((await run('drift --format markdown')).stdout).toMatch(/^! access_max_duration \(held\): null → 1 min$/m);
   expect((await run('explain Connection/kept secret')).stdout).toContain('the gateway owns the value, but has none');
   repository.write({ 'access/gone.yaml': connection('kept', { reviewers: ['dba'], secret: { 'envvar:PASS': { keep: true } } }) });
-  expect((await run('drift')).stdout).toContain('Drift: 1 object changed outside Ostiary. 1 pending');
+  expect((await run('drift')).stdout).toContain('Drift: 1 object changed outside Ostiary, 1 held in part. 1 pending');
   repository.git('checkout', '--quiet', '--', '.');
   expect((await run('drift --adopt --no-commit')).code).toBe(0);
   expect(readFileSync(`${repository.folder}/access/gone.yaml`, 'utf8')).not.toContain('envvar:PASS');
