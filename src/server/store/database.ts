@@ -58,7 +58,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
       ? error
       : new AppError('serve/database', 3, `the database cannot be opened: ${errorReason(error)}`, {
           cause: error,
-          hint: 'url' in database ? 'check that it exists and that this user has access' : 'check --database and its permissions',
+          hint:
+            'url' in database
+              ? 'check that it exists and that this user has access'
+              : 'check --database, its permissions and its disk; restore a damaged folder from a backup',
         });
   }
 }

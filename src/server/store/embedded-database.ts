@@ -75,8 +75,15 @@ async function startLite(dataDir: string): Promise<RunningLite> {
   try {
     return superviseLite(await PGlite.create({ ...parts, fs, onStderr }), lines);
   } catch (error) {
-    throw new DatabaseStopped(fatalReason(lines) ?? (error instanceof Error ? error.message : 'PGlite did not start'));
+    const thrown = error instanceof Error ? error.message : 'PGlite did not start';
+    throw new DatabaseStopped(fatalReason(lines) ?? ((await hasRoom(dataDir)) ? thrown : `No space left on the disk of ${dataDir}`));
   }
+}
+
+/** Returns whether the disk of a folder has room for PostgreSQL to start. */
+async function hasRoom(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize >= neededBytes;
 }
 
 /** Lets PGlite give modes to the owner of a file only. It sets the mode of each file that it creates, whatever the umask of the process. */
@@ -173,8 +180,7 @@ class ReopeningPool implements PostgresPool {
   }
 
   async #reopen(stopped: DatabaseStopped): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#dataDir);
-    if (bavail * bsize < neededBytes || performance.now() - this.#triedAt < reopenPauseMs) throw stopped;
+    if (!(await hasRoom(this.#dataDir)) || performance.now() - this.#triedAt < reopenPauseMs) throw stopped;
     this.#triedAt = performance.now();
     this.#running = await startLite(this.#dataDir);
     this.#pool = this.#connectTo(this.#running);

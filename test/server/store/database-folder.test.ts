@@ -190,6 +190,15 @@ test.runIf(canMount)(
   },
 );
 
+test.runIf(canMount)('a gateway that cannot start because its disk is full states that', async () => {
+  const disk = join(home, 'small-disk');
+  await mkdir(disk);
+  const program = await bundle(new URL('../../support/serve-child.ts', import.meta.url));
+  const script = `mount -t tmpfs -o size=8m,mode=700 x "$1" && "$2" "$3" "$1/db" "$4"`;
+  const ended = spawnSync('/usr/bin/unshare', ['-Urm', 'sh', '-c', script, 'sh', disk, process.execPath, program, adminKey]);
+  expect([ended.status, String(ended.stderr)]).toEqual([1, expect.stringContaining(`No space left on the disk of ${disk}`)]);
+});
+
 async function fill(
   post: (name: string) => ReturnType<ReturnType<typeof callerOf>>,
   written: string[],
