@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
+import { exitMeanings } from '../src/commands/run-for-targets.ts';
 import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
@@ -326,4 +327,15 @@ test('schemas, examples, workflows and the action use the vocabulary', () => {
       .map((line) => `${path}: ${line.trim()}`),
   );
   expect(found).toEqual([]);
+});
+
+/** Returns the first group of every match of a pattern in a file. */
+function listed(path: string, pattern: RegExp): readonly string[] {
+  return [...readFileSync(path, 'utf8').matchAll(pattern)].map((match) => match[1] ?? '');
+}
+
+test('the README and the reference list every exit code', () => {
+  const codes = [...Object.keys(exitMeanings), '130'];
+  expect(listed('docs/reference/exit-codes.md', /^\| (\d+) \|/gm)).toEqual(codes);
+  expect(listed('README.md', /(?:^| · )(\d+) [a-z]/gm)).toEqual(codes);
 });

@@ -12,7 +12,7 @@ import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from './flags.ts';
 import { mayWrite } from './context/connect.ts';
-import { openApplyJournal, type ApplyJournal, progressOn, announceStop } from './output/progress.ts';
+import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -234,7 +234,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   const { plan } = planned;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
   if (writes > 0) requireWriteAccess(planned);
-  if (refusals.length > 0) throw new RefusedError(refusals);
+  if (refusals.length > 0) throw new RefusedError(refusals, flags.format === 'json' ? [] : plan.refusals);
   if (writes === 0 || flags.yes) return;
   const { errors, note } = printerFor(context, flags);
   if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
@@ -277,7 +277,8 @@ async function execute(
   context: CliContext,
 ): Promise<ApplyResult> {
   const progress = progressOn(plan, flags, context);
-  const signal = context.interruptSignal();
+  const inFlight = new Set<string>();
+  const signal = context.interruptSignal(() => announceEnd([...inFlight], flags, context));
   announceStop(signal, flags, context);
   try {
     return await executePlan({
@@ -292,6 +293,8 @@ async function execute(
       ...(seen === undefined ? {} : { seen }),
       observe: (event) => {
         journal.write(event);
+        if (event.id !== undefined && event.event === 'write') inFlight.add(event.id);
+        else if (event.id !== undefined) inFlight.delete(event.id);
         progress.observe(event);
       },
     });

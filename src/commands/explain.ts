@@ -2,24 +2,37 @@ import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { kindOf, nameOf, resourceId } from '../model/resource.ts';
 import { suggest } from '../model/diagnostic.ts';
-import { explain as explainResource } from '../reconcile/explain/explain.ts';
+import { differingRows, explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
+import { plural } from '../report/wording/counts.ts';
 import { formatsFor } from '../report/formats.ts';
 import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { Format, PlanFlags, TargetFlags } from './flags.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { policyResultsOf } from './planning/target-policies.ts';
+import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { baseOptions, cacheOption, formatOption, secretsOption, targetOptions, todayOption, type DefineCommand } from './options.ts';
+import {
+  baseOptions,
+  cacheOption,
+  formatOption,
+  secretsOption,
+  groups,
+  targetOptions,
+  todayOption,
+  type DefineCommand,
+} from './options.ts';
 
 export type ExplainFlags = TargetFlags &
   PlanBaseOptions &
   Pick<PlanFlags, 'secrets' | 'today'> & {
     readonly resource: string;
     readonly field?: string;
+    /** Without a field: also the fields that do not differ. */
+    readonly all: boolean;
     readonly format: Format;
   };
 
@@ -30,10 +43,12 @@ export const defineExplain: DefineCommand = (command, run) => {
     .addOption(formatOption(formatsFor('explain', 'print')))
     .addOption(todayOption())
     .addOption(secretsOption())
+    .optionsGroup(groups.own)
+    .option('--all', 'print all fields, not only those that differ', false)
     .action((resource, field, flags) => run((context) => runExplain({ ...flags, resource, field, only: [], paths: [] }, context)));
 };
 
-/** Explains for each field of an object why the plan changes it or does not. */
+/** Explains for each field of an object why the plan changes it or does not; without a field, for those that differ. */
 export async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
@@ -58,6 +73,7 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
   const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
+  announceTarget(flags, context, planned.config);
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
   if (explanation === undefined) {
     const near = suggest(
@@ -74,12 +90,17 @@ export async function runExplain(flags: ExplainFlags, context: CliContext): Prom
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });
   const rules = flags.field === undefined ? connectionRules(id, views) : [];
+  const rows = flags.field === undefined && !flags.all ? differingRows(explanation.rows) : explanation.rows;
   const complete = {
     ...explanation,
+    rows,
     summary,
     ...(rules.length === 0 ? {} : { rules }),
     ...(policies.length === 0 ? {} : { policies }),
   };
-  await emit(explainDocument(complete), { flags, context, printer: printerFor(context, flags) });
+  const printer = printerFor(context, flags);
+  await emit(explainDocument(complete), { flags, context, printer });
+  const omitted = explanation.rows.length - rows.length;
+  if (omitted > 0) printer.hint(`${plural(omitted, 'field')} without a difference not shown; --all prints all fields\n`);
   return 0;
 }

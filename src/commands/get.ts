@@ -7,10 +7,9 @@ import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat } from './flags.ts';
-import { connect, connectService, readLive, requireWhole } from './context/connect.ts';
+import { announceTarget, connect, connectService, readLive, requireWhole } from './context/connect.ts';
 import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
-import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
@@ -75,7 +74,7 @@ export async function runGet(flags: GetFlags, context: CliContext): Promise<numb
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {
-  const target = chooseTarget(resolveConfig(flags, context), flags);
+  const target = announceTarget(flags, context);
   const { gateway } = await connect(target, { flags, context });
   try {
     const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));

@@ -17,6 +17,7 @@ import {
   todayOption,
   type DefineCommand,
 } from './options.ts';
+import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';
 
@@ -36,8 +37,9 @@ type ListedObject = { readonly kind: string; readonly name: string; readonly pla
 
 /** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
 export async function runList(flags: ListFlags, context: CliContext): Promise<number> {
-  const { plan, desired, gateway } = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
+  const { config, plan, desired, gateway } = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   await gateway.close();
+  announceTarget(flags, context, config);
   const objects = listObjects(plan, desired.resources);
   const rows = objects.map(({ kind, name, place, state }) => [kind, name, place, state]);
   const document = { objects: objects.map(({ place, ...one }) => ({ ...one, ...(place === '' ? {} : { place }) })) };

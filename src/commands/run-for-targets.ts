@@ -36,7 +36,8 @@ export type MultiTargetCommand<F> = {
 /** Exit codes by importance: the run of several targets ends with the first one that any target ended with. */
 const precedence = [1, 3, 4, 5, 6, 2] as const;
 
-const meanings: Readonly<Record<number, string>> = {
+/** The exit codes of commands, and what each means. */
+export const exitMeanings: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'internal error',
   2: 'changes',
@@ -156,7 +157,7 @@ async function runRecorded<F extends MultiTargetFlags>(
   const target = flags.target?.includes(',') === true ? undefined : flags.target;
   const failure = { target, exitCode: ended, diagnostics: diagnostics() };
   const name = target === undefined ? '' : ` for ${target}`;
-  const sentence = `Nothing to show${name}: exit ${ended}, ${meanings[ended] ?? ''}`;
+  const sentence = `Nothing to show${name}: exit ${ended}, ${exitMeanings[ended] ?? ''}`;
   const failed = { list: command.list, failure, sentence, lastResult: lastResult(), flags };
   // A command that returns has written its reports; a report that cannot be written fails once.
   const isReported = returned !== undefined || failure.diagnostics.some(({ code }) => code.startsWith('report/'));
@@ -232,7 +233,7 @@ function recordRun(context: CliContext): RecordedRun {
 
 /** Returns the section of a target without output: its name and exit code. */
 async function emptySection({ name, code, diagnostics }: TargetRun, isMarkdown: boolean): Promise<string> {
-  const why = `exit ${code}, ${meanings[code] ?? ''}`;
+  const why = `exit ${code}, ${exitMeanings[code] ?? ''}`;
   if (!isMarkdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
   const { runReportMarkdown: messageMarkdown } = await import('../report/markdown/comment.ts');
   return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics, version }, longestSection);
@@ -248,5 +249,5 @@ export function printExitCodes(codes: ReadonlyMap<string, number>, flags: Output
   const names = [...codes.keys()].map(escapeTerminal);
   const widest = largestOf(names.map(visibleWidth), 0);
   for (const [name, code] of codes)
-    hint(`  ${pad(escapeTerminal(name), widest)}  ${code === 0 ? 'done' : `exit ${code}, ${meanings[code] ?? ''}`}\n`);
+    hint(`  ${pad(escapeTerminal(name), widest)}  ${code === 0 ? 'done' : `exit ${code}, ${exitMeanings[code] ?? ''}`}\n`);
 }

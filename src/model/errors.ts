@@ -37,10 +37,13 @@ export class InputError extends AppError {
 /** The run is refused for safety: exit 6. */
 export class RefusedError extends AppError {
   readonly refusals: readonly Refusal[];
+  /** The refusals that a printed plan contains. */
+  readonly printed: ReadonlySet<Refusal>;
 
-  constructor(refusals: readonly Refusal[]) {
+  constructor(refusals: readonly Refusal[], printed: readonly Refusal[] = []) {
     super('plan/refused', 6, refusals.map((refusal) => refusal.message).join('; '));
     this.refusals = refusals;
+    this.printed = new Set(printed);
   }
 }
 

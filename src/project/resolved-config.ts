@@ -72,10 +72,18 @@ export function urlOverride({ url }: Pick<ProjectSelection, 'url'>, { env }: Pic
   return variable === '' ? undefined : { url: variable, from: 'OSTIARY_URL' };
 }
 
-/** Describes the config file that is in force, and what overrides its URL; undefined without a config file. */
-export function configInForce({ file, override }: ResolvedConfig): string | undefined {
-  if (file === undefined) return undefined;
-  return `config ${file}${override === undefined ? '' : `, url from ${override.from}`}`;
+/** Describes the config file that is in force, and what overrides the URL of a target; undefined without a config file. */
+export function configInForce(config: ResolvedConfig, target: string): string | undefined {
+  if (config.file === undefined) return undefined;
+  const override = overriddenUrl(config, target);
+  return `config ${config.file}${override === undefined ? '' : `, ${override}`}`;
+}
+
+/** States what overrides the URL of a target in the config file; undefined if nothing does. */
+export function overriddenUrl({ file, override, targets }: ResolvedConfig, target: string): string | undefined {
+  const configured = targets.find(({ name }) => name === target)?.url;
+  if (file === undefined || override === undefined || configured === undefined || configured === override.url) return undefined;
+  return `${override.from} overrides its URL ${configured}`;
 }
 
 /** Returns the name of the environment variable with the target's token; the default name if no readable config names one. */

@@ -116,7 +116,7 @@ test('a canceled job counts every interrupted change, and reports in spite of th
   const counts = JSON.parse(ended.outputs['counts'] ?? '{}');
   expect(counts.interrupted).toBeGreaterThan(40);
   expect(counts.created + counts.interrupted).toBe(60);
-  const text = `${counts.interrupted} interrupted. Interrupted: plan and apply again to finish.`;
+  const text = `${counts.interrupted} not started. Interrupted: plan and apply again to finish.`;
   expect(await onlyCommentOn(number)).toContain(text);
   expect(ended.summary).toContain(text);
   expect(bench.github().heard.length).toBeGreaterThan(before);

@@ -44,9 +44,9 @@ test.each(commands.map((args) => [args.join(' '), args] as const))(
 );
 
 test.each([
-  ['OSTIARY_URL', [], true, ', url from OSTIARY_URL'],
-  ['--url', ['--url'], false, ', url from --url'],
-  ['--url before OSTIARY_URL', ['--url'], true, ', url from --url'],
+  ['OSTIARY_URL', [], true, 'OSTIARY_URL'],
+  ['--url', ['--url'], false, '--url'],
+  ['--url before OSTIARY_URL', ['--url'], true, '--url'],
 ] as const)('%s wins over the config, and the header names both', async (_, options, isSet, source) => {
   const [configured, other, last] = await Promise.all([startEmptyGateway(), startEmptyGateway(), startEmptyGateway()]);
   const cwd = makeProject({ 'ostiary.yaml': config(configured.url), 'access/rule.yaml': guardrail('no-drop') });
@@ -54,7 +54,9 @@ test.each([
   const env = { OSTIARY_TOKEN: token, ...(isSet ? { OSTIARY_URL: variable } : {}) };
   const { code, stdout } = await ostiaryInProcess(['plan', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
   expect(code).toBe(0);
-  expect(stdout.split('\n')[0]).toBe(`production  ${other.url}  config ostiary.yaml${source}`);
+  expect(stdout.split('\n')[0]).toBe(`production  ${other.url}  config ostiary.yaml, ${source} overrides its URL ${configured.url}`);
+  const listed = await ostiaryInProcess(['get', 'rules', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
+  expect(listed.stderr).toBe(`${stdout.split('\n')[0]}\n`);
   expect(other.seen.length).toBeGreaterThan(0);
   expect([...configured.seen, ...last.seen]).toEqual([]);
   await Promise.all([configured.close(), other.close(), last.close()]);

@@ -96,9 +96,11 @@ describe('6: refused', () => {
     expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
     const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
     expect(refused.code).toBe(6);
-    expect(refused.stderr).toContain(
-      'error plan/too-many-updates  4 of 10 live objects would be updated, more than the limit of 30 %\n  hint: ',
-    );
+    const reason = '4 of 10 live objects would be updated, more than the limit of 30 %';
+    expect(refused.stdout).toContain(`Refused: apply rejects this plan.\n  plan/too-many-updates  ${reason}\n`);
+    expect(refused.stderr).toBe('error plan/refused  nothing was applied; the plan above gives the reason: plan/too-many-updates\n');
+    const asJson = await gateway.run('apply --yes --format json', cwd);
+    expect(asJson.stderr).toContain(`error plan/too-many-updates  ${reason}\n  hint: `);
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
     });

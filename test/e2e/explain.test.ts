@@ -55,6 +55,12 @@ async function row(field: string, resource = 'Connection/orders'): Promise<strin
     .trimEnd();
 }
 
+/** The first column of an explanation. */
+function fieldsOf(text = ''): readonly string[] {
+  const [rows = ''] = (text.split('STATUS\n')[1] ?? '').split('\n\n');
+  return [...rows.matchAll(/^\S+/gm)].map(([name]) => name);
+}
+
 describe('explain', () => {
   test.concurrent('explains a field that differs', async () => {
     expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  declared in the manifest');
@@ -92,6 +98,14 @@ describe('explain', () => {
       /guardrail_rules\.no-drop {2}attached {2}attached {2}same\n {2}declared \(access\/orders\.yaml:\d+:\d+\) and live/,
     );
     expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
+  });
+
+  test.concurrent('without a field, explains what differs; --all explains everything', async () => {
+    const [short, all] = await Promise.all(['', ' --all'].map((flag) => gateway.run(`explain Connection/orders${flag}`, cwd)));
+    expect(fieldsOf(short?.stdout)).toEqual(['guardrail_rules.foreign-rule', 'reviewers', 'secret.envvar:USER']);
+    expect(short?.stderr).toMatch(/^\d+ fields without a difference not shown; --all prints all fields\n$/);
+    expect(fieldsOf(all?.stdout)).toEqual(expect.arrayContaining(['type', 'reviewers', 'access_max_duration', 'resource_name']));
+    expect(all?.stderr).toBe('');
   });
 
   test.concurrent('prints JSON without secrets', async () => {

@@ -62,7 +62,7 @@ describe('apply, stopped in the middle', () => {
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stderr }).toEqual({ code: 5, stderr: stopping });
       const [, created = '', interrupted = ''] =
-        /\nNot finished: (\d+) created, (\d+) interrupted\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
+        /\nNot finished: (\d+) created, (\d+) not started\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
       expect(Number(created) + Number(interrupted)).toBe(16);
       expect(await namesOf(prefix)).toHaveLength(Number(created));
       expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
@@ -72,6 +72,19 @@ describe('apply, stopped in the middle', () => {
       await converges(cwd, prefix, 16);
     },
   );
+
+  test('by a second SIGINT: names the writes in flight, and ends at once', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('cut-off') });
+    chaos = { delayMs: 5000 };
+    const running = await applying(cwd);
+    while (!journalOf(cwd).some(({ event }) => event === 'write')) await new Promise((resolve) => setTimeout(resolve, 3));
+    running.child.kill('SIGINT');
+    while (running.printed().stderr !== stopping) await new Promise((resolve) => setTimeout(resolve, 3));
+    running.child.kill('SIGINT');
+    const unknown = 'stopped: it is unknown whether the gateway wrote GuardrailRule/cut-off; plan and apply again to finish\n';
+    expect(await running.ended).toMatchObject({ signal: 'SIGINT', stderr: `${stopping}${unknown}` });
+    chaos = undefined;
+  });
 
   test('before a new connection is opened: reports that it exists, closed; --quiet omits the rest', async () => {
     chaos = { delayMs: 300 };

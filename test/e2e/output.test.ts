@@ -211,7 +211,10 @@ describe('reports', () => {
     expect(applied.code).toBe(0);
     expectValid('apply', read('p.json'));
     expect(read('p.md')).toContain('**Applied: 4 created.**');
-    expect(applied.stdout.endsWith(read('p.txt'))).toBe(true);
+    const [heading = '', ...outcomes] = read('p.txt').split('\n\n');
+    expect(heading).toMatch(/^production {2}\S+\nDigest /);
+    expect(applied.stdout.endsWith(`\n\n${outcomes.join('\n\n')}`)).toBe(true);
+    expect(applied.stdout.match(/^production |^Digest |^It covers /gm)).toHaveLength(3);
   });
 
   test('that cannot be written stop an apply before it begins', async () => {

@@ -41,12 +41,12 @@ async function reviewersOf(name: string): Promise<unknown> {
 async function refused(
   cwd: string,
   line = 'apply --yes --plan plan.json',
-): Promise<{ readonly code: number | null; readonly stderr: string }> {
+): Promise<{ readonly code: number | null; readonly printed: string }> {
   const before = gateway.server().log.length;
-  const { code, stderr } = await gateway.run(line, cwd, environment);
+  const { code, stdout, stderr } = await gateway.run(line, cwd, environment);
   const asked = gateway.server().log.slice(before);
   expect(asked.filter((entry) => !entry.startsWith('GET '))).toEqual([]);
-  return { code, stderr };
+  return { code, printed: stdout + stderr };
 }
 
 function documentIn(cwd: string): JsonObject {
@@ -74,15 +74,15 @@ describe('a saved plan', () => {
     const cwd = await planned('moved');
     const { body } = await gateway.call('GET', '/connections/moved');
     await gateway.call('PUT', '/connections/moved', { body: { ...body, reviewers: ['dba', 'night'], access_schema: 'disabled' } });
-    const { code, stderr } = await refused(cwd);
+    const { code, printed } = await refused(cwd);
     expect(code).toBe(6);
-    expect(stderr).toContain('/reviewers: planned from ["dba"], now ["dba","night"], desired ["dba","sre"]');
-    expect(stderr).toContain('/access_schema: planned from "enabled", now "disabled", desired "enabled"');
+    expect(printed).toContain('/reviewers: planned from ["dba"], now ["dba","night"], desired ["dba","sre"]');
+    expect(printed).toContain('/access_schema: planned from "enabled", now "disabled", desired "enabled"');
     expect(await reviewersOf('moved')).toEqual(['dba', 'night']);
     await gateway.call('DELETE', '/connections/moved');
-    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('it no longer exists on the gateway') });
+    expect(await refused(cwd)).toEqual({ code: 6, printed: expect.stringContaining('it no longer exists on the gateway') });
     expect((await gateway.call('POST', '/connections', { body })).status).toBe(201);
-    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('deleted and created again') });
+    expect(await refused(cwd)).toEqual({ code: 6, printed: expect.stringContaining('deleted and created again') });
   });
 
   test('is for one target, its manifests and its repository', async () => {
@@ -90,9 +90,9 @@ describe('a saved plan', () => {
     const other = makeProject({ 'ostiary.yaml': config({ staging: gateway.url() }) });
     cpSync(join(cwd, 'access'), join(other, 'access'), { recursive: true });
     cpSync(join(cwd, 'plan.json'), join(other, 'plan.json'));
-    expect(await refused(other)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-target') });
+    expect(await refused(other)).toEqual({ code: 6, printed: expect.stringContaining('plan/other-target') });
     writeFiles(cwd, { 'access/more.yaml': guardrail('more') });
-    expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-manifests') });
+    expect(await refused(cwd)).toEqual({ code: 6, printed: expect.stringContaining('plan/other-manifests') });
     const [here, there] = ['One', 'Another'].map((message) => {
       const folder = project({ 'access/rule.yaml': guardrail('here') });
       commitAll(folder, message);
@@ -102,7 +102,7 @@ describe('a saved plan', () => {
     git(there, 'commit --quiet --allow-empty --amend -m other');
     expect((await gateway.run('plan --base none --out plan.json', here)).code).toBe(0);
     cpSync(join(here, 'plan.json'), join(there, 'plan.json'));
-    expect(await refused(there)).toEqual({ code: 6, stderr: expect.stringContaining('plan/other-repository') });
+    expect(await refused(there)).toEqual({ code: 6, printed: expect.stringContaining('plan/other-repository') });
   });
 
   test('is read only as it was saved: any other content is one clear error without a request', async () => {
@@ -132,12 +132,12 @@ describe('a saved plan', () => {
     const before = gateway.server().log.length;
     for (const [content, code, says] of cases) {
       writeFileSync(join(cwd, 'plan.json'), content);
-      expect(await refused(cwd)).toEqual({ code, stderr: expect.stringContaining(says) });
+      expect(await refused(cwd)).toEqual({ code, printed: expect.stringContaining(says) });
     }
     expect(gateway.server().log.slice(before)).toEqual([]);
     expect(await refused(cwd, 'apply --yes --plan nowhere.json')).toEqual({
       code: 3,
-      stderr: expect.stringContaining('plan/unreadable-file'),
+      printed: expect.stringContaining('plan/unreadable-file'),
     });
   });
 
@@ -152,7 +152,7 @@ describe('a saved plan', () => {
     };
     for (const change of [{ id: 'Connection/foreign' }, { action: 'delete' }] as const) {
       writeFileSync(join(cwd, 'plan.json'), strange(change));
-      expect(await refused(cwd)).toEqual({ code: 6, stderr: expect.stringContaining('does not follow from the manifests') });
+      expect(await refused(cwd)).toEqual({ code: 6, printed: expect.stringContaining('does not follow from the manifests') });
     }
   });
 
@@ -226,8 +226,8 @@ test('a digest is the one plan that apply carries out; breakers do not bind it',
   const [, digest = ''] = /^Digest ([0-9a-f]{64})$/m.exec(shown.stdout) ?? [];
   const other = 'a'.repeat(64);
   for (const line of [`apply --yes --digest ${other}`, `apply --yes --plan plan.json --digest ${other}`]) {
-    const { code, stderr } = await refused(cwd, line);
-    expect([code, stderr]).toEqual([6, expect.stringMatching(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`))]);
+    const { code, printed } = await refused(cwd, line);
+    expect([code, printed]).toEqual([6, expect.stringMatching(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`))]);
   }
   expect(await refused(cwd, 'apply --yes --digest short')).toMatchObject({ code: 3 });
   expect(await gateway.run(`apply --yes --digest ${digest.toUpperCase()}`, cwd)).toMatchObject({ code: 0 });

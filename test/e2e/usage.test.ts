@@ -192,7 +192,7 @@ describe('help', () => {
     search: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',
     explain:
-      '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
+      '--color --no-color --quiet --full --verbose --all --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
     plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --secrets --keep-going',
     apply:
       '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',

@@ -38,8 +38,11 @@ export type CliContext = {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: () => Date;
-  /** Returns a signal that the first SIGINT or SIGTERM after this call aborts, instead of ending the process. */
-  readonly interruptSignal: () => AbortSignal;
+  /**
+   * Returns a signal that the first SIGINT or SIGTERM after this call aborts, instead of ending the process. The second one ends it,
+   * after `beforeEnd`.
+   */
+  readonly interruptSignal: (beforeEnd?: () => void) => AbortSignal;
   /** Asks for confirmation; false for no, and when the prompt is canceled. */
   readonly confirm: (message: string) => Promise<boolean>;
   /** Whether the command line is for one of several targets, each of which has its own command line. */

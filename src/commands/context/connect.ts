@@ -13,7 +13,7 @@ import type { OutputFlags, TargetFlags } from '../flags.ts';
 import { counted, interject, waiting } from '../output/progress.ts';
 import { printerFor } from '../output/printer.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import { chooseTarget, resolveConfig } from '../../project/resolved-config.ts';
+import { chooseTarget, overriddenUrl, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { readNetwork } from './network.ts';
 import type { CliContext } from './cli-context.ts';
 
@@ -45,10 +45,19 @@ export function mayWrite({ role }: GatewayIdentity): boolean {
   return role === undefined || role === 'admin';
 }
 
+/** Returns the selected target; a line on stderr names what overrides its URL. For commands whose output does not name the config. */
+export function announceTarget(flags: TargetFlags, context: CliContext, config: ResolvedConfig = resolveConfig(flags, context)): Target {
+  const target = chooseTarget(config, flags);
+  const override = overriddenUrl(config, target.name);
+  if (override !== undefined)
+    printerFor(context, flags).hint(`${escapeTerminal(`${target.name}  ${target.url}  config ${config.file ?? ''}, ${override}`)}\n`);
+  return target;
+}
+
 /** Opens the service of the one selected target, for look-ups and review decisions. */
 export async function connectService(connecting: ConnectOptions): Promise<Service> {
   const { flags, context } = connecting;
-  const session = sessionOptions(chooseTarget(resolveConfig(flags, context), flags), connecting);
+  const session = sessionOptions(announceTarget(flags, context), connecting);
   return waiting(`connecting to ${session.url}`, connecting, () => openService(session));
 }
 

@@ -29,7 +29,7 @@ export async function runGuarded(work: () => Promise<number>, { context, flags, 
 }
 
 /** An error, or one of the refusals that an error contains. */
-type Told = Pick<AppError, 'code' | 'message'> & { readonly hint?: string | undefined } & Partial<
+type ShownError = Pick<AppError, 'code' | 'message'> & { readonly hint?: string | undefined } & Partial<
     Pick<Refusal, 'allowable' | 'at' | 'resource'>
   >;
 
@@ -44,6 +44,13 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';
 
+/** Returns the refusals of an error; those that were printed with the plan become one line, which names their codes. */
+function errorsOf({ code, refusals, printed }: RefusedError): readonly ShownError[] {
+  const codes = new Set(refusals.flatMap((refusal) => (printed.has(refusal) ? [refusal.code] : [])));
+  const summary = { code, message: `nothing was applied; the plan above gives the reason: ${[...codes].join(', ')}` };
+  return [...(codes.size === 0 ? [] : [summary]), ...refusals.filter((refusal) => !printed.has(refusal))];
+}
+
 function report(error: unknown, found: readonly Diagnostic[], { context, flags }: GuardOptions): void {
   const { note, diagnostics, errors: terminal } = printerFor(context, flags);
   if (error instanceof InputError) {
@@ -53,7 +60,7 @@ function report(error: unknown, found: readonly Diagnostic[], { context, flags }
   // An error alone needs no count.
   if (context.printed?.all().length !== 0) context.printed?.add(found);
   if (error instanceof AppError) {
-    const refused: readonly Told[] = error instanceof RefusedError ? error.refusals : [error];
+    const refused: readonly ShownError[] = error instanceof RefusedError ? errorsOf(error) : [error];
     for (const { entry: one, others } of foldSimilar(refused, ({ code }) => code, flags)) {
       const { file, line, column } = one.at ?? {};
       const place = file === undefined ? '' : `${escapeTerminal(file)}:${line}:${column} `;

@@ -47,15 +47,20 @@ export function stepContext(): CliContext {
   return processContext(() => controller.signal);
 }
 
-function interruptSignal(): AbortSignal {
+function interruptSignal(beforeEnd: () => void = () => undefined): AbortSignal {
   const controller = new AbortController();
-  const abort = (): void => {
-    process.removeListener('SIGINT', abort);
-    process.removeListener('SIGTERM', abort);
-    controller.abort();
+  const stop = (signal: NodeJS.Signals): void => {
+    if (!controller.signal.aborted) {
+      controller.abort();
+      return;
+    }
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
+    beforeEnd();
+    process.kill(process.pid, signal);
   };
-  process.on('SIGINT', abort);
-  process.on('SIGTERM', abort);
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
   return controller.signal;
 }
 

@@ -83,7 +83,7 @@ export function pathInRepository(context: CliContext): (file: string) => string 
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
   options.context.onEvent?.({ plan: planned.plan });
   emitWarnings(warnings, options);
-  const config = planned.config === undefined ? undefined : configInForce(planned.config);
+  const config = planned.config === undefined ? undefined : configInForce(planned.config, planned.plan.target.name);
   await emit(planDocument([planned.plan], await matrixFor(planned, options), config), options);
 }
 
@@ -95,7 +95,7 @@ export async function emitDrift(
 ): Promise<void> {
   options.context.onEvent?.({ drift });
   emitWarnings(warnings, options);
-  await emit(driftDocument([drift], configInForce(config)), options);
+  await emit(driftDocument([drift], configInForce(config, drift.plan.target.name)), options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */
@@ -103,10 +103,12 @@ export async function emitApply(result: ApplyResult, planned: PlanWithStates, op
   const { plan } = planned;
   options.context.onEvent?.({ plan, result });
   const matrix = await matrixFor(planned, options);
-  await emit(
-    applyDocument([{ plan, result }], () => [...planBlocks(plan), ...pageBlocks(plan, matrix)]),
-    options,
-  );
+  const documentOf = (hasHeading: boolean): ReportDocument =>
+    applyDocument([{ plan, result }], () => [...planBlocks(plan), ...pageBlocks(plan, matrix)], hasHeading);
+  if (options.flags.format !== 'text') return emit(documentOf(true), options);
+  // The plan above has the heading, the digest and the allowances.
+  await emit(documentOf(false), { ...options, flags: { ...options.flags, report: [] } });
+  await emit(documentOf(true), { ...options, printed: true });
 }
 
 function emitWarnings(warnings: readonly Diagnostic[], { context, printer }: OutputOptions): void {

@@ -2,6 +2,7 @@ import type { ApplyEvent, JournalEntry, RequestEvent } from '../../model/result/
 import type { ResourceId } from '../../model/resource.ts';
 import { isWritten, type Action, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
+import { shortList } from '../../report/wording/counts.ts';
 import { clip } from '../../report/text/wrap.ts';
 import type { OutputFlags } from '../flags.ts';
 import type { CliContext } from '../context/cli-context.ts';
@@ -57,6 +58,14 @@ export function announceStop(signal: AbortSignal, flags: OutputFlags, context: C
   if (flags.quiet) return;
   const line = 'stopping after the current requests; press Ctrl-C again to stop at once';
   signal.addEventListener('abort', () => interject(line, context), { once: true });
+}
+
+/** Prints what a run was writing when a second signal ended it. */
+export function announceEnd(writing: readonly string[], flags: OutputFlags, context: CliContext): void {
+  if (flags.quiet) return;
+  const ids =
+    writing.length === 0 ? 'no write was in flight' : `it is unknown whether the gateway wrote ${shortList(writing, 5).join(', ')}`;
+  interject(`stopped: ${escapeTerminal(ids)}; plan and apply again to finish`, context);
 }
 
 /** Runs the work; after one second a terminal shows a text. */

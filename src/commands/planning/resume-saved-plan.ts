@@ -140,7 +140,7 @@ async function requireNoRefusals(
   if (refusals.length === 0) return;
   const refused = { ...plan, refusals: [...withoutLimits(plan).refusals, ...refusals] };
   await emitPlan({ plan: refused }, [], { flags, context, printer: printerFor(context, flags) });
-  throw new RefusedError(refusals);
+  throw new RefusedError(refusals, flags.format === 'json' ? [] : refusals);
 }
 
 /** Returns the target of the plan, unless an option names one. */

@@ -27,6 +27,16 @@ export function explain(input: ExplainInput): Explanation | undefined {
   };
 }
 
+/** Returns the rows whose desired, live or last applied values differ, and those that Ostiary cannot compare. */
+export function differingRows(rows: readonly ExplanationRow[]): readonly ExplanationRow[] {
+  return rows.filter(({ status, live, base }) => {
+    if (!inSync.has(status)) return true;
+    return live !== undefined && base !== undefined && 'value' in live && 'value' in base && !equal(live.value, base.value);
+  });
+}
+
+const inSync: ReadonlySet<ExplanationRow['status']> = new Set(['same', 'derived', 'kept', 'ignored', 'secret']);
+
 function refusalsOf({ id, plan }: ExplainedSubject): readonly string[] {
   return plan.refusals.filter(({ resource }) => resource === id).map(({ code, message }) => `refused, ${code}: ${message}`);
 }

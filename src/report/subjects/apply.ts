@@ -6,13 +6,17 @@ import { orphanNotices } from './groups.ts';
 import { countOrphans } from '../wording/counts.ts';
 import { targetObject } from './plan.ts';
 
-/** Returns the document of applies. Pages also show the blocks of the plan that was applied. */
-export function applyDocument(applied: readonly AppliedPlan[], planBlocks: () => readonly ReportBlock[] = () => []): ReportDocument {
+/** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section needs no heading. */
+export function applyDocument(
+  applied: readonly AppliedPlan[],
+  planBlocks: () => readonly ReportBlock[] = () => [],
+  hasHeading = true,
+): ReportDocument {
   return {
     json: () => ({ version: 1, targets: applied.map(appliedObject) }),
     sections: () =>
       applied.map(({ plan, result }) => ({
-        heading: { title: 'Apply to', name: plan.target.name, url: plan.target.url },
+        ...(hasHeading ? { heading: { title: 'Apply to', name: plan.target.name, url: plan.target.url } } : {}),
         summary: { type: 'apply', plan, result },
         blocks: [
           { type: 'notices', lines: orphanNotices({ orphans: [], changes: [], ...plan }) },
@@ -108,10 +112,20 @@ export function isUnfinished({ status, code }: Outcome): boolean {
 
 const countedWords = [...outcomeWords.slice(0, 3), 'replaced', ...outcomeWords.slice(3), 'orphaned', 'unmanaged'] as const;
 
-/** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 skipped.` */
+/** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 not started.` */
 export function appliedText({ outcomes, interrupted }: ApplyResult, plan: Partial<AppliedPlan['plan']> = {}): string {
   const counts = outcomeCounts(outcomes, plan);
-  const counted = countedWords.flatMap((word) => (counts[word] > 0 ? [`${counts[word]} ${word}`] : []));
+  const half = outcomes.filter(({ status, begun }) => status === 'interrupted' && begun === true).length;
+  const counted = countedWords.flatMap((word) => {
+    const parts =
+      word === 'interrupted'
+        ? ([
+            [half, 'half written'],
+            [counts.interrupted - half, 'not started'],
+          ] as const)
+        : ([[counts[word], word]] as const);
+    return parts.flatMap(([count, label]) => (count > 0 ? [`${count} ${label}`] : []));
+  });
   const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
   const verdict = outcomes.some(isUnfinished) ? 'Not finished' : 'Applied';
   const isIdle = outcomes.length === 0 ? ['nothing to do'] : [];
