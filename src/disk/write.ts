@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  closeSync,
   lstatSync,
+  openSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -38,13 +40,14 @@ export function writePlan(path: string, text: string): void {
  * Writes a report atomically: afterwards the file has the complete text, or is unchanged. A new file is readable by its owner only.
  * Its folder must exist. Throws AppError when it cannot be written.
  */
-export function writeReport(path: string, text: string, { what, mode }: Sort = { what: 'report' }): void {
+export function writeReport(path: string, text: string | Iterable<string>, { what, mode }: Sort = { what: 'report' }): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) replace(path, text, 0o600);
-    else if (stats.isFile()) replace(realPathInside(path), text, mode ?? stats.mode);
+    const pieces = typeof text === 'string' ? [text] : text;
+    if (stats === undefined) replace(path, pieces, 0o600);
+    else if (stats.isFile()) replace(realPathInside(path), pieces, mode ?? stats.mode);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
-    else writeFileSync(path, text);
+    else writePieces(path, pieces, { flag: 'w' });
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('report/cannot-write', 3, `the ${what} ${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
@@ -80,10 +83,19 @@ function realPathInside(path: string): string {
   });
 }
 
-function replace(path: string, text: string, mode: number): void {
+function writePieces(path: string, pieces: Iterable<string>, { flag, mode }: { readonly flag: string; readonly mode?: number }): void {
+  const file = openSync(path, flag, mode);
+  try {
+    for (const piece of pieces) writeFileSync(file, piece);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function replace(path: string, pieces: Iterable<string>, mode: number): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
   try {
-    writeFileSync(draft, text, { mode, flag: 'wx' });
+    writePieces(draft, pieces, { mode, flag: 'wx' });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { LinkOf, ReportDocument } from './document.ts';
-import { toJsonText } from './serialize.ts';
+import { jsonPieces, toJsonText } from './serialize.ts';
 import { plainPalette, type Terminal } from './text/wrap.ts';
 
 /** What a command can report; a workflow reports a `run`. */
@@ -53,6 +53,16 @@ const formats: readonly ReportFormat[] = [
 export async function renderReport(document: ReportDocument, format: FormatName, options: RenderOptions = {}): Promise<string> {
   const found = formatNamed(format);
   return 'loadJson' in found ? toJsonText((await found.loadJson())(document)) : (await found.load())(document, options);
+}
+
+/** Renders a document like `renderReport`, in pieces: a JSON document may be longer than the longest string. */
+export async function renderReportPieces(
+  document: ReportDocument,
+  format: FormatName,
+  options: RenderOptions = {},
+): Promise<Iterable<string>> {
+  const found = formatNamed(format);
+  return 'loadJson' in found ? jsonPieces((await found.loadJson())(document)) : [await renderReport(document, format, options)];
 }
 
 /** Renders a document as a JSON document; undefined if the format is another text. */

@@ -15,6 +15,48 @@ export function toJsonText(value: Json): string {
   return `${escapeJson(JSON.stringify(value, null, 2))}\n`;
 }
 
+/** A JSON text of this length is a piece of its own, about. */
+const pieceLength = 65_536;
+
+/**
+ * Returns the text of `toJsonText` in pieces: the plan of 50,000 connections is longer than the longest string of V8 (about 512 MiB).
+ */
+export function* jsonPieces(value: Json): Generator<string> {
+  let waiting = '';
+  for (const part of jsonParts(value, '', 6)) {
+    waiting += part;
+    if (waiting.length < pieceLength) continue;
+    yield escapeJson(waiting);
+    waiting = '';
+  }
+  yield `${escapeJson(waiting)}\n`;
+}
+
+/** Yields the parts of a value's JSON; values below `depth` levels are one part each. */
+function* jsonParts(value: Json, indent: string, depth: number): Generator<string> {
+  const list = Array.isArray(value);
+  const entries = list ? value.map((one: Json) => ['', one] as const) : isObject(value) ? definedEntries(value) : [];
+  if (entries.length === 0 || depth === 0) {
+    yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+    return;
+  }
+  const below = `${indent}  `;
+  yield list ? '[' : '{';
+  for (const [index, [key, one]] of entries.entries()) {
+    yield `${index === 0 ? '' : ','}\n${below}${list ? '' : `${JSON.stringify(key)}: `}`;
+    yield* jsonParts(one, below, depth - 1);
+  }
+  yield `\n${indent}${list ? ']' : '}'}`;
+}
+
+/** Returns the entries that JSON has: those that are not undefined. */
+function definedEntries(value: JsonObject): readonly (readonly [string, Json])[] {
+  return Object.keys(value).flatMap((key) => {
+    const one = value[key];
+    return one === undefined ? [] : [[key, one] as const];
+  });
+}
+
 /**
  * Returns a value as YAML that a terminal shows unchanged: blocks, with quotes only where needed. With `columns`, lists and
  * small maps of words go on one line if they fit.

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/model/json.ts';
-import { toJsonText, toYamlText } from '../../src/report/serialize.ts';
+import { jsonPieces, toJsonText, toYamlText } from '../../src/report/serialize.ts';
 import { runCount } from '../support/property-runs.ts';
 
 const nasty = fc.oneof(
@@ -57,6 +57,8 @@ test('printed YAML and JSON read as the same value in every version of YAML', ()
       expect(parse(toYamlText(value, columns), { version: '1.2' })).toEqual(value);
       expect(parse(toYamlText(value, columns), { version: '1.1' })).toEqual(value);
       expect(JSON.parse(toJsonText(value))).toEqual(value);
+      const deep = { a: [{ b: [{ c: [value, value] }] }] };
+      expect([...jsonPieces(deep)].join('')).toBe(toJsonText(deep));
     }),
     { numRuns: runCount(300) },
   );

@@ -10,7 +10,7 @@ import type { ApplyResult } from '../../model/result/outcome.ts';
 import { absolutePath, configInForce, outputPath, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { isPathPerTarget, pathForTarget } from '../../project/select-targets.ts';
 import { linksBelow, type ReportDocument } from '../../report/document.ts';
-import { renderJsonDocument, renderReport, type FormatName, type RenderOptions } from '../../report/formats.ts';
+import { renderJsonDocument, renderReport, renderReportPieces, type FormatName, type RenderOptions } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
@@ -43,7 +43,7 @@ export async function emit(document: ReportDocument, { flags, context, printer, 
   }
   const errors: unknown[] = [];
   for (const { format, path } of flags.report ?? []) {
-    const text = await renderReport(document, format, options);
+    const text = await renderReportPieces(document, format, options);
     try {
       writeReport(outputPath(path, context), text);
     } catch (error) {

@@ -1,7 +1,7 @@
 import picocolors from 'picocolors';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { toJsonText } from '../../report/serialize.ts';
+import { jsonPieces } from '../../report/serialize.ts';
 import { diagnosticCounts, diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
 import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
 import { type ColorChoice, colorChoices, type OutputFlags } from '../flags.ts';
@@ -27,8 +27,8 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
   return {
     print: (text) => context.stdout.write(text),
     printDocument: (document) => {
-      if (context.onDocument === undefined) context.stdout.write(toJsonText(document));
-      else context.onDocument(document);
+      if (context.onDocument !== undefined) context.onDocument(document);
+      else for (const piece of jsonPieces(document)) context.stdout.write(piece);
     },
     note: (text) => context.stderr.write(text),
     hint: (text) => {

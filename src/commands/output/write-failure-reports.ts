@@ -1,7 +1,7 @@
 import { writeReport } from '../../disk/write.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import type { ReportDocument } from '../../report/document.ts';
-import { renderReport } from '../../report/formats.ts';
+import { renderReportPieces } from '../../report/formats.ts';
 import { findingsSection } from '../../report/subjects/findings.ts';
 import { fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
@@ -37,7 +37,7 @@ export async function writeFailureReports(failed: FailedTarget, context: CliCont
   );
   for (const { format, path } of files) {
     if (!isWritable(path, context)) continue;
-    writeReport(outputPath(path, context), await renderReport(document, format, renderOptions(failed.flags, context)));
+    writeReport(outputPath(path, context), await renderReportPieces(document, format, renderOptions(failed.flags, context)));
   }
 }
 

@@ -7,7 +7,7 @@ import { InputError } from '../../model/errors.ts';
 import { compareText } from '../../model/json.ts';
 import { sourcesOf } from '../../reconcile/saved-plan/digest.ts';
 import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
-import { toJsonText } from '../../report/serialize.ts';
+import { jsonPieces, toJsonText } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { PlanFlags } from '../flags.ts';
 import type { PlanResult } from './create-plan.ts';
@@ -31,10 +31,12 @@ export async function savePlan(
     live: fingerprintsOf(plan, { desired, live, registry }),
     sources: [...sourcesOf(resources)],
   });
+  let length = 0;
+  for (const piece of jsonPieces(document)) length += Buffer.byteLength(piece);
+  if (length > longestPlan) throw new InputError([tooLarge(length)]);
   const text = toJsonText(document);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
-  if (Buffer.byteLength(text) > longestPlan) throw new InputError([tooLarge(text)]);
   const file = outputPath(path, context);
   writePlan(file, text);
   context.onEvent?.({ saved: file });
@@ -47,7 +49,7 @@ export async function rootCommitsOf({ root }: ResolvedConfig, context: CliContex
   return repository === undefined ? [] : rootsOf(repository);
 }
 
-function tooLarge(text: string): InputError['diagnostics'][number] {
-  const message = `the saved plan would have ${text.length} characters, more than the ${longestPlan} that apply reads`;
+function tooLarge(length: number): InputError['diagnostics'][number] {
+  const message = `the saved plan would have ${length} bytes, more than the ${longestPlan} that apply reads`;
   return { code: 'plan/broken-file', severity: 'error', message, hint: 'plan and apply a part of it at a time, with --only' };
 }
