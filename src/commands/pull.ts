@@ -91,7 +91,7 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
     const printer = printerFor(context, flags);
     context.onEvent?.({ diagnostics: edits.diagnostics });
     printer.diagnostics(edits.diagnostics);
-    await emit(pullDocument(pulled), { flags, context, printer });
+    await emit(pullDocument(pulled, project.configInForce), { flags, context, printer });
     return 0;
   } finally {
     await gateway.close();

@@ -127,7 +127,7 @@ export function isUserSetting({ scope }: ScopedGitSetting): boolean {
 /**
  * All keys that name a program (by git's documentation), each with a value that runs no program. Git prints sections and names in
  * lower case. Not listed: `core.gitProxy`, `remote.*.uploadpack` and `remote.*.receivepack`, of which git uses the first value, so
- * the environment and options override them; `remote.*.vcs` and addresses, whose protocols the environment limits.
+ * the environment and options override them for origin, and `disableRemotes` disables other remotes; `remote.*.vcs` and addresses, whose protocols the environment limits.
  */
 const programKeys: readonly (readonly [RegExp, string])[] = [
   [/^core\.askpass$/, ''],
@@ -165,7 +165,17 @@ export function disablePrograms(all: readonly ScopedGitSetting[]): readonly GitS
     const known = programKeys.find(([pattern]) => pattern.test(key));
     return known === undefined ? [] : [{ key, value: own.get(key) ?? known[1] }];
   });
-  return [...replaced, ...keepUserHelpers(all, keys), ...disableHooks(all)];
+  return [...replaced, ...keepUserHelpers(all, keys), ...disableHooks(all), ...disableRemotes(keys)];
+}
+
+const uploadPackKey = /^remote\.(.+)\.uploadpack$/s;
+
+/** Disables remotes that name a program: a partial clone fetches missing objects from any remote. Their protocol is then an unknown one. */
+function disableRemotes(keys: ReadonlySet<string>): readonly GitSetting[] {
+  return [...keys].flatMap((key) => {
+    const [, name] = uploadPackKey.exec(key) ?? [];
+    return name === undefined || name === 'origin' ? [] : [{ key: `remote.${name}.vcs`, value: 'disabled' }];
+  });
 }
 
 /** Returns an empty helper, which resets the list of helpers, and then the helpers of the user. */

@@ -63,6 +63,7 @@ async function countCommits(repository: Repository): Promise<number> {
 /** Pushes a commit to a ref of origin if the ref still has the expected commit; an empty text expects that the ref does not exist. */
 export async function pushOrigin(repository: Repository, commit: string, ref: string, expected: string): Promise<void> {
   await requireOriginOutsideCheckout(repository);
+  await requireNoMissingObjects(repository, commit);
   const quiet = ['--quiet', '--no-verify', '--no-follow-tags', '--recurse-submodules=no', '--signed=no'];
   const all = [...quiet, receivePack(repository), `--force-with-lease=${ref}:${expected}`];
   await runPorcelain(allowNetwork(repository), (git) => git.raw('push', ...all, 'origin', `${commit}:${ref}`), {
@@ -78,6 +79,20 @@ async function requireOriginOutsideCheckout(repository: Repository): Promise<voi
   const resolved = paths.map((path) => resolve(folder, path)).flatMap((path) => [path, realPath(path) ?? path]);
   if (!resolved.some((path) => isInside(path, folder))) return;
   throw new AppError('git/failed', 4, 'the URL of origin is a folder in this repository', { hint: 'change the URL of origin' });
+}
+
+/**
+ * Throws AppError when objects are missing and the repository names a program for origin: in a partial clone, a push fetches missing objects
+ * from origin with that program.
+ */
+async function requireNoMissingObjects(repository: Repository, commit: string): Promise<void> {
+  const { settings } = repository;
+  const key = 'remote.origin.uploadpack';
+  if (settings.valueOf(key) === undefined || settings.userValueOf(key) !== undefined) return;
+  const args = ['rev-list', '--objects', '--quiet', commit, '--all', '--'];
+  if ((await runPlumbing(repository, args, { allowedExitCodes: [0, 1, 128] })).code === 0) return;
+  const message = `objects are missing in this clone, and its configuration names a program to fetch them (${key})`;
+  throw new AppError('git/failed', 4, message, { hint: `remove the setting: git config --unset-all ${key}` });
 }
 
 /** Returns the path if an address is a local one by git's rules: `file://`, or neither a scheme nor a host before a colon. */

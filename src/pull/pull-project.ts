@@ -13,6 +13,7 @@ import {
   type ProjectContext,
   type ProjectSelection,
   chooseTarget,
+  configInForce,
   resolveConfig,
   type ResolvedConfig,
 } from '../project/resolved-config.ts';
@@ -24,6 +25,8 @@ export type PullProject = {
   /** The folder of new manifests. */
   readonly folder: string;
   readonly config: ResolvedConfig;
+  /** Describes the config file that names the target; undefined without one. */
+  readonly configInForce: string | undefined;
   /** The target, with the manifest folders that a plan of the project reads. */
   readonly target: Target;
   /** The text of the config file to write; undefined if there is one. */
@@ -44,12 +47,14 @@ export function resolvePullProject(selection: PullSelection, context: ProjectCon
   const config = resolveConfig(selection, isThere && selection.config === undefined ? { ...context, cwd: home } : context);
   const target = chooseTarget(config, selection);
   const found = { ...config, notices: [] };
-  return isThere && isAtOrBelow(home, config.root) ? existingProject(found, target, { given, context }) : newProject(target, home, context);
+  const isExisting = isThere && isAtOrBelow(home, config.root);
+  const project = isExisting ? existingProject(found, target, { given, context }) : newProject(target, home, context);
+  return { ...project, configInForce: configInForce(config, target.name) };
 }
 
 type Place = { readonly given: string | undefined; readonly context: ProjectContext };
 
-function existingProject(config: ResolvedConfig, target: Target, { given, context }: Place): PullProject {
+function existingProject(config: ResolvedConfig, target: Target, { given, context }: Place): Omit<PullProject, 'configInForce'> {
   const folders = target.manifests.filter((path) => !isFile(path));
   const folder = given === undefined || given === config.root || !isAtOrBelow(given, config.root) ? folders[0] : given;
   const isRead =
@@ -65,7 +70,7 @@ function existingProject(config: ResolvedConfig, target: Target, { given, contex
 }
 
 /** Describes a new project: its manifests are in access/, unless the folder has manifests elsewhere. */
-function newProject(origin: Target, root: string, context: ProjectContext): PullProject {
+function newProject(origin: Target, root: string, context: ProjectContext): Omit<PullProject, 'configInForce'> {
   const name = origin.name === 'default' ? 'production' : origin.name;
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) throw new UsageError(`invalid target name "${name}"`, 'use letters, digits, - and _');
   const access = join(root, 'access');

@@ -62,7 +62,7 @@ test.each([
   await Promise.all([configured.close(), other.close(), last.close()]);
 });
 
-test.each(['plan', 'drift', 'apply --yes'])('%s names the config in force once', async (line) => {
+test.each(['plan', 'drift', 'apply --yes', 'pull --yes'])('%s names the config in force once', async (line) => {
   const gateway = await startEmptyGateway();
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop'), '.git/HEAD': '' });
   const env = { OSTIARY_TOKEN: token, OSTIARY_URL: '' };

@@ -23,6 +23,8 @@ const rule = 'apiVersion: ostiary/v1\nkind: GuardrailRule\nmetadata: { name: a }
 
 test.each<readonly [what: string, textOf: (count: number) => string, code: number]>([
   ['unknown fields', (count) => fields + repeat(count, (index) => `  f${index}: 1\n`), 3],
+  ['unknown fields in one line', (count) => `${fields.trimEnd()} {${repeat(count, (index) => ` f${index}: 1,`)} }\n`, 3],
+  ['invalid secrets in one line', (count) => `${fields}  secret: {${repeat(count, (index) => ` A${index}: x,`)} }\n`, 3],
   ['unknown connection_ids', (count) => rule + repeat(count, (index) => `  - c${index}\n`), 0],
   ['duplicate connection_ids', (count) => rule + repeat(count, (index) => `  - c${index >> 1}\n`), 3],
   ['duplicate fields', (count) => fields + repeat(count, (index) => `  f${index >> 1}: 1\n`), 3],

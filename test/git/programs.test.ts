@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOriginAppliedRefs, pushAppliedRef } from '../../src/git/applied-refs.ts';
 import { runPlumbing } from '../../src/git/run-git.ts';
 import type { GitContext } from '../../src/git/git-environment.ts';
-import { allowNetwork } from '../../src/git/origin.ts';
+import { allowNetwork, fetchOrigin } from '../../src/git/origin.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
 import { hostileConfig, makeWitness, plantHooks, plantRepository } from '../support/planted-programs.ts';
@@ -114,6 +114,29 @@ describe('a program that the repository names', () => {
     expect(await pushAppliedRef(opened, 'prod', { id: repository.git('rev-parse', 'HEAD'), expected: '' })).toBeUndefined();
     expect(witness.ran()).toEqual([]);
     expect(origin.git('for-each-ref', 'refs/ostiary/applied/prod')).not.toBe('');
+  });
+
+  test.each(['origin', 'other'])('does not fetch objects that a partial clone of %s lacks', async (remote) => {
+    const failures: unknown[] = [];
+    for (const isOurs of [false, true]) {
+      const repository = make({ 'x.yaml': '' });
+      const origin = makeOrigin(repository);
+      const witness = makeWitness(place());
+      repository.save({ 'sub/y.yaml': '' });
+      const [id, tree] = repository.git('rev-parse', 'HEAD', 'HEAD:sub').split('\n');
+      rmSync(join(repository.folder, '.git/objects', (tree ?? '').slice(0, 2)), { recursive: true });
+      const settings = { promisor: 'true', url: origin.folder, uploadpack: witness.command('upload') };
+      for (const [name, value] of Object.entries(settings)) repository.git('config', `remote.${remote}.${name}`, value);
+      repository.git('config', 'core.repositoryFormatVersion', '1');
+      repository.git('config', 'extensions.partialClone', remote);
+      if (isOurs) {
+        const opened = await open(repository);
+        failures.push(await pushAppliedRef(opened, 'prod', { id: id ?? '', expected: '' }));
+        await fetchOrigin(opened, ['+refs/heads/main:refs/fetched'], 1);
+      } else await run('git', ['push', 'origin', 'HEAD:refs/x'], { cwd: repository.folder, env: gitEnv }).catch(() => undefined);
+      expect(witness.ran()).toEqual(isOurs ? [] : ['upload']);
+    }
+    expect(failures).toEqual([expect.objectContaining({ code: 'git/failed' })]);
   });
 
   test.each(['infra/planted', 'file://TOP/infra/planted', './infra/../infra/planted'])(

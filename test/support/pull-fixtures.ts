@@ -31,6 +31,7 @@ export const project: PullProject = {
   folder: '/project/access',
   config: { root: '/project', targets: [target], notices: [] },
   target,
+  configInForce: undefined,
   newConfig: undefined,
   sources: { files: [], overlays: [], diagnostics: [] },
   declared: empty,

@@ -3,6 +3,7 @@
 // Needs schemathesis 4 (`python3 -m venv VENV && VENV/bin/pip install schemathesis`) on the PATH or in the variable SCHEMATHESIS, and a build.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,10 +17,16 @@ await promisify(execFile)(program, ['--version']).catch((error) => {
   throw new Error('schemathesis is not installed: see the top of test/torture/schemathesis.js', { cause: error });
 });
 
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+if (!existsSync(cli)) {
+  process.stderr.write('there is no build; build first: npm run build\n');
+  process.exit(1);
+}
+
 const key = 'key-of-the-torture';
 const folder = await mkdtemp(join(tmpdir(), 'ostiary-schemathesis-'));
 const flags = ['serve', '--port', '0', '--database', join(folder, 'database'), '--log', 'json'];
-const server = spawn(process.execPath, [join(import.meta.dirname, '../../dist/cli.js'), ...flags], {
+const server = spawn(process.execPath, [cli, ...flags], {
   env: { PATH: process.env.PATH, OSTIARY_SERVE_KEY: key },
   stdio: ['ignore', 'inherit', 'pipe'],
 });

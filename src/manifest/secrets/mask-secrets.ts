@@ -85,17 +85,33 @@ function compare(left: Place, right: Place): number {
   return left.line - right.line || left.column - right.column;
 }
 
+/** The columns of a part of a line, from 0. */
+type Span = { readonly start: number; readonly end: number };
+
 function hide(lines: readonly string[], hidden: readonly Hidden[]): readonly string[] {
-  const masked = [...lines];
+  const spans = new Map<number, Span[]>();
   for (const { from, to } of hidden) {
     for (let number = from.line; number <= Math.min(to.line, lines.length); number += 1) {
-      const line = masked[number - 1] ?? '';
-      const start = number === from.line ? from.column - 1 : 0;
-      const end = number === to.line ? to.column - 1 : line.length;
-      masked[number - 1] = `${line.slice(0, start)}${stars(line.slice(start, end))}${line.slice(end)}`;
+      const span = { start: number === from.line ? from.column - 1 : 0, end: number === to.line ? to.column - 1 : Infinity };
+      const known = spans.get(number);
+      if (known === undefined) spans.set(number, [span]);
+      else known.push(span);
     }
   }
-  return masked;
+  return lines.map((line, index) => hideSpans(line, spans.get(index + 1) ?? []));
+}
+
+/** Hides parts of a line in one pass, because one line may have most of a file's values. */
+function hideSpans(line: string, spans: readonly Span[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end } of spans.toSorted((left, right) => left.start - right.start)) {
+    const from = Math.max(start, done);
+    if (end <= from) continue;
+    parts.push(line.slice(done, from), stars(line.slice(from, end)));
+    done = end;
+  }
+  return parts.join('') + line.slice(done);
 }
 
 /** Replaces a text by stars, padded so that every column stays. */

@@ -4,14 +4,14 @@ import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
 import { positionObject } from './plan.ts';
 
-/** Returns the document of a pull. */
-export function pullDocument(pulled: PullResult): ReportDocument {
+/** Returns the document of a pull; `config` names the config in force. */
+export function pullDocument(pulled: PullResult, config?: string): ReportDocument {
   const { name, url } = pulled.target;
   return {
     json: () => pulledObject(pulled),
     sections: () => [
       {
-        heading: { title: 'Pull from', name, url },
+        heading: { title: 'Pull from', name, url, config },
         summary: { type: 'sentence', sentence: summaryText(pulled) },
         blocks: [{ type: 'pulled', pulled }],
       },

@@ -67,42 +67,62 @@ export async function findApiKey(db: Kysely<Tables>, text: string): Promise<ApiK
 // The log and the audit log show these actors by such names: the keys of the environment, agents, and the server itself.
 const builtInNames = /^(admin|manager|agent|ostiary)( .*)?$/;
 
-// Letters of Cyrillic, Greek, Armenian and Latin extensions that look like those of the built-in names.
+// Letters of Cyrillic, Greek, Armenian and Latin extensions, and digits, that look like the letters of the built-in names.
 const lookalikes: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    a: 'аαɑ',
-    d: 'ԁɗ',
-    m: 'м',
-    i: 'іιıӏɩ',
-    n: 'пηո',
-    g: 'ɡց',
-    e: 'еεҽ',
-    r: 'г',
-    t: 'тτ',
-    o: 'оοօσ',
-    s: 'ѕ',
-    y: 'уγү',
+    a: 'аαɑᴀ',
+    d: 'ԁɗđᴅ',
+    m: 'мᴍ',
+    i: 'іιıӏɩɪl1|',
+    n: 'пηոɴ',
+    g: 'ɡցɢ',
+    e: 'еεҽᴇ',
+    r: 'гʀ',
+    t: 'тτᴛ',
+    o: 'оοօσᴏ0',
+    s: 'ѕꜱ',
+    y: 'уγүʏ',
   }).flatMap(([plain, letters]) => letters.split('').map((letter) => [letter, plain] as const)),
 );
-const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u, /\p{Script=Cherokee}/u];
+const mixedScripts = [/\p{sc=Latin}/u, /\p{sc=Cyrillic}/u, /\p{sc=Greek}/u, /\p{sc=Armenian}/u];
 
-/** Throws `InvalidBody` for a name that looks like an actor without a key in the database, or that hides letters of another script in a word. */
+// The scripts that Unicode recommends for identifiers (UAX 31); many others have copies of Latin letters.
+const usedScripts = [
+  ['Common', 'Inherited', 'Arabic', 'Armenian', 'Bengali', 'Bopomofo', 'Cyrillic', 'Devanagari', 'Ethiopic', 'Georgian', 'Greek'],
+  ['Gujarati', 'Gurmukhi', 'Han', 'Hangul', 'Hebrew', 'Hiragana', 'Kannada', 'Katakana', 'Khmer', 'Lao', 'Latin', 'Malayalam'],
+  ['Myanmar', 'Oriya', 'Sinhala', 'Tamil', 'Telugu', 'Thaana', 'Thai', 'Tibetan'],
+].flat();
+const rareLetter = new RegExp(`[^\\P{L}${usedScripts.map((script) => String.raw`\p{sc=${script}}`).join('')}]`, 'u');
+
+/**
+ * Throws `InvalidBody` for a name that looks like an actor without a key in the database, that hides letters of another script in a
+ * word, or that has letters of a rare script.
+ */
 function requireOwnName(name: string): void {
+  if (/\p{Bidi_Control}/u.test(name))
+    throw new InvalidBody([{ field: '/name', reason: 'must not contain characters that change the direction of text' }]);
+  // Without accents and invisible characters; the fillers of Hangul and the blank Braille pattern look like spaces.
   const visible = name
-    .normalize('NFKC')
-    .replaceAll(/\p{Cf}/gu, '')
-    .replaceAll(/\p{Z}+/gu, ' ')
+    .normalize('NFKD')
+    .replaceAll(/[\u115f\u1160]/g, ' ')
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}]/gu, '')
+    .replaceAll(/[\p{Z}\u2800]+/gu, ' ')
     .trim()
     .toLowerCase();
-  const plain = visible.replaceAll(/\p{L}/gu, (letter) => lookalikes.get(letter) ?? letter);
+  const plain = visible.replaceAll(/[\p{L}01|]/gu, (letter) => lookalikes.get(letter) ?? letter).replaceAll('rn', 'm');
   if (builtInNames.test(plain)) {
     throw new InvalidBody([
-      { field: '/name', reason: 'must not be admin, or begin with the word manager, agent or ostiary: the audit log uses these names' },
+      {
+        field: '/name',
+        reason: 'must not look like admin, or begin with a word that looks like manager, agent or ostiary: the audit log uses these names',
+      },
     ]);
   }
-  const words = visible.split(/[^\p{L}\p{M}]+/u);
-  const mixed = words.some((word) => scripts.filter((script) => script.test(word)).length > 1);
+  const words = visible.split(/[^\p{L}]+/u);
+  const mixed = words.some((word) => mixedScripts.filter((script) => script.test(word)).length > 1);
   if (mixed) throw new InvalidBody([{ field: '/name', reason: 'must not mix letters of several scripts in one word' }]);
+  const [rare] = rareLetter.exec(visible) ?? [];
+  if (rare !== undefined) throw new InvalidBody([{ field: '/name', reason: `must not contain letters of a rare script, such as ${rare}` }]);
 }
 
 /** Replaces the properties of a key; the key text stays. */
