@@ -32,12 +32,15 @@ test.each<readonly [what: string, textOf: (count: number) => string, code: numbe
   ['invalid ignore entries', (count) => connection('a', {}, { ignore: Array.from({ length: count }, (_, index) => `/spec/a${index}`) }), 3],
   ['duplicate manifests', (count) => repeat(count / 16, () => `---\n${connection('a')}`), 3],
 ])('60,000 %s cost per entry at most twice what 1,000 cost', async (_, textOf, code) => {
-  // Other processes and garbage collection only add: the least of several runs is the cost. Compiled code is not what is compared.
+  // Other processes and garbage collection only add, and they come and go: the least ratio of several pairs counts. Compiled code is not compared.
   await costOf(textOf(1000), code);
-  const few = await leastCost(5, textOf(1000), code);
-  let many = Infinity;
-  for (let run = 0; run < 3 && many > 60 * 2 * few; run += 1) many = Math.min(many, await costOf(textOf(60_000), code));
-  expect(many / 60 / few).toBeLessThan(2);
+  let ratio = Infinity;
+  for (let pair = 0; pair < 5 && ratio >= 2; pair += 1) {
+    const many = await costOf(textOf(60_000), code);
+    const few = await leastCost(5, textOf(1000), code);
+    ratio = Math.min(ratio, many / 60 / few);
+  }
+  expect(ratio).toBeLessThan(2);
 });
 
 async function leastCost(runs: number, text: string, code: number): Promise<number> {
