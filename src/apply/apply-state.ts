@@ -35,6 +35,8 @@ export type ApplyState = {
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
   /** The version of the secrets of each object after the writes of this run, by the key of the change. */
   readonly secretVersions: Map<ResourceId, WrittenSecrets>;
+  /** The objects that were written, by their ids, as the last read showed them; only those whose secrets lists leave out. */
+  readonly reread: Map<ResourceId, LiveResource>;
   /** The steps of the stage that wrote. */
   readonly written: WrittenStep[];
   /** What deletions of the stage read in bulk, by the kinds. */

@@ -18,6 +18,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     results: new Map(),
     known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
     secretVersions: new Map(),
+    reread: new Map(),
     written: [],
     stageReads: new Map(),
     stopped: undefined,
@@ -37,6 +38,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     interrupted: [...state.results.values()].some(({ result }) => result.status === 'interrupted'),
     uids: new Map([...state.known].map(([id, { uid }]) => [id, uid])),
     secretVersions: state.secretVersions,
+    reread: [...state.reread.values()],
   };
 }
 
@@ -92,7 +94,9 @@ function codeOf({ code }: AppError): `${string}/${string}` {
 /** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */
 export async function readBack(state: ApplyState): Promise<void> {
   const { input, results, written } = state;
-  const verify = createVerifier(await readWritten(state));
+  const read = await readWritten(state);
+  const verify = createVerifier(read);
+  noteReread(read, state);
   for (const one of written) {
     const { change, key, part } = one.step;
     const wrong = verify(one);
@@ -112,6 +116,17 @@ async function readWritten(state: ApplyState): Promise<LiveState | string> {
     if (!(error instanceof AppError)) throw error;
     state.stopped = error;
     return error.message;
+  }
+}
+
+/** Keeps the written objects as a bulk read shows them, with their secrets where their version is still that of the write. */
+function noteReread(read: LiveState | string, { written, reread }: ApplyState): void {
+  if (typeof read === 'string') return;
+  const found = liveById(read.resources);
+  for (const { id } of written) {
+    const live = found.get(id);
+    if (live?.secretsApart === true) reread.set(id, live);
+    else reread.delete(id);
   }
 }
 

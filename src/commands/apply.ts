@@ -25,6 +25,8 @@ import { isLeased, runName } from '../project/apply-lease.ts';
 import { readPlanBase } from '../project/plan-base.ts';
 import { openRecorder, withLease, type ApplyRecorder } from '../project/record-applied.ts';
 import type { RecordedEnd } from '../project/record-updates.ts';
+import { desiredByKey } from '../model/desired.ts';
+import { recordSecrets, secretCacheOf } from './planning/read-secrets.ts';
 import { secretLookup } from './planning/read-saved-secrets.ts';
 import type { ResumedPlan } from './planning/resume-saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
@@ -144,6 +146,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   const recorder = await recorderFor({ ...planned, planBase }, flags, context);
   const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan));
   const result = await withLease(recorder, () => execute(planned, flags, context));
+  recordWritten(planned, result, flags, context);
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
@@ -152,6 +155,18 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
   return isFailed ? 5 : 0;
+}
+
+/** Caches the written secrets, which the next plan then does not read; without a cache it does. */
+function recordWritten(
+  { config, target, identity, desired }: PlanToApply,
+  { reread = [] }: ApplyResult,
+  flags: ApplyFlags,
+  context: CliContext,
+): void {
+  const declared = desiredByKey(desired.resources);
+  const known = reread.map((live) => ({ desired: declared.get(live.id), live }));
+  recordSecrets(known, secretCacheOf({ root: config.root, target, identity }, flags, context));
 }
 
 /** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */

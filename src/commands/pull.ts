@@ -1,8 +1,11 @@
 import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { matchState } from '../manifest/pull/terraform-state.ts';
+import { desiredByKey } from '../model/desired.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
+import type { GatewayIdentity } from '../model/gateway.ts';
+import type { LiveResource, LiveState } from '../model/live.ts';
 import type { PullResult, PulledSecrets } from '../model/result/pull-result.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../pull/choose-objects.ts';
 import type { PullManifests } from '../pull/make-manifests.ts';
@@ -18,6 +21,7 @@ import { emit } from './output/emit.ts';
 import type { TargetFlags } from './flags.ts';
 import { connect, readLive, trackSecretReads } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
+import { recordSecrets, secretCacheOf, withReliableVersion } from './planning/read-secrets.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { formatOption, groups, selectionOption, targetOptions, type DefineCommand } from './options.ts';
@@ -87,6 +91,7 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
     const inherited = matched && handOver(matched, made, project.declared);
     if (!flags.dryRun && !flags.yes) await confirmOverwriting(project, edits.files, context);
     const written = writeProject(project, { ...made, inherited, edited: edits.files, preview: flags.dryRun }, context);
+    recordRead(live, detailed, { project, identity, flags, context });
     const pulled = { ...countUpdates(made.pulled, edits.updated), ...written, ...(flags.dryRun ? { preview: true as const } : {}) };
     const printer = printerFor(context, flags);
     context.onEvent?.({ diagnostics: edits.diagnostics });
@@ -96,6 +101,30 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
   } finally {
     await gateway.close();
   }
+}
+
+type RecordContext = {
+  readonly project: PullProject;
+  readonly identity: GatewayIdentity;
+  readonly flags: PullFlags;
+  readonly context: CliContext;
+};
+
+/** Caches the secrets that were read one object at a time, which the next plan then does not read. */
+function recordRead(
+  live: LiveState,
+  detailed: readonly LiveResource[],
+  { project: { root, target, declared }, identity, flags, context }: RecordContext,
+): void {
+  if (flags.dryRun) return;
+  const bulk = new Map(detailed.flatMap((one) => (one.leftOut === undefined ? [] : [[one.uid, one] as const])));
+  const manifests = desiredByKey(declared.resources);
+  const known = live.resources.flatMap((one) => {
+    const before = bulk.get(one.uid);
+    const read = before === undefined ? undefined : withReliableVersion(one, before);
+    return read === undefined ? [] : [{ desired: manifests.get(one.id), live: read }];
+  });
+  recordSecrets(known, secretCacheOf({ root, target, identity }, flags, context));
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   lstatSync,
   openSync,
   readFileSync,
@@ -21,13 +22,17 @@ import type { Checked, SourceFile } from '../model/diagnostic.ts';
 /** The default folder of caches below a project; git ignores it. */
 export const cacheFolder = '.ostiary';
 
+const maxBytes = 64 * 1024 * 1024;
+
 /** Returns the text of a cache; undefined if it cannot be read, because no command needs a cache. */
 export function readCache(folder: string, name: string): string | undefined {
   try {
     if (reasonNotOwn(folder) !== undefined) return undefined;
-    const file = openSync(join(folder, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    // A pipe would never end, a link may lead elsewhere.
+    const file = openSync(join(folder, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
-      return readFileSync(file, 'utf8');
+      const stats = fstatSync(file);
+      return stats.isFile() && stats.size <= maxBytes ? readFileSync(file, 'utf8') : undefined;
     } finally {
       closeSync(file);
     }
@@ -89,8 +94,6 @@ function reasonNotOwn(folder: string): string | undefined {
   if ((stats.mode & 0o022) !== 0) chmodSync(folder, stats.mode & 0o755);
   return undefined;
 }
-
-const maxBytes = 64 * 1024 * 1024;
 
 /** Reads a Terraform state, which may be larger than a manifest (64 MiB). */
 export function readStateFile(path: string, cwd: string): Checked<SourceFile> {

@@ -45,6 +45,8 @@ export type LiveResource = {
   readonly leftOut?: readonly Pointer[];
   /** Changes whenever the stored secrets change; absent when the gateway reports no reliable version. */
   readonly secretsVersion?: string;
+  /** The secrets come from a read or a write of this one object: lists leave them out. */
+  readonly secretsApart?: true;
   /** The side that differs if the secrets do: it is proven to have changed since both were last equal, and for `source` the gateway has not. */
   readonly changedSecrets?: 'gateway' | 'source';
   readonly managedBy?: string;

@@ -1,6 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { adminToken, hoopProject, organisationKey, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
 import { applyAndExpectInSync } from './expectations.ts';
@@ -25,12 +38,13 @@ function cacheFile(folder: string): string {
   return join(folder, readdirSync(folder).find((name) => name.startsWith('verified-')) ?? 'none');
 }
 
-test('a verified secret is not read again, and the cache contains neither a value nor the token', async () => {
+test('a verified secret is not read again, and the cache contains no value, no name and not the token', async () => {
   const project = await prepared();
   const again = await project.ostiary(['plan', '--detailed-exitcode']);
   expect([again.code, reads(again)]).toEqual([0, 0]);
   const text = readFileSync(cacheFile(join(project.folder, '.ostiary')), 'utf8');
-  for (const value of ['canary', btoa('canary-value'), adminToken, 'orders-db']) expect(text).not.toContain(value);
+  const open = [text, Buffer.from(text, 'base64').toString('latin1')].join('\n');
+  for (const value of ['canary', btoa('canary-value'), adminToken, 'orders-db', 'envvar']) expect(open).not.toContain(value);
   expect(readFileSync(join(project.folder, '.ostiary', '.gitignore'), 'utf8')).toBe('*\n');
 });
 
@@ -67,26 +81,154 @@ test.each([
       return project.ostiary(['plan']);
     },
   ],
-  [
-    'a modified cache',
-    async (project: HoopProject): Promise<CommandResult> => {
-      const file = cacheFile(join(project.folder, '.ostiary'));
-      writeFileSync(file, readFileSync(file, 'utf8').replace('2', '3'));
-      return project.ostiary(['plan']);
-    },
-  ],
-  [
-    'a cache that is no text of ours',
-    async (project: HoopProject): Promise<CommandResult> => {
-      writeFileSync(cacheFile(join(project.folder, '.ostiary')), '{"a": ');
-      return project.ostiary(['plan']);
-    },
-  ],
   ['a lost cache', async (project: HoopProject): Promise<CommandResult> => project.ostiary(['plan', '--cache', 'lost'])],
 ])('%s is a miss', async (_, plan) => {
   const project = await prepared();
   const ended = await plan(project);
   expect([ended.code, reads(ended)]).toEqual([0, 1]);
+});
+
+/** Ways in which the file of the cache is not what Ostiary wrote there. */
+const spoiled: readonly (readonly [string, (file: string) => void])[] = [
+  [
+    'one changed byte',
+    (file) =>
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+      ),
+  ],
+  [
+    'one changed byte of the end',
+    (file) =>
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(/.(?==*$)/, (last) => (last === 'A' ? 'Q' : 'A')),
+      ),
+  ],
+  ['half of the file', (file) => truncateSync(file, Math.floor(statSync(file).size / 2))],
+  ['an empty file', (file) => truncateSync(file)],
+  ['JSON', (file) => writeFileSync(file, '{"a": ')],
+  [
+    'the form of an earlier version',
+    (file) => writeFileSync(file, `{"id":["2026-11-23T00:00:00Z","${'0'.repeat(64)}"]}\n${'0'.repeat(64)}`),
+  ],
+  ['a file without an end', (file) => truncateSync(file, 65 * 1024 * 1024)],
+  ['a link', replaceBy((file, moved) => symlinkSync(moved, file))],
+  ['a link to nothing', replaceBy((file) => symlinkSync(`${file}-none`, file))],
+  ['a folder', replaceBy((file) => mkdirSync(file))],
+  ['a pipe', replaceBy((file) => execFileSync('mkfifo', [file]))],
+];
+
+/** Moves the file away, and puts something else in its place. */
+function replaceBy(put: (file: string, moved: string) => void): (file: string) => void {
+  return (file) => {
+    const moved = file.replace('verified-', 'moved-');
+    renameSync(file, moved);
+    put(file, moved);
+  };
+}
+
+test.each(spoiled)('%s in place of the cache is a miss', async (_, spoil) => {
+  const project = await prepared();
+  spoil(cacheFile(join(project.folder, '.ostiary')));
+  const ended = await project.ostiary(['plan', '--detailed-exitcode']);
+  expect([ended.code, reads(ended)]).toEqual([0, 1]);
+});
+
+test('the cache of another gateway is a miss', async () => {
+  const [project, other] = [await prepared(), await prepared()];
+  cpSync(cacheFile(join(other.folder, '.ostiary')), cacheFile(join(project.folder, '.ostiary')));
+  expect(reads(await project.ostiary(['plan']))).toBe(1);
+});
+
+async function applied(): Promise<HoopProject> {
+  const project = await hoopProject();
+  project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }) });
+  await project.ostiary(['apply', '--yes']);
+  return project;
+}
+
+describe('after an apply', () => {
+  test('the first plan reads no secret', async () => {
+    const ended = await (await applied()).ostiary(['plan', '--detailed-exitcode']);
+    expect([ended.code, reads(ended)]).toEqual([0, 0]);
+  });
+
+  test('a change outside Ostiary is found, and is drift', async () => {
+    const project = await applied();
+    await project.send('PATCH', '/connections/orders-db', { secret: { 'envvar:PASS': btoa('by hand') } });
+    const { code, stdout } = await project.ostiary(['drift']);
+    expect([code, stdout]).toEqual([2, expect.stringContaining('secret envvar:PASS')]);
+  });
+
+  test('a gateway that stores another value is not taken for equal', async () => {
+    const project = await hoopProject();
+    const { store } = project.model;
+    project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }) });
+    await project.ostiary(['apply', '--yes']);
+    project.write({ 'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-other' } } }) });
+    const { code, stdout } = await project.ostiary(['plan', '--detailed-exitcode']);
+    expect([code, stdout]).toEqual([2, expect.stringContaining('secret envvar:PASS')]);
+    expect(store.findConnection('orders-db')?.secret).toEqual({ 'envvar:PASS': btoa('canary-value') });
+  });
+});
+
+describe('after a pull', () => {
+  const values = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:HOST': { value: '10.0.0.5' } };
+
+  /** A pulled project, whose manifest keeps both secrets. */
+  async function pulled(): Promise<HoopProject> {
+    const project = await hoopProject();
+    project.write({ 'access/a.yaml': connection('orders-db', { secret: values }) });
+    await project.ostiary(['apply', '--yes']);
+    for (const made of ['.ostiary', 'access']) rmSync(join(project.folder, made), { recursive: true });
+    expect(reads(await project.ostiary(['pull']))).toBe(1);
+    return project;
+  }
+
+  test('the first plan reads no secret, whether manifests keep the secrets, set them, or one of them', async () => {
+    const project = await pulled();
+    const kept = await project.ostiary(['plan', '--detailed-exitcode']);
+    expect([kept.code, reads(kept)]).toEqual([0, 0]);
+    project.write({ 'access/connections/orders-db.yaml': connection('orders-db', { secret: values }) });
+    const set = await project.ostiary(['plan', '--detailed-exitcode']);
+    expect([set.code, reads(set)]).toEqual([0, 0]);
+    project.write({
+      'access/connections/orders-db.yaml': connection('orders-db', { secret: { ...values, 'envvar:HOST': { keep: true } } }),
+    });
+    const mixed = await project.ostiary(['plan', '--detailed-exitcode']);
+    const again = await project.ostiary(['plan', '--detailed-exitcode']);
+    expect([mixed.code, reads(mixed), again.code, reads(again)]).toEqual([0, 1, 0, 0]);
+  });
+
+  test('a secret that the gateway lost is missing', async () => {
+    const project = await pulled();
+    await project.send('PUT', '/connections/orders-db', {
+      ...JSON.parse(JSON.stringify((await project.send('GET', '/connections/orders-db')).body)),
+      secret: { 'envvar:PASS': btoa('canary-value') },
+    });
+    const { code, stderr, stdout } = await project.ostiary(['plan']);
+    expect([code, `${stdout}${stderr}`]).toEqual([3, expect.stringContaining('plan/keep-missing')]);
+  });
+
+  test('an undeclared secret is neither read again nor removed unless the manifest states the whole map', async () => {
+    const project = await pulled();
+    project.write({ 'access/connections/orders-db.yaml': connection('orders-db', { secret: { 'envvar:PASS': { keep: true } } }) });
+    const cached = await project.ostiary(['plan', '--format', 'json']);
+    const read = await project.ostiary(['plan', '--format', 'json', '--cache', 'elsewhere']);
+    expect([reads(cached), reads(read), cached.stdout]).toEqual([0, 1, read.stdout]);
+  });
+
+  test('a value that never was equal is not taken for a change of the manifest', async () => {
+    const project = await pulled();
+    project.write({
+      'access/connections/orders-db.yaml': connection('orders-db', { secret: { ...values, 'envvar:PASS': { value: 'x' } } }),
+    });
+    const cached = await project.ostiary(['plan', '--format', 'json']);
+    const read = await project.ostiary(['plan', '--format', 'json', '--cache', 'elsewhere']);
+    expect([reads(cached), cached.stdout]).toEqual([1, read.stdout]);
+  });
 });
 
 test('a connection whose resource has secrets of its own is read every time', async () => {

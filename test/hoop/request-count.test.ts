@@ -1,22 +1,65 @@
+import { cpSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connection, guardrail } from '../e2e/project.ts';
-import { hoopProject } from '../support/hoop-project.ts';
+import { adminToken, hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import { runInFolder } from '../support/run-in-process.ts';
 
 const count = 1000;
 const names: readonly string[] = Array.from({ length: count }, (_, index) => `connection-${String(index).padStart(4, '0')}`);
 
-test('an unchanged plan of 1,000 connections makes at most 25 requests, none per object', { timeout: 120_000 }, async () => {
+const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:HOST': { value: '10.0.0.5' } };
+
+function detailReads({ requests }: CommandResult): readonly string[] {
+  return requests.filter((request) => request.startsWith('GET /api/connections/'));
+}
+
+/** Expects a plan without changes in at most 25 requests, none of them for one connection. */
+async function expectFewRequests(plan: Promise<CommandResult>): Promise<void> {
+  const ended = await plan;
+  expect([ended.code, ended.stderr, detailReads(ended)]).toEqual([0, '', []]);
+  expect(ended.requests.length).toBeLessThanOrEqual(25);
+}
+
+const unchanged = ['plan', '--detailed-exitcode', '--quiet'] as const;
+
+/** Runs a plan in a copy of the project that has nothing but its files and the cache, as a second job has. */
+async function planElsewhere(project: HoopProject): Promise<CommandResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'ostiary-second-job-'));
+  cpSync(project.folder, folder, { recursive: true });
+  const before = project.model.log.requests.length;
+  const ended = await runInFolder(folder, unchanged, { OSTIARY_TOKEN: adminToken });
+  return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+}
+
+test('plans of 1,000 connections after an apply make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
   const project = await hoopProject();
-  const secret = { 'envvar:PASS': { value: 'canary-value' }, 'envvar:HOST': { value: '10.0.0.5' } };
   project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret, reviewers: ['dba'] })])));
   project.write({ 'access/no-drop.yaml': guardrail('no-drop', ['DROP'], { connection_ids: names.slice(0, 500) }) });
   const applied = await project.ostiary(['apply', '--yes', '--quiet']);
   expect([applied.code, applied.stderr]).toEqual([0, '']);
   expect(applied.requests.length).toBeLessThanOrEqual(count + 40);
-  const first = await project.ostiary(['plan', '--detailed-exitcode', '--quiet']);
-  expect([first.code, first.requests.filter((request) => request.startsWith('GET /api/connections/')).length]).toEqual([0, count]);
-  const again = await project.ostiary(['plan', '--detailed-exitcode', '--quiet']);
-  expect(again.code).toBe(0);
-  expect(again.requests.length).toBeLessThanOrEqual(25);
-  expect(again.requests.filter((request) => request.startsWith('GET /api/connections/'))).toEqual([]);
+  await expectFewRequests(project.ostiary(unchanged));
+  await expectFewRequests(planElsewhere(project));
+  const rotated = { ...secret, 'envvar:PASS': { value: 'canary-rotated' } };
+  project.write(Object.fromEntries(names.slice(0, 30).map((name) => [`access/${name}.yaml`, connection(name, { secret: rotated })])));
+  const second = await project.ostiary(['apply', '--yes', '--quiet', '--allow', 'plan/too-many-weaker=test']);
+  expect([second.code, second.stderr]).toEqual([0, '']);
+  await expectFewRequests(project.ostiary(unchanged));
+});
+
+test('plans of 1,000 connections after a pull make at most 25 requests, none per object', { timeout: 120_000 }, async () => {
+  const project = await hoopProject();
+  project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
+  await project.ostiary(['apply', '--yes', '--quiet']);
+  const pulled = mkdtempSync(join(tmpdir(), 'ostiary-pulled-'));
+  const requests = async (args: readonly string[]): Promise<CommandResult> => {
+    const before = project.model.log.requests.length;
+    const ended = await runInFolder(pulled, args, { OSTIARY_TOKEN: adminToken });
+    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  };
+  const first = await requests(['pull', '--url', project.url, '--quiet']);
+  expect([first.code, detailReads(first).length]).toEqual([0, count]);
+  await expectFewRequests(requests(unchanged));
 });

@@ -15,7 +15,7 @@ import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, withMissingToken } from '../context/connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import { chooseTarget, isPartialSelection, type ResolvedConfig, absolutePath } from '../../project/resolved-config.ts';
+import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { refuseAgain, warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-checks.ts';
@@ -25,13 +25,10 @@ import { mergeBehind } from '../../reconcile/prepare/merge-behind.ts';
 import { shortList } from '../../report/wording/counts.ts';
 import { blockedByErrors, type BlockedObject } from '../../reconcile/prepare/blocked-objects.ts';
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
-import { join } from 'node:path';
-import { cacheFolder } from '../../disk/cache.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
 import { withChangedSecrets } from '../../reconcile/record/secret-versions.ts';
-import { verificationKey } from '../../reconcile/prepare/verified-secrets.ts';
-import { withPredecessors, withSecrets } from './read-secrets.ts';
+import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {
   readonly config: ResolvedConfig;
@@ -63,9 +60,8 @@ export async function gatherLive({
   const listed = await readLive(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
-  const key = verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation);
-  const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolutePath(flags.cache, context);
-  const { live, unwritten } = await withSecrets(bulk, desired, { gateway, key, folder });
+  const cache = secretCacheOf({ root: config.root, target, identity }, flags, context);
+  const { live, unwritten } = await withSecrets(bulk, desired, { ...cache, gateway });
   return { live: await withPredecessors(live, desired, gateway), unwritten };
 }
 

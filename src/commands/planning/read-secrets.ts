@@ -1,7 +1,8 @@
 import { runPool } from '../../apply/pool.ts';
-import { readCache, writeCache } from '../../disk/cache.ts';
+import { join } from 'node:path';
+import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
-import type { Gateway } from '../../model/gateway.ts';
+import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { predecessorsOf } from '../../reconcile/prepare/replacements.ts';
 import {
@@ -9,17 +10,40 @@ import {
   printVerified,
   readVerified,
   recallSecrets,
+  recordOf,
   changedSince,
-  verificationOf,
+  mergeRecords,
+  verificationKey,
   verificationName,
   type VerifiedSecrets,
 } from '../../reconcile/prepare/verified-secrets.ts';
+import { absolutePath } from '../../project/resolved-config.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { TargetFlags } from '../flags.ts';
 
-/** Where secrets are read, and the folder that caches which ones were verified. */
-export type SecretReadOptions = { readonly gateway: Gateway; readonly key: Buffer; readonly folder: string };
+/** The folder that caches which secrets were verified, and the key of its file. */
+export type SecretCache = { readonly key: Buffer; readonly folder: string };
+
+type CacheSubject = { readonly root: string; readonly target: Target; readonly identity: GatewayIdentity };
+
+/** Returns the cache of one project and one gateway; its key follows from the token. */
+export function secretCacheOf(
+  { root, target, identity }: CacheSubject,
+  { cache }: Pick<TargetFlags, 'cache'>,
+  context: CliContext,
+): SecretCache {
+  return {
+    key: verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation),
+    folder: cache === undefined ? join(root, cacheFolder) : absolutePath(cache, context),
+  };
+}
+
+/** Where secrets are read, and their cache. */
+export type SecretReadOptions = SecretCache & { readonly gateway: Gateway };
 
 const concurrency = 16;
 
+/** An object with its manifest. */
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 
 /**
@@ -37,7 +61,7 @@ export async function withSecrets(
     return live !== undefined && needsSecrets(resource, live) ? [{ desired: resource, live }] : [];
   });
   if (pairs.length === 0) return { live: state };
-  const name = `verified-${verificationName(key)}`;
+  const name = verificationName(key);
   const text = readCache(folder, name);
   const verified = readVerified(text, key);
   const read = new Map<string, LiveResource | undefined>();
@@ -72,21 +96,37 @@ export async function withPredecessors(state: LiveState, desired: DesiredState, 
   };
 }
 
+/** An object whose secrets were read or written, and its manifest if it has one. */
+export type KnownObject = { readonly desired: DesiredResource | undefined; readonly live: LiveResource };
+
+/**
+ * Adds to the cache the secrets of objects that were just read or written, so that the next plan does not read them. Returns the reason
+ * if the cache cannot be written.
+ */
+export function recordSecrets(known: readonly KnownObject[], { key, folder }: SecretCache): string | undefined {
+  const name = verificationName(key);
+  const verified = readVerified(readCache(folder, name), key);
+  const records = known.flatMap(({ desired, live }) => {
+    const record = recordOf(desired, live, key);
+    return record === undefined ? [] : [[live.uid, mergeRecords(verified.get(live.uid), record)] as const];
+  });
+  return records.length === 0 ? undefined : writeCache(folder, name, printVerified(new Map([...verified, ...records]), key));
+}
+
 /** Drops the version of secrets if the bulk read returned none: later bulk reads could not be compared with it. */
-function withReliableVersion(read: LiveResource | undefined, bulk: LiveResource): LiveResource | undefined {
+export function withReliableVersion(read: LiveResource | undefined, bulk: LiveResource): LiveResource | undefined {
   if (read === undefined || bulk.secretsVersion !== undefined) return read;
   const { secretsVersion: _, ...rest } = read;
   return rest;
 }
 
-/** Returns the earlier verifications of objects that still exist, with the new ones. */
+/** Returns the earlier records of objects that still exist, with the new ones. */
 function updateVerified(verified: VerifiedSecrets, state: LiveState, fresh: readonly Pair[], key: Buffer): VerifiedSecrets {
   const uids = new Set(state.resources.map(({ uid }) => uid));
   const next = new Map([...verified].filter(([uid]) => uids.has(uid)));
   for (const { desired, live } of fresh) {
-    const entry = verificationOf(desired, live, key);
-    // A verification of the same version stays: it proves that the gateway has not changed since.
-    if (entry !== undefined) next.set(live.uid, entry);
+    const record = recordOf(desired, live, key);
+    if (record !== undefined) next.set(live.uid, mergeRecords(verified.get(live.uid), record));
     else if (next.get(live.uid)?.version !== live.secretsVersion) next.delete(live.uid);
   }
   return next;

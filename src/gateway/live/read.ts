@@ -103,7 +103,7 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
   const recent = live.leftOut === undefined || live.secretsVersion === undefined ? undefined : context.recentReads.get(live.uid);
   if (recent === undefined || recent.secretsVersion !== live.secretsVersion) return live;
   const { leftOut: _, ...rest } = live;
-  return { ...rest, secrets: recent.secrets, unknown: recent.unknown };
+  return { ...rest, secrets: recent.secrets, unknown: recent.unknown, secretsApart: true };
 }
 
 /** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */

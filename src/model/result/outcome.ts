@@ -1,4 +1,5 @@
 import type { Action, Allowance, TargetIdentity } from '../plan/plan.ts';
+import type { LiveResource } from '../live.ts';
 import type { ResourceId } from '../resource.ts';
 
 /** The outcome of one change. `done`: written and read back; `already`: nothing left to write; `skipped`: a needed change failed; `blocked`: managed by another tool; `held`: stricter on the gateway. */
@@ -25,6 +26,8 @@ export type ApplyResult = {
   readonly uids?: ReadonlyMap<ResourceId, string>;
   /** The versions of the secrets of the written objects, by the keys of their changes. */
   readonly secretVersions?: ReadonlyMap<ResourceId, WrittenSecrets>;
+  /** The written objects whose secrets lists leave out, with these secrets, as they were read back. */
+  readonly reread?: readonly LiveResource[];
 };
 
 /** An event during an apply. */

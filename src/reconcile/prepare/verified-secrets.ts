@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
 import { canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -6,44 +6,75 @@ import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { compareSecrets } from '../diff/compare-secrets.ts';
 
-/**
- * Secrets that were equal to the manifest before: by the gateway id of an object, the version of its secrets and a keyed hash of the
- * manifest's values. It saves reads and never hides a change: any doubt is a miss.
- */
-export type VerifiedSecrets = ReadonlyMap<string, { readonly version: string; readonly hash: string }>;
+/** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
+export type SecretRecord = {
+  readonly version: string;
+  /** They were equal to the manifest at this version. */
+  readonly equal: boolean;
+  /** All paths; true for those whose values are hashed. */
+  readonly paths: Readonly<Record<Pointer, boolean>>;
+  readonly hash: string;
+};
 
-/** Returns the key that hashes and authenticates verified secrets; it differs by token, gateway and organization. */
+/**
+ * Secrets that were read or written before, by the gateway's id of their object. They save reads and never hide a change: they count
+ * only while the list shows the same version, and any doubt is a miss.
+ */
+export type VerifiedSecrets = ReadonlyMap<string, SecretRecord>;
+
+/** Returns the key that hashes and encrypts verified secrets; it differs by token, gateway and organization. */
 export function verificationKey(token: string, url: string, organisation: string | undefined): Buffer {
   return createHmac('sha256', token)
-    .update(canonical(['ostiary/verified/v1', url, organisation ?? null]))
+    .update(canonical(['ostiary/verified/v2', url, organisation ?? null]))
     .digest();
 }
 
 /** Returns the file name of the cache of one key. */
 export function verificationName(key: Buffer): string {
-  return createHmac('sha256', key).update('name').digest('hex').slice(0, 16);
+  return `verified-${derive(key, 'name').toString('hex').slice(0, 16)}`;
 }
 
-/** Reads the text of `printVerified`; empty if a single byte was changed. */
+const algorithm = 'aes-256-gcm';
+const nonceLength = 12;
+const tagLength = 16;
+
+/** Returns the encrypted text of verified secrets. The nonce follows from the text, so equal texts have equal forms. */
+export function printVerified(verified: VerifiedSecrets, key: Buffer): string {
+  const entries = Object.fromEntries(
+    [...verified].map(([uid, { version, equal, paths, hash }]) => [uid, [version, equal, paths, hash]] as const),
+  );
+  const body = canonical(entries);
+  const nonce = derive(key, `nonce\n${body}`).subarray(0, nonceLength);
+  const cipher = createCipheriv(algorithm, derive(key, 'encryption'), nonce);
+  return Buffer.concat([nonce, cipher.update(body, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+/** Reads the text of `printVerified`; empty if it was encrypted with another key or a single byte was changed. */
 export function readVerified(text: string | undefined, key: Buffer): VerifiedSecrets {
-  const [body = '', mac = ''] = (text ?? '').split('\n');
-  const right = macOf(body, key);
-  if (mac.length !== right.length || !timingSafeEqual(Buffer.from(mac), Buffer.from(right))) return new Map();
-  const entries: unknown = JSON.parse(body);
+  const body = decrypt(Buffer.from(text ?? '', 'base64'), key);
+  const entries: unknown = body === undefined ? undefined : JSON.parse(body);
   if (!isObject(entries)) return new Map();
   return new Map(
     Object.entries(entries).flatMap(([uid, entry]) => {
-      const [version, hash] = Array.isArray(entry) ? entry : [];
-      return typeof version === 'string' && typeof hash === 'string' ? [[uid, { version, hash }] as const] : [];
+      const [version, equal, paths, hash] = Array.isArray(entry) ? entry : [];
+      if (typeof version !== 'string' || typeof equal !== 'boolean' || !isObject(paths) || typeof hash !== 'string') return [];
+      const read = Object.fromEntries(Object.entries(paths).map(([path, isHashed]) => [path, isHashed === true] as const));
+      return [[uid, { version, equal, paths: read, hash }] as const];
     }),
   );
 }
 
-/** Returns the text of verified secrets: ids, versions and hashes, never a value. */
-export function printVerified(verified: VerifiedSecrets, key: Buffer): string {
-  const entries = Object.fromEntries([...verified].map(([uid, { version, hash }]) => [uid, [version, hash]]));
-  const body = canonical(entries);
-  return `${body}\n${macOf(body, key)}`;
+function decrypt(sealed: Buffer, key: Buffer): string | undefined {
+  if (sealed.length < nonceLength + tagLength) return undefined;
+  const decipher = createDecipheriv(algorithm, derive(key, 'encryption'), sealed.subarray(0, nonceLength), { authTagLength: tagLength });
+  decipher.setAuthTag(sealed.subarray(-tagLength));
+  const body = decipher.update(sealed.subarray(nonceLength, -tagLength));
+  try {
+    decipher.final();
+    return body.toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns whether a manifest sets secrets that the bulk read omitted. */
@@ -55,26 +86,21 @@ export function needsSecrets(desired: DesiredResource, live: LiveResource): bool
   );
 }
 
-/** Returns the live object with its verified secrets; undefined if they are not known. */
+/** Returns the live object with its verified secrets; undefined if they are not known, or differ from the manifest. */
 export function recallSecrets(
   desired: DesiredResource,
   live: LiveResource,
   verified: VerifiedSecrets,
   key: Buffer,
 ): LiveResource | undefined {
-  const entry = verified.get(live.uid);
-  if (entry === undefined || live.secretsVersion === undefined || live.secretsVersion !== entry.version) return undefined;
-  if (entry.hash !== hashOf(desired, live.uid, key)) return undefined;
-  const { leftOut = [], ...rest } = live;
-  const secrets = Object.entries(desired.secrets).map(([path, secret]): readonly [Pointer, LiveSecret] => {
-    return [path, secret.state === 'value' ? secret.withSource('live') : { state: 'hidden', source: 'live' }];
-  });
-  return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
+  const record = verified.get(live.uid);
+  if (record === undefined || live.secretsVersion === undefined || live.secretsVersion !== record.version) return undefined;
+  return withRecorded(desired, live, record, key);
 }
 
 /**
- * Returns which side alone has changed since the secrets were last verified: the source if their version is the same, the gateway if
- * the manifest's values are. Undefined without a verification, and if both sides or neither changed.
+ * Returns which side alone has changed since the secrets were last equal to the manifest: the source if their version is the same, the
+ * gateway if the manifest's values are. Undefined if they were not proven equal, and if both sides or neither changed.
  */
 export function changedSince(
   desired: DesiredResource,
@@ -82,38 +108,72 @@ export function changedSince(
   verified: VerifiedSecrets,
   key: Buffer,
 ): LiveResource['changedSecrets'] {
-  const entry = verified.get(live.uid);
-  if (entry === undefined || live.secretsVersion === undefined) return undefined;
-  const isSameVersion = entry.version === live.secretsVersion;
-  const isSameSource = entry.hash === hashOf(desired, live.uid, key);
+  const record = verified.get(live.uid);
+  if (record?.equal !== true || live.secretsVersion === undefined) return undefined;
+  const isSameVersion = record.version === live.secretsVersion;
+  const recorded = withRecorded(desired, live, record, key);
+  const isSameSource = recorded !== undefined && isEqual(desired, recorded);
   if (isSameVersion === isSameSource) return undefined;
   return isSameVersion ? 'source' : 'gateway';
 }
 
-/** Returns the cache entry of an object whose secrets were read; undefined if they differ, are hidden, or the manifest does not declare all. */
-export function verificationOf(
-  desired: DesiredResource,
-  live: LiveResource,
-  key: Buffer,
-): { readonly version: string; readonly hash: string } | undefined {
+/** Returns the record of an object whose secrets were read; undefined if the gateway reports no version of them or hides a value. */
+export function recordOf(desired: DesiredResource | undefined, live: LiveResource, key: Buffer): SecretRecord | undefined {
   if (live.secretsVersion === undefined || live.unknown.length > 0) return undefined;
-  const { fields, diagnostics } = compareSecrets(desired, live);
-  const hasUndeclared = Object.keys(live.secrets).some((path) => !Object.hasOwn(desired.secrets, path));
-  if (fields.length > 0 || diagnostics.length > 0 || hasUndeclared) return undefined;
-  return { version: live.secretsVersion, hash: hashOf(desired, live.uid, key) };
-}
-
-/** Hashes the desired secrets; each text has its length, so that no two lists have the same text. */
-function hashOf(desired: DesiredResource, uid: string, key: Buffer): string {
-  let text = `${uid}\n${canonical([desired.wholeSecrets, desired.ignore])}`;
-  for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
-    const secret = desired.secrets[path];
-    const value = secret?.state === 'value' ? secret.reveal() : (secret?.source ?? '');
-    text += `\n${path.length} ${path} ${secret?.state ?? ''} ${value.length} ${value}`;
+  const paths: Record<Pointer, boolean> = {};
+  const values: (readonly [Pointer, string])[] = [];
+  for (const [path, secret] of Object.entries(live.secrets)) {
+    if (secret.state !== 'value') return undefined;
+    paths[path] = desired === undefined || isCompared(desired, path);
+    if (paths[path]) values.push([path, secret.reveal()]);
   }
-  return createHmac('sha256', key).update(text).digest('hex');
+  const equal = desired !== undefined && isEqual(desired, live);
+  return { version: live.secretsVersion, equal, paths, hash: hashOf(values, live.uid, key) };
 }
 
-function macOf(body: string, key: Buffer): string {
-  return createHmac('sha256', key).update('mac\n').update(body).digest('hex');
+/** Returns a record after another one of the same object: while the version is the same, secrets that were equal stay proven equal. */
+export function mergeRecords(earlier: SecretRecord | undefined, fresh: SecretRecord): SecretRecord {
+  return earlier?.equal === true && earlier.version === fresh.version ? { ...fresh, equal: true } : fresh;
+}
+
+/** Returns the live object with the secrets of a record, if the values of the manifest have its hash; those that it does not set are hidden. */
+function withRecorded(desired: DesiredResource, live: LiveResource, { paths, hash }: SecretRecord, key: Buffer): LiveResource | undefined {
+  const values = Object.entries(desired.secrets).flatMap(([path, secret]) =>
+    secret.state === 'value' && Object.hasOwn(paths, path) && isCompared(desired, path) ? [[path, secret.reveal()] as const] : [],
+  );
+  const hashed = new Set(Object.keys(paths).filter((path) => paths[path] === true));
+  const isComparable = values.length === hashed.size && values.every(([path]) => hashed.has(path));
+  if (values.length > 0 && !(isComparable && hash === hashOf(values, live.uid, key))) return undefined;
+  const { leftOut = [], ...rest } = live;
+  const secrets = Object.keys(paths).map((path): readonly [Pointer, LiveSecret] => {
+    const secret = desired.secrets[path];
+    const isKnown = secret?.state === 'value' && isCompared(desired, path);
+    return [path, isKnown ? secret.withSource('live') : { state: 'hidden', source: 'live' }];
+  });
+  return { ...rest, secrets: Object.fromEntries(secrets), unknown: live.unknown.filter((path) => !leftOut.includes(path)) };
+}
+
+/** Returns whether a manifest sets the value at a path. */
+function isCompared({ secrets, ignore }: DesiredResource, path: Pointer): boolean {
+  const secret = secrets[path];
+  return secret !== undefined && secret.state !== 'keep' && !ignore.some((prefix) => isPointerWithin(path, prefix));
+}
+
+/** Returns whether the manifest is proven to have the live secrets. */
+function isEqual(desired: DesiredResource, live: LiveResource): boolean {
+  if (Object.values(desired.secrets).some(({ state }) => state === 'unresolved')) return false;
+  const { fields, diagnostics } = compareSecrets(desired, live);
+  return fields.length === 0 && diagnostics.length === 0;
+}
+
+/** Hashes secrets; each text has its length, so that no two lists have the same text. */
+function hashOf(values: readonly (readonly [Pointer, string])[], uid: string, key: Buffer): string {
+  const texts = values
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([path, value]) => `\n${path.length} ${path} ${value.length} ${value}`);
+  return derive(key, `values\n${uid}${texts.join('')}`).toString('base64url');
+}
+
+function derive(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
 }
