@@ -223,8 +223,8 @@ export function environmentText(
 }
 
 const removedHead = `# Manifests manage these resources now: Terraform forgets them and destroys nothing.
-# Move this file next to the configuration, delete the resource blocks that it names, and apply. Requires Terraform 1.7 or
-# later, or an OpenTofu whose removed blocks know lifecycle.
+# Move this file next to the configuration, delete the resource blocks that it names, and apply.
+# Requires Terraform 1.7 or OpenTofu 1.10, or later.
 `;
 
 /** Adds blocks that make Terraform forget resources. Existing text stays unchanged. */

@@ -6,7 +6,7 @@ import { createKey } from '../server/client.ts';
 import { owned, stateOf } from '../support/terraform-state.ts';
 import { fillGateway } from './fill-gateway.ts';
 import { useGateway } from './use-gateway.ts';
-import { config, connection, guardrail, manifest, useProjects, writeFiles } from './project.ts';
+import { config, connection, filesBelow, guardrail, manifest, useProjects, writeFiles } from './project.ts';
 
 const gateway = useGateway();
 const makeProject = useProjects();
@@ -16,13 +16,6 @@ beforeAll(() => fillGateway(gateway.call));
 /** Runs a command line in this process. */
 function run(cwd: string, line: string, more: Readonly<Record<string, string>> = {}): ReturnType<typeof runInFolder> {
   return runInFolder(cwd, line.split(' '), { ...gateway.env(), ...more });
-}
-
-function filesBelow(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .toSorted();
 }
 
 const pulledFiles = [

@@ -103,7 +103,14 @@ function openShell(folder: string, commands: string, database: Readonly<Record<s
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...database, PATH: `${commands}:${process.env['PATH'] ?? ''}`, HOME: home, GIT_CONFIG_NOSYSTEM: '1', LANG: 'C.UTF-8' },
+    env: {
+      ...database,
+      REPOSITORY: process.cwd(),
+      PATH: `${commands}:${process.env['PATH'] ?? ''}`,
+      HOME: home,
+      GIT_CONFIG_NOSYSTEM: '1',
+      LANG: 'C.UTF-8',
+    },
   });
   const end = '== end of the command ==';
   let printed = '';
