@@ -2,7 +2,9 @@ import { type Checked, suggest } from '../model/diagnostic.ts';
 import { type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
-import { agentListing, resourceListing, reviewListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
+import { agentListing, resourceListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
+import { reviewJsonOf, reviewListing } from '../report/text/reviews.ts';
+import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
@@ -142,9 +144,9 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   },
   async reviews(service, { now }) {
     const read = await service.reviews();
-    const reviews = requireWhole(read);
+    const reviews = await readReviewDetails(service, requireWhole(read), now());
     const secondsSince = (time: string): number => (now().getTime() - Date.parse(time)) / 1000;
-    return { ...read, document: reviews, listing: reviewListing(reviews, secondsSince) };
+    return { ...read, document: reviews.map(reviewJsonOf), listing: reviewListing(reviews, secondsSince) };
   },
   async agents(service) {
     const read = await service.agents();
@@ -169,10 +171,10 @@ async function printServiceView(read: ReadView, flags: ViewFlags, context: CliCo
 
 /** Prints a document as JSON or YAML, or its table as text. */
 export function printView(
-  { document, listing: { headers, rows } }: { readonly document: Json; readonly listing: TableListing },
+  { document, listing }: { readonly document: Json; readonly listing: TableListing },
   format: ViewFormat,
   { print, results }: Printer,
 ): void {
-  if (format === 'text') print(tableText(headers, rows, results.columns));
+  if (format === 'text') print(tableText(listing, results.columns));
   else print(format === 'json' ? toJsonText(document) : toYamlText(document));
 }

@@ -1,8 +1,9 @@
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import { equal } from '../model/json.ts';
-import type { Decision, Review, Service, TimeWindow } from '../model/service.ts';
+import type { Decision, Review, ReviewDetails, ReviewedSession, Service, TimeWindow } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
-import { reviewText } from '../report/text/listings.ts';
+import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
+import { runPool } from '../apply/pool.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
@@ -36,12 +37,17 @@ export const defineReview: DefineCommand = (command, run) => {
 /** Decides a review and prints its new state; the gateway has the final decision. */
 export async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
-  const { print, hint, results } = printerFor(context, flags);
+  const { print, hint, results, errors } = printerFor(context, flags);
   const service = await connectService({ flags, context });
   try {
-    const decided = await waiting('waiting for the gateway', { flags, context }, () => decide(service, flags.id, decision));
-    if (flags.format === 'text') print(reviewText(decided, results));
-    else print(flags.format === 'json' ? toJsonText(decided) : toYamlText(decided));
+    const asText = flags.format === 'text';
+    const before = await waiting('reading the review', { flags, context }, () => readDecidable(service, flags.id, decision));
+    const about = await waiting('reading the session', { flags, context }, () => service.session(before));
+    const detailsOf = (review: Review): ReviewDetails => ({ ...review, about, remaining: remainingOf(review, service, context.now()) });
+    if (asText) hint(reviewText(detailsOf(before), errors));
+    const decided = detailsOf(await waiting('waiting for the gateway', { flags, context }, () => decide(service, before, decision)));
+    if (asText) print(flags.quiet ? reviewText(decided, results) : decisionText(decided, results));
+    else print(flags.format === 'json' ? toJsonText(reviewJsonOf(decided)) : toYamlText(reviewJsonOf(decided)));
     if (decided.status === 'PENDING') hint('approved; the review still waits for other groups\n');
     return 0;
   } finally {
@@ -64,8 +70,31 @@ function readWindow(text: string): TimeWindow {
   return { configuration: { start_time: start, end_time: end } };
 }
 
-/** Reads the review first, to explain a decision that cannot work; reads it again if the response was lost. */
-async function decide(service: Service, id: string, decision: Decision): Promise<Review> {
+/** The sessions that are read at the same time. */
+const concurrency = 8;
+/** The sessions that a list reads: each is a request. */
+const maxSessions = 200;
+
+/** Returns reviews with their sessions. Of a long list only those of open reviews, then of the newest, are read. */
+export async function readReviewDetails(service: Service, reviews: readonly Review[], now: Date): Promise<readonly ReviewDetails[]> {
+  const read = new Map<string, ReviewedSession | undefined>();
+  const first = [...reviews.filter(isOpen), ...reviews.filter((one) => !isOpen(one))].slice(0, maxSessions);
+  await runPool(first, concurrency, async (one) => void read.set(one.id, await service.session(one)));
+  return reviews.map((one) => ({ ...one, about: read.get(one.id), remaining: remainingOf(one, service, now) }));
+}
+
+function isOpen({ status }: Review): boolean {
+  return ['PENDING', 'APPROVED', 'PROCESSING'].includes(status);
+}
+
+/** Returns the whole seconds until an approved access ends. */
+function remainingOf(review: Review, service: Service, now: Date): number | undefined {
+  const seconds = Math.floor((Date.parse(service.accessEnds(review) ?? '') - now.getTime()) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+/** Reads the review. Throws `AppError` when the decision cannot work. */
+async function readDecidable(service: Service, id: string, decision: Decision): Promise<Review> {
   const { role, url } = await service.identify();
   if (role === 'auditor')
     throw new AppError('api/read-only-role', 4, `${url}: the token's role auditor can read reviews but not decide them`, {
@@ -78,15 +107,22 @@ async function decide(service: Service, id: string, decision: Decision): Promise
     });
   const refusal = service.objection(before, decision) ?? windowRefusal(before, decision);
   if (refusal !== undefined) throw refused('review/refused', `the review ${id} is ${before.status}: ${refusal}`);
+  return before;
+}
+
+/** Decides a review. Throws `RefusedError` when the gateway accepts the decision without effect. */
+async function decide(service: Service, before: Review, decision: Decision): Promise<Review> {
   const after = await decideOnce(service, before, decision);
+  const { url } = await service.identify();
   if (after.status === before.status && equal(after.review_groups_data, before.review_groups_data))
     throw refused(
       'review/no-effect',
-      `PUT ${url}/reviews/${id}: the gateway accepted the request but changed nothing: none of your groups reviews this session`,
+      `PUT ${url}/reviews/${before.id}: the gateway accepted the request but changed nothing: none of your groups reviews this session`,
     );
   return after;
 }
 
+/** Decides once; reads the review again if the response was lost. */
 async function decideOnce(service: Service, before: Review, decision: Decision): Promise<Review> {
   // Some gateways reject a time window that is set already.
   const accepted = before.time_window ? { ...decision, window: undefined } : decision;

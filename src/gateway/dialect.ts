@@ -115,6 +115,8 @@ export type WireService = {
   readonly windowType?: string;
   /** Lists of reviews contain their time windows. */
   readonly listsWindows: boolean;
+  /** Returns the time at which the access of an approved jit review ends; undefined where the gateway does not report it. */
+  readonly accessEnds: (review: Review) => string | undefined;
   /** Returns why the gateway would reject a decision that the interface allows; undefined where it would not. */
   readonly objection: (review: Review, decision: Decision) => string | undefined;
 };

@@ -56,6 +56,24 @@ export type Review = {
   readonly time_window?: TimeWindow | null;
 };
 
+/** The session that a review decides about. */
+export type ReviewedSession = {
+  /** The name of the connection. */
+  readonly connection: string;
+  /** The email address or name of the user that asks for access. */
+  readonly requester: string;
+  /** What the session executes; empty where it only opens the connection. */
+  readonly input: string;
+};
+
+/** A review and its session. */
+export type ReviewDetails = Review & {
+  /** Undefined where the gateway does not show the session to the token. */
+  readonly about: ReviewedSession | undefined;
+  /** Whole seconds until the approved access ends; undefined where none is approved. */
+  readonly remaining: number | undefined;
+};
+
 type Found = { readonly id: string; readonly name: string; readonly type: string; readonly subtype: string };
 
 export type SearchResult = {
@@ -85,6 +103,10 @@ export interface Service {
   search(term: string): Promise<SearchResult>;
   /** Returns one review; undefined when there is none that the token may read. */
   review(id: string): Promise<Review | undefined>;
+  /** Returns the session of a review; undefined where the token may not read it. */
+  session(review: Review): Promise<ReviewedSession | undefined>;
+  /** Returns the time at which an approved access ends; undefined without one. */
+  accessEnds(review: Review): string | undefined;
   /** Returns why this dialect cannot carry out a decision, before any request; undefined when it can. */
   objection(review: Review, decision: Decision): string | undefined;
   decide(id: string, decision: Decision): Promise<Review>;

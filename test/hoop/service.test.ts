@@ -38,7 +38,9 @@ describe('a review on the public gateway', () => {
     expect(row).not.toHaveProperty('time_window');
     expect(parse((await ostiary(['get', 'reviews', '--format', 'yaml'], dba)).stdout)).toEqual([row]);
     expect((await ostiary(['get', 'reviews'], dba)).stdout).toMatch(
-      new RegExp(`^REVIEW +STATUS +TYPE +AGE +GROUPS\n${id} {2}PENDING {2}jit {3}\\d+s +dba APPROVED, waits for security\n$`),
+      new RegExp(
+        `^REVIEW +STATUS +ACCESS +CONNECTION\n${id} {2}PENDING {2}30 min {2}orders-db\n {2}requested \\d+ s ago by otto@example.com; dba APPROVED, waits for security\n$`,
+      ),
     );
   });
 
@@ -46,16 +48,45 @@ describe('a review on the public gateway', () => {
     const { model, ostiary } = await reviewed();
     model.openReview({ id, connection: 'orders-db', groups: ['dba'] });
     const { code, stdout, stderr } = await ostiary(['review', 'approve', id, '--window', '09:00-18:00'], dba);
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^\S+ {2}PENDING\n {2}connection {2}orders-db\n {2}requester +otto@example.com\n/),
+    ]);
     expect(stdout).toMatch(
       new RegExp(
-        `^${id} {2}APPROVED\n {2}for +jit, 30 min\n {2}window +09:00 to 18:00 UTC\n {2}session .*\n {2}asked .*\n {2}ends .*\n {2}dba +APPROVED by standard at .*\n$`,
+        `^${id} {2}APPROVED\n {2}access +jit, 30 min\n {2}remaining +(?:29|30) min\n {2}window +09:00 to 18:00 UTC\n {2}dba +APPROVED by standard at .*\n$`,
       ),
     );
     expect(model.store.reviews.get(id)?.timeWindow).toEqual({
       type: 'time_range',
       configuration: { start_time: '09:00', end_time: '18:00' },
     });
+  });
+
+  test('shows the connection, the requester, the whole input and the rest of the access', async () => {
+    const { model, ostiary } = await reviewed();
+    const input = 'delete from orders\n\u001b[1Awhere id = 1';
+    model.openReview({ id, connection: 'orders-db', groups: ['dba'], ownerEmail: 'ada@example.com', input });
+    const approved = await ostiary(['review', 'approve', id], dba);
+    expect(approved.stderr).toContain(String.raw`  input       delete from orders\n\u001b[1Awhere id = 1`);
+    const listed = await ostiary(['get', 'reviews'], dba);
+    expect(listed.stdout).toMatch(
+      /APPROVED {2}(?:29|30) min left {2}orders-db\n.*by ada@example\.com; dba APPROVED\n {2}input: delete from orders\\n/,
+    );
+    const [row] = JSON.parse((await ostiary(['get', 'reviews', '--format', 'json'], dba)).stdout);
+    expect(row).toMatchObject({ connection: 'orders-db', requester: 'ada@example.com', input });
+    expect(row.remaining_seconds).toBeGreaterThan(1700);
+    expect(row.remaining_seconds).toBeLessThanOrEqual(1800);
+  });
+
+  test('is listed and decided without its session if the token cannot read it', async () => {
+    const { model, ostiary } = await reviewed();
+    model.openReview({ id, connection: 'orders-db', groups: ['security'] });
+    expect((await ostiary(['get', 'reviews'], dba)).stdout).toMatch(/PENDING {2}30 min\n {2}requested \d+ s ago; waits for security\n/);
+    const listed = await ostiary(['get', 'reviews', '--format', 'json'], dba);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ connection: null, requester: null, input: null, remaining_seconds: null }]);
+    const forced = await ostiary(['review', 'approve', id, '--force'], dba);
+    expect([forced.code, forced.stderr]).toEqual([0, expect.stringContaining('(the token cannot read it)')]);
   });
 
   test('is approved with the window that it has; another window is refused without a request', async () => {

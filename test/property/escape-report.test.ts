@@ -112,7 +112,7 @@ describe('text', () => {
   it('of tables fits a terminal of any width and contains no control character', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(nastyText, nastyText, nastyText)), fc.nat(100), (rows, width) => {
-        expect(badLines(tableText(['name', 'type', 'reviewers'], rows, width), width)).toEqual([]);
+        expect(badLines(tableText({ headers: ['name', 'type', 'reviewers'], rows }, width), width)).toEqual([]);
       }),
     );
   });

@@ -10,6 +10,7 @@ import type {
   Agent,
   ListedResource,
   Review,
+  ReviewedSession,
   ReviewGroup,
   RunbookTemplate,
   SearchResult,
@@ -65,6 +66,15 @@ export function parseReview(row: JsonObject, wire: WireService, { bulk }: { read
     revoke_at: textAt(row, 'revoke_at'),
     review_groups_data: rowsAt(row, 'review_groups_data').map((group) => parseReviewGroup(group, wire)),
     ...(bulk && !wire.listsWindows ? {} : { time_window: parseTimeWindow(objectAt(objectAt(row, 'time_window'), 'configuration')) }),
+  };
+}
+
+/** Returns the parts of a session that reviewers decide about. */
+export function parseReviewedSession(row: JsonObject): ReviewedSession {
+  return {
+    connection: textAt(row, 'connection'),
+    requester: textAt(row, 'user') || textAt(row, 'user_name') || textAt(row, 'user_id'),
+    input: textAt(objectAt(row, 'script'), 'data'),
   };
 }
 
@@ -153,6 +163,13 @@ export async function openService(options: SessionOptions): Promise<Service> {
       if (status === 404) return undefined;
       return isObject(body) ? parseReview(body, wire, { bulk: false }) : unexpectedShape(`${session.url}${reviewPath(id)}`, 'GET');
     },
+    async session({ session: id }) {
+      // Gateways that show long inputs only on request ignore what they do not know otherwise.
+      const path = `/sessions/${encodeURIComponent(id)}?expand=session_input`;
+      const { status, body } = await session.client.send({ method: 'GET', path, accept: [...unavailableStatuses, 500] });
+      return status < 300 && isObject(body) ? parseReviewedSession(body) : undefined;
+    },
+    accessEnds: (review) => (review.type === 'jit' && review.status === 'APPROVED' ? wire.accessEnds(review) : undefined),
     objection: wire.objection,
     async decide(id, decision) {
       const body = JSON.stringify(decisionBody(decision, wire.windowType));

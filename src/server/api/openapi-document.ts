@@ -219,6 +219,7 @@ const exceptions: Readonly<Record<string, readonly Role[]>> = {
   // Reviews restrict each caller further, see `reviews/transitions.ts`.
   'GET /reviews': allRoles,
   'GET /reviews/:id': allRoles,
+  'GET /sessions/:id': allRoles,
   'POST /reviews': allRoles,
   'PUT /reviews/:id': allRoles,
   'POST /reviews/:id/execution': allRoles,

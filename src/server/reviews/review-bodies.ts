@@ -13,6 +13,8 @@ export type ReviewRequest = {
   /** Nanoseconds; undefined for the default. */
   readonly accessDuration: number | undefined;
   readonly window: StoredTimeWindow | null;
+  /** What the session executes; empty for none. */
+  readonly input: string;
 };
 
 /** A requested action on a review. */
@@ -47,6 +49,7 @@ export const reviewRequestSchema: JsonObject = {
     type: { enum: reviewTypes },
     access_duration: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     time_window: timeWindowSchema,
+    input: { type: 'string', maxLength: 16_384, pattern: '^[^\\u0000]*$', $comment: 'text without NUL characters' },
   },
 };
 
@@ -91,6 +94,7 @@ export function readReviewRequest(body: JsonObject): ReviewRequest {
     type,
     accessDuration: typeof duration === 'number' ? duration : undefined,
     window,
+    input: textOrUndefined(body['input']) ?? '',
   };
 }
 

@@ -67,7 +67,7 @@ const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
 async function selectReviews(db: Kysely<Tables>, rest: RawBuilder<unknown>): Promise<readonly StoredReview[]> {
   const { rows } = await sql<{ readonly row: ReviewJsonRow }>`
     select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', r.status, 'accessDuration', r.access_duration,
-      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'connection', c.name, 'forceGroups', ${forceGroups},
+      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'ownerName', r.owner_name, 'input', r.input, 'connection', c.name, 'forceGroups', ${forceGroups},
       'revision', r.revision, 'createdAt', r.created_at, 'revokedAt', r.revoked_at) as row
     ${reviewsFrom} ${rest}`.execute(db);
   return rows.map(({ row }) => ({
@@ -137,6 +137,8 @@ export async function openReview(
     groups: gate.reviewers.map(pendingGroup),
     needed: gate.needed,
     ownerId: principal.id,
+    ownerName: principal.name,
+    input: request.input,
     connection: gate.name,
     forceGroups: gate.forceGroups,
     revision: 1,
@@ -166,9 +168,10 @@ async function lockConnection(trx: Transaction<Tables>, text: string): Promise<R
 
 async function insertReview(trx: Transaction<Tables>, review: StoredReview, { id }: ReviewedConnection): Promise<void> {
   const { rows } = await sql`
-    insert into reviews (id, session, connection_id, type, status, access_duration, time_window, groups, needed, owner_id, revision, created_at)
+    insert into reviews (id, session, connection_id, type, status, access_duration, time_window, groups, needed, owner_id, owner_name, input, revision, created_at)
     values (${review.id}, ${review.session}, ${id}, ${review.type}, ${review.status}, ${review.accessDuration},
-      ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.needed}, ${review.ownerId}, ${review.revision}, ${review.createdAt})
+      ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.needed}, ${review.ownerId},
+      ${review.ownerName}, ${review.input}, ${review.revision}, ${review.createdAt})
     on conflict (session) do nothing returning id`.execute(trx);
   if (rows.length === 0) throw new Rejection(409, `the session ${review.session} already has a review`);
 }

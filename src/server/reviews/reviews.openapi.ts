@@ -20,7 +20,7 @@ import {
   readReviewRequest,
   type ReviewDecision,
 } from './review-bodies.ts';
-import { reviewTypes, reviewStatuses, reviewJson, type StoredReview, applyTransition, decide } from './transitions.ts';
+import { reviewTypes, reviewStatuses, reviewJson, sessionJson, type StoredReview, applyTransition, decide } from './transitions.ts';
 import type { Context, Hono } from 'hono';
 import { Rejection, requireNoProblems } from '../http/rejection.ts';
 import { readBody, smallBodyBytes } from '../http/request-body.ts';
@@ -66,6 +66,17 @@ which the interface does not have. One that is larger than the number of groups 
       review_groups_data: { type: 'array', items: group, description: 'The groups that must approve.' },
       time_window: timeWindow,
     }),
+    Session: {
+      ...exactObject({
+        id: idSchema,
+        connection: { ...textSchema, description: 'The name of the connection; empty when it was deleted.' },
+        user: { ...textSchema, description: 'The name of the user that asks for access.' },
+        user_id: idSchema,
+        user_name: textSchema,
+        script: exactObject({ data: { ...textSchema, description: 'What the session executes; empty for none.' } }),
+      }),
+      description: 'What a review is about. The interface does not show sessions: the fields are those of the public gateway.',
+    },
     ReviewRequest: reviewRequestSchema,
     ReviewDecision: reviewDecisionSchema,
     ReviewExecution: reviewExecutionSchema,
@@ -110,6 +121,15 @@ which the interface does not have. One that is larger than the number of groups 
       summary: 'Read a review',
       parameters: [idParameter],
       responses: { 200: reviewResponse('The review.') },
+    },
+    {
+      method: 'get',
+      path: '/sessions/:id',
+      id: 'readSession',
+      summary: 'Read the session of a review',
+      description: 'Visible to the callers that see its review.',
+      parameters: [pathParameter('id', 'The ID of the session or of its review.')],
+      responses: { 200: { description: 'The session.', schema: schemaRef('Session') } },
     },
     {
       method: 'put',
@@ -181,7 +201,9 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
     const request = readReviewRequest(body);
     const opened = await db.transaction().execute(async (trx) => {
       const review = await openReview(trx, request, { principal: c.get('principal'), now: now() });
-      await c.get('record')(trx, { ...auditSubject(review), payload: body });
+      // An input may contain credentials, and entries of the log cannot be removed.
+      const payload = 'input' in body ? { ...body, input: '***' } : body;
+      await c.get('record')(trx, { ...auditSubject(review), payload });
       return review;
     });
     c.header('Location', `/reviews/${opened.id}`);
@@ -192,6 +214,12 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
     const found = await findReview(db, c.get('principal'), text);
     if (found === undefined) throw unknownReview(text);
     return respond(c, found, 200);
+  });
+  app.get('/sessions/:id', async (c) => {
+    const text = c.req.param('id');
+    const found = await findReview(db, c.get('principal'), text);
+    if (found === undefined) throw unknownReview(text);
+    return c.json(sessionJson(found));
   });
   app.put('/reviews/:id', async (c) => handleDecision(c, readReviewDecision));
   app.post('/reviews/:id/execution', async (c) => handleDecision(c, readReviewExecution));

@@ -38,6 +38,9 @@ export type StoredReview = {
   readonly needed: number | null;
   /** The caller that requested the review. */
   readonly ownerId: string;
+  readonly ownerName: string;
+  /** What the session executes; empty for none. */
+  readonly input: string;
   /** The name of the connection; null when it was deleted. */
   readonly connection: string | null;
   /** The groups that may force an approval, according to the connection now. */
@@ -60,6 +63,11 @@ export function reviewJson(review: StoredReview): JsonObject {
     review_groups_data: review.groups,
     time_window: review.window,
   };
+}
+
+/** Returns the JSON of the session of a review, as the public gateway has it. */
+export function sessionJson({ session, connection, ownerId, ownerName, input }: StoredReview): JsonObject {
+  return { id: session, connection: connection ?? '', user: ownerName, user_id: ownerId, user_name: ownerName, script: { data: input } };
 }
 
 /** The actions on a review: the first four by `PUT /reviews/{id}`, the others by its execution. */

@@ -130,6 +130,7 @@ const listedMigrations: Readonly<Record<string, Migration>> = {
   '0004-audit-retention': { up: allowAuditPruning },
   '0005-minimum-approvals': { up: addNeededApprovals },
   '0006-audit-chain': { up: beginAuditChain },
+  '0007-review-sessions': { up: addReviewSessions },
 };
 
 /** All migrations. Rows of kinds add a migration for each name that is not listed: it creates their tables and key columns. */
@@ -205,6 +206,12 @@ async function createReviews(db: Kysely<unknown>): Promise<void> {
 /** Adds how many groups must approve; null: all of them. */
 async function addNeededApprovals(db: Kysely<unknown>): Promise<void> {
   await sql`alter table reviews add column needed integer`.execute(db);
+}
+
+/** Adds who asked for a review, and what is to be executed. */
+async function addReviewSessions(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table reviews add column owner_name text not null default '', add column input text not null default ''`.execute(db);
+  await sql`update reviews r set owner_name = k.name from api_keys k where k.id = r.owner_id`.execute(db);
 }
 
 async function createResources(db: Kysely<unknown>): Promise<void> {

@@ -241,9 +241,9 @@ function byAgent({ security }: JsonObject): boolean {
   return Array.isArray(security) && security.some((scheme) => isObject(scheme) && 'agent' in scheme);
 }
 
-/** Returns the path of the list that contains an object. */
+/** Returns the path of the list that contains an object; a session has the id of its review, too. */
 function rootOf(path: string): string {
-  return path.replace(/\/\{.*$/, '');
+  return path.replace(/\/\{.*$/, '').replace('/sessions', '/reviews');
 }
 
 function idOf(row: JsonObject | undefined): string | undefined {

@@ -52,6 +52,26 @@ describe.each(databases)('reviews on %s', (_name, start) => {
         expect((await people.owner.call('GET', `/reviews/${id}`)).body).toEqual(answer.body);
     });
 
+    test('shows its session to the callers that see it; the audit log does not contain the input', async () => {
+      const body = { connection: 'orders-db', type: 'onetime', input: 'select 1;\n-- canary-input' };
+      const answer = await people.owner.call('POST', '/reviews', { body });
+      const session = idOf({ body: { id: answer.body['session'] ?? '' } });
+      const path = `/sessions/${session}`;
+      expect((await people.dba.call('GET', path)).body).toEqual({
+        id: session,
+        connection: 'orders-db',
+        user: 'owner',
+        user_id: people.owner.id,
+        user_name: 'owner',
+        script: { data: body.input },
+      });
+      expect((await people.owner.call('GET', `/sessions/${idOf(answer)}`)).status).toBe(200);
+      expect((await people.other.call('GET', path)).status).toBe(404);
+      const log = await admin('GET', '/audit/logs?page=1&page_size=100');
+      expect(JSON.stringify(log.body)).toContain('"input":"***"');
+      expect(JSON.stringify(log.body)).not.toContain('canary-input');
+    });
+
     test.each([
       ['orders-db', undefined, 30 * minute],
       ['orders-db', 90 * minute, 90 * minute],
@@ -74,6 +94,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       ['an unknown field', { connection: 'orders-db', type: 'jit', status: 'APPROVED' }, /\/status is an unknown field/],
       ['a session that is no uuid', { connection: 'orders-db', type: 'jit', session: '1' }, /\/session must match format "uuid"/],
       ['no time', { connection: 'orders-db', type: 'jit', access_duration: 0 }, /\/access_duration must be >= 1/],
+      ['an input with a NUL', { connection: 'orders-db', type: 'jit', input: 'a\0' }, /\/input must have the form: text without NUL/],
       ['half a nanosecond', { connection: 'orders-db', type: 'jit', access_duration: 0.5 }, /must be integer/],
       ['a time for one execution', { connection: 'orders-db', type: 'onetime', access_duration: 1 }, /requires the type jit/],
       [

@@ -6,6 +6,8 @@ export type ReviewSeed = {
   readonly connection: string;
   readonly groups: readonly string[];
   readonly ownerId?: string;
+  readonly ownerEmail?: string;
+  readonly input?: string;
   readonly id?: string;
   readonly session?: string;
   readonly type?: ReviewRow['type'];
@@ -27,6 +29,8 @@ export function openReview({ store, random, clock }: ModelContext, seed: ReviewS
     status: seed.status ?? 'PENDING',
     connection: seed.connection,
     ownerId: seed.ownerId ?? random.uuid(),
+    ownerEmail: seed.ownerEmail ?? 'otto@example.com',
+    input: seed.input ?? '',
     revokeAt: null,
     createdAt: clock.now(),
     groups: seed.groups.map((group) => ({ id: random.uuid(), group, status: 'PENDING', reviewedBy: null, reviewedAt: null })),

@@ -10,6 +10,7 @@ export const reviewRoutes: readonly Route[] = [
   { method: 'GET', path: '/reviews', access: 'reader', answer: list },
   { method: 'GET', path: '/reviews/:id', access: 'reader', answer: read },
   { method: 'PUT', path: '/reviews/:id', access: 'member', answer: (call) => update(call, param(call, 'id')) },
+  { method: 'GET', path: '/sessions/:session_id', access: 'reader', answer: readSession },
   { method: 'PUT', path: '/sessions/:session_id/review', access: 'member', answer: (call) => update(call, param(call, 'session_id')) },
 ];
 
@@ -24,6 +25,33 @@ function read(call: Call): Reply {
   const row = find(call, id);
   if (row === undefined) throw new ModelError(404, 'resource not found');
   return ok(view(row, stored));
+}
+
+/** A session contains its input only on request; users see their own sessions and those that they review. */
+function readSession(call: Call): Reply {
+  const { caller, query, store } = call;
+  const id = param(call, 'session_id').toLowerCase();
+  const row = [...store.reviews.values()].find((one) => one.session === id);
+  const isVisible = row !== undefined && (caller.role !== 'standard' || caller.id === row.ownerId || isReviewer(row, caller.groups));
+  if (row === undefined || !isVisible) throw new ModelError(404, 'not found');
+  const isExpanded = query.get('expand')?.split(',').includes('session_input') === true;
+  return ok({
+    id: row.session,
+    org_id: call.context.organisation.id,
+    script: isExpanded ? { data: row.input } : null,
+    script_size: Buffer.byteLength(row.input),
+    labels: null,
+    user: row.ownerEmail,
+    user_id: row.ownerId,
+    user_name: '',
+    connection: row.connection,
+    verb: row.type === 'jit' ? 'connect' : 'exec',
+    status: 'open',
+  });
+}
+
+function isReviewer({ groups }: ReviewRow, own: readonly string[]): boolean {
+  return groups.some(({ group }) => own.includes(group));
 }
 
 function update(call: Call, id: string): Reply {

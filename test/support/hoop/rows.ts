@@ -132,6 +132,9 @@ export type ReviewRow = {
   readonly status: string;
   readonly connection: string;
   readonly ownerId: string;
+  /** The email address of the user that asks, and what the session executes. */
+  readonly ownerEmail: string;
+  readonly input: string;
   readonly revokeAt: bigint | null;
   readonly createdAt: bigint;
   readonly groups: readonly ReviewGroup[];

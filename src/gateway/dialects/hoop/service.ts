@@ -16,6 +16,7 @@ export const service: WireService = {
   chatId: 'slack_id',
   windowType: 'time_range',
   listsWindows: false,
+  accessEnds: ({ revoke_at: end }) => (end === '' ? undefined : end),
   objection,
 };
 

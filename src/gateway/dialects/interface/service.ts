@@ -1,3 +1,6 @@
+import type { Review } from '../../../model/service.ts';
+import { compareText } from '../../../model/json.ts';
+import { timeKey } from '../../../model/time-key.ts';
 import type { WireService } from '../../dialect.ts';
 import { restList } from '../rest.ts';
 
@@ -11,5 +14,15 @@ export const service: WireService = {
   subtypes: {},
   chatId: 'chat_id',
   listsWindows: true,
+  accessEnds,
   objection: () => undefined,
 };
+
+/** Returns the time of the last approval and the duration after it: `revoke_at` is the time of a revocation. */
+function accessEnds({ review_groups_data: groups, access_duration: nanoseconds }: Review): string | undefined {
+  const approvals = groups.flatMap(({ status, review_date: date }) => (status === 'APPROVED' && date !== null ? [date] : []));
+  const last = approvals.toSorted((left, right) => compareText(timeKey(left), timeKey(right))).at(-1);
+  const approvedAt = Date.parse(last ?? '');
+  const end = new Date(approvedAt + nanoseconds / 1_000_000);
+  return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
+}

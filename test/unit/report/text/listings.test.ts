@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Review } from '../../../../src/model/service.ts';
-import { reviewListing, searchListing, templateListing, tableText, reviewText } from '../../../../src/report/text/listings.ts';
+import type { ReviewDetails } from '../../../../src/model/service.ts';
+import { searchListing, templateListing, tableText } from '../../../../src/report/text/listings.ts';
+import { decisionText, reviewListing, reviewJsonOf, reviewText } from '../../../../src/report/text/reviews.ts';
 import { plainPalette, type Palette, visibleWidth } from '../../../../src/report/text/wrap.ts';
 
 const group = { id: 'g', group: 'dba', status: 'APPROVED', forced_review: true, review_date: '2026-11-20T11:24:02.477Z' };
 const by = { id: 'u', name: 'ada', email: 'ada@example.com', chat_id: '' };
-const review: Review = {
+const review: ReviewDetails = {
   id: '1e625499-34c9-4b26-a9c3-17c7fa662bdf',
   created_at: '2026-11-20T11:20:20.411Z',
   session: 'f51ef3c4-9fca-45e0-a764-5810a8166295',
@@ -19,6 +20,8 @@ const review: Review = {
     { ...group, group: 'security-officers-of-the-company', status: 'PENDING', forced_review: false, review_date: null, reviewed_by: null },
   ],
   time_window: { configuration: { start_time: '09:00', end_time: '18:00' } },
+  about: { connection: 'orders-db', requester: 'otto@example.com', input: 'select 1\nfrom orders' },
+  remaining: 1799,
 };
 
 function named(name: string): (text: string) => string {
@@ -28,29 +31,70 @@ function named(name: string): (text: string) => string {
 describe('reviews as text', () => {
   test('a list keeps whole ids in 80 columns, and states the age of each review', () => {
     const ages = [59, 60, 3599, 86_399, 86_400 * 30, -5, Number.NaN];
-    const { headers, rows } = reviewListing(
+    const listing = reviewListing(
       ages.map((age) => ({ ...review, created_at: String(age) })),
       Number,
     );
-    expect(rows.map((row) => row[3])).toEqual(['59s', '1m', '59m', '23h', '30d', '0s', '']);
-    const lines = tableText(headers, rows, 80).trimEnd().split('\n');
-    for (const line of lines.slice(1)) expect(line.startsWith(review.id)).toBe(true);
+    const groups = 'dba APPROVED, waits for security-officers-of-the-company';
+    expect((listing.details ?? []).map(([line]) => line)).toEqual([
+      ...['59 s', '1 min', '59 min', '23 h', '30 d', '0 s'].map((age) => `requested ${age} ago by otto@example.com; ${groups}`),
+      `requested by otto@example.com; ${groups}`,
+    ]);
+    const lines = tableText(listing, 80).trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith(`${review.id}  APPROVED  29 min left  orders-db`))).toHaveLength(7);
+    expect(lines.filter((line) => line === String.raw`  input: select 1\nfrom orders`)).toHaveLength(7);
     expect(lines.filter((line) => visibleWidth(line) > 80)).toEqual([]);
   });
 
-  test('a review states its purpose, time window and the decision of each group', () => {
+  test.each([
+    [{ status: 'PENDING', remaining: undefined }, '1 h 30 min'],
+    [{ status: 'APPROVED', remaining: 0 }, 'ended'],
+    [{ status: 'APPROVED', remaining: 59 }, '59 s left'],
+    [{ status: 'REVOKED', remaining: undefined }, ''],
+    [{ status: 'PENDING', type: 'onetime', remaining: undefined }, 'once'],
+  ])('a list shows the access of %o as "%s"', (state, text) => {
+    expect(reviewListing([{ ...review, ...state }], Number).rows[0]?.[2]).toBe(text);
+  });
+
+  test('a session that the token cannot read leaves its columns empty, and is null in JSON', () => {
+    const hidden = { ...review, about: undefined, remaining: undefined };
+    expect(reviewListing([hidden], Number)).toMatchObject({ rows: [[review.id, 'APPROVED', '1 h 30 min', '']], details: [{ length: 1 }] });
+    expect(reviewJsonOf(hidden)).toMatchObject({ connection: null, requester: null, input: null, remaining_seconds: null });
+    expect(reviewText(hidden, { color: plainPalette })).toContain(
+      `  session                           ${review.session} (the token cannot read it)\n`,
+    );
+  });
+
+  test('a review states its session, access, time window and the decision of each group; long values continue on the next line', () => {
     expect(reviewText(review, { color: plainPalette, columns: 60 })).toBe(
       [
         '1e625499-34c9-4b26-a9c3-17c7fa662bdf  APPROVED',
-        '  for                               jit, 1 h 30 min',
-        '  window                            09:00 to 18:00 UTC',
-        '  session                           f51ef3c4-9fca-45e0-a764…',
-        '  asked                             2026-11-20T11:20:20.411Z',
-        '  dba                               APPROVED, forced by ada…',
-        '  security-officers-of-the-company  PENDING',
+        '  connection                      orders-db',
+        '  requester                       otto@example.com',
+        String.raw`  input                           select 1\nfrom orders`,
+        '  session                         f51ef3c4-9fca-45e0-a764-58',
+        '                                  10a8166295',
+        '  requested                       2026-11-20T11:20:20.411Z',
+        '  access                          jit, 1 h 30 min',
+        '  remaining                       29 min',
+        '  window                          09:00 to 18:00 UTC',
+        '  dba                             APPROVED, forced by ada at',
+        '                                   2026-11-20T11:24:02.477Z',
+        '  security-officers-of-the-comp…  PENDING',
         '',
       ].join('\n'),
     );
+    expect(decisionText(review, { color: plainPalette })).toMatch(/ {2}APPROVED\n {2}access .*\n {2}remaining .*\n {2}window .*\n {2}dba /);
+  });
+
+  test('an input is escaped and bounded; the rest of it is counted', () => {
+    const about = { connection: 'orders-db', requester: 'otto', input: `\u001b[2K\u202e${'x'.repeat(5000)}; drop table orders` };
+    const [, line = ''] = reviewListing([{ ...review, about }], Number).details?.[0] ?? [];
+    expect(line).toMatch(/^input: \S+x… \(4,824 more characters; --format json prints them\)$/);
+    const shown = reviewText({ ...review, about }, { color: plainPalette, columns: 80 });
+    expect(shown).toContain(String.raw`\u001b[2K\u202exx`);
+    expect(shown.replaceAll(/\n */g, '')).toContain('x… (3,024 more characters; --format json prints them)');
+    expect(reviewJsonOf({ ...review, about })['input']).toBe(about.input);
   });
 
   test.each([
@@ -80,7 +124,7 @@ describe('tableText', () => {
   ];
 
   test('aligns columns and never clips without a terminal', () => {
-    expect(tableText(headers, rows, undefined)).toBe(
+    expect(tableText({ headers, rows }, undefined)).toBe(
       [
         'NAME         TYPE         REVIEWERS',
         'orders-db    database     dba-team, sre, everyone-else-who-is-awake',
@@ -92,7 +136,7 @@ describe('tableText', () => {
   });
 
   test('shortens the widest columns at a terminal', () => {
-    expect(tableText(headers, rows, 44)).toBe(
+    expect(tableText({ headers, rows }, 44)).toBe(
       [
         'NAME         TYPE         REVIEWERS',
         'orders-db    database     dba-team, sre, ev…',
@@ -105,22 +149,23 @@ describe('tableText', () => {
 
   test('stays within a terminal of any width', () => {
     for (let columns = 0; columns < 80; columns += 1) {
-      for (const line of tableText(headers, rows, columns).split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
+      for (const line of tableText({ headers, rows }, columns).split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
     }
   });
 
   test('prints only the header without rows', () => {
-    expect(tableText(headers, [], 80)).toBe('NAME  TYPE  REVIEWERS\n');
+    expect(tableText({ headers, rows: [] }, 80)).toBe('NAME  TYPE  REVIEWERS\n');
   });
 });
 
 test('no text of a gateway moves a cursor, hides or reorders anything', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const about = { connection: text, requester: text, input: text };
       const found = { id: text, name: text, type: text, subtype: text };
       const template = { name: text, repository: text, connections: [text], error: text, metadata: {}, commit: text, commit_author: text };
       const listings = [
-        reviewListing([{ ...review, id: text, status: text, type: text }], () => 1),
+        reviewListing([{ ...review, id: text, status: text, type: text, about }], () => 1),
         searchListing({
           connections: [{ ...found, resource_name: text }],
           resources: [found],
@@ -131,13 +176,14 @@ test('no text of a gateway moves a cursor, hides or reorders anything', () => {
       ];
       const nasty = {
         ...review,
+        about,
         id: text,
         status: text,
         type: text,
         session: text,
         review_groups_data: [{ ...group, group: text, reviewed_by: { ...by, name: text } }],
       };
-      const printed = [...listings.map(({ headers, rows }) => tableText(headers, rows, 80)), reviewText(nasty, { color: plainPalette })];
+      const printed = [...listings.map((listing) => tableText(listing, 80)), reviewText(nasty, { color: plainPalette })];
       for (const one of printed) expect(one.replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
     }),
   );
