@@ -13,7 +13,7 @@ import {
   type TransportTimeouts,
 } from './http/transport.ts';
 import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
-import { defaultDialect, dialectNamed, mayBeApiKey, recognizeRows, recognizeServer } from './dialects/choose-dialect.ts';
+import { defaultDialect, dialectNamed, mayBeApiKey, recognizeHeader, recognizeInfo, recognizeRows } from './dialects/choose-dialect.ts';
 
 export type SessionOptions = {
   /** The root of the gateway's API. */
@@ -130,16 +130,18 @@ type Detection = { readonly dialect: Dialect | undefined; readonly serverInfo?: 
 /** The hint for a gateway that is not recognized. */
 export const dialectHint = 'set dialect: interface or hoop in the config';
 
-/** Finds the dialect by the server info, otherwise by the connections; undefined if neither shows one. */
+/** Finds the dialect by the body of the server info, otherwise by the connections, otherwise by a header; undefined if none shows one. */
 async function detectDialect(client: Client, { token, auth }: Pick<SessionOptions, 'token' | 'auth'>): Promise<Detection> {
   let sentAs: 'bearer' | 'api-key' = auth === 'auto' ? 'bearer' : auth;
   let serverInfo = await requestServerInfo(client, [401]);
-  if (serverInfo.status === 401 && recognizeServer(serverInfo) === undefined && auth === 'auto' && mayBeApiKey(token.trim())) {
+  const shown = recognizeInfo(serverInfo) ?? recognizeHeader(serverInfo);
+  if (serverInfo.status === 401 && shown === undefined && auth === 'auto' && mayBeApiKey(token.trim())) {
     sentAs = 'api-key';
     client.authorize(sentAs);
     serverInfo = await requestServerInfo(client, [401]);
   }
-  const dialect = recognizeServer(serverInfo) ?? (serverInfo.status === 401 ? undefined : await recognizeConnections(client));
+  const inContent = recognizeInfo(serverInfo) ?? (serverInfo.status === 401 ? undefined : await recognizeConnections(client));
+  const dialect = inContent ?? recognizeHeader(serverInfo);
   return { dialect, serverInfo, sentAs };
 }
 

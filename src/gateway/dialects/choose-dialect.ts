@@ -17,25 +17,28 @@ export function defaultDialect(): Dialect {
   return first;
 }
 
-/**
- * Returns the dialect that the server info shows: `ostiary serve` names itself in the body, any gateway in the `Server` header unless a
- * proxy replaces it, and the fields of the body belong to one dialect. Returns undefined if it shows none.
- */
-export function recognizeServer({ server, body }: ServerInfo): Dialect | undefined {
+/** Returns the dialect that the body of the server info shows: `ostiary serve` names itself, and other fields belong to one dialect. */
+export function recognizeInfo({ body }: ServerInfo): Dialect | undefined {
   const info = isObject(body) ? body : {};
-  const named = dialects.find(({ signs }) => signs.server === info['name']);
-  if (named !== undefined) return named;
-  const name = server.toLowerCase().split(/[/ ]/, 1)[0];
-  return (
-    dialects.find(({ signs }) => signs.server === name) ?? dialects.find(({ signs }) => signs.infoFields.some((field) => field in info))
-  );
+  return dialects.find(({ signs }) => signs.server === info['name']) ?? dialectWithFields([info], ({ signs }) => signs.infoFields);
 }
 
 /** Returns the dialect that the connections of a list show; undefined if they show none. */
 export function recognizeRows(body: unknown): Dialect | undefined {
   const rows = isObject(body) ? body['data'] : body;
-  const [first] = Array.isArray(rows) ? rows : [];
-  return isObject(first) ? dialects.find(({ signs }) => signs.rowFields.some((field) => field in first)) : undefined;
+  return dialectWithFields(Array.isArray(rows) ? rows : [], ({ signs }) => signs.rowFields);
+}
+
+/** Returns the dialect that the header `Server` names. It is only a hint: proxies replace it. */
+export function recognizeHeader({ server }: ServerInfo): Dialect | undefined {
+  const name = server.toLowerCase().split(/[/ ]/, 1)[0];
+  return dialects.find(({ signs }) => signs.server === name);
+}
+
+/** Returns the only dialect of which an object has a field; undefined if there are none or several. */
+function dialectWithFields(objects: readonly unknown[], fieldsOf: (dialect: Dialect) => readonly string[]): Dialect | undefined {
+  const found = dialects.filter((dialect) => objects.some((one) => isObject(one) && fieldsOf(dialect).some((field) => field in one)));
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Returns whether any dialect sends such a token in the header `Api-Key`. */

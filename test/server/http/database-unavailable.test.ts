@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Client } from 'pg';
@@ -88,5 +89,30 @@ test('a statement that waits for a lock longer than its deadline is answered 503
   expect((await call('POST', '/guardrails', { body: { name: 'a' } })).status).toBe(201);
   await other.end();
   await server.close();
+  await database.drop();
+});
+
+test('a database that accepts no more connections is answered 503 with Retry-After, and not called full', async () => {
+  const database = await createDatabase();
+  const role = `limited_${randomUUID().replaceAll('-', '')}`;
+  const owner = new Client({ connectionString: database.url });
+  await owner.connect();
+  const url = new URL(database.url);
+  await owner.query(`create role ${role} login password 'limited'; alter database ${url.pathname.slice(1)} owner to ${role}`);
+  [url.username, url.password] = [role, 'limited'];
+  const server = await startTestServer({ database: { url: url.href } });
+  const call = callerOf(server);
+  await owner.query(`alter role ${role} connection limit 0`);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => call('GET', '/guardrails')));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, headers, body } of refused) {
+    expect([status, headers.get('Retry-After'), body['message']]).toEqual([503, '5', 'the database has no memory or connections left']);
+  }
+  await owner.query(`alter role ${role} connection limit -1`);
+  expect((await call('GET', '/guardrails')).status).toBe(200);
+  await server.close();
+  await owner.query(`reassign owned by ${role} to postgres; drop owned by ${role}`);
+  await owner.end();
   await database.drop();
 });

@@ -23,7 +23,7 @@ describe('opening', () => {
 
   it('detects the dialect, unless the options name one', async () => {
     const me = { 'GET /userinfo': json(200, { role: 'admin', org_id: 'acme-id' }) };
-    const { url } = await serve(me, 'hoopgateway/1.148.0');
+    const { url } = await serve({ ...me, 'GET /serverinfo': json(200, { version: '1.2.3' }) }, 'hoopgateway/1.148.0');
     expect(await (await open(url)).identify()).toEqual({ url, dialect: 'hoop', organisation: 'acme-id', version: '1.2.3', role: 'admin' });
     expect((await (await open(url, { dialect: 'interface' })).identify()).dialect).toBe('interface');
     const other = await serve(me);
@@ -36,6 +36,19 @@ describe('opening', () => {
     ['a role in the server info', { role: 'admin' }, [{ jira_issue_template_id: '' }], 'cloudflare', 'interface'],
     ['a connection of hoop', { version: '1' }, [{ jira_issue_template_id: '' }], 'nginx', 'hoop'],
     ['a connection of the interface', { version: '1' }, [{ issuetracker_issue_template_id: '' }], 'nginx', 'interface'],
+    ['the server info of hoop, whatever the header says', { license_info: {} }, [], 'ostiary/1', 'hoop'],
+    ['a role in the server info, whatever the header says', { role: 'admin' }, [], 'hoopgateway', 'interface'],
+    ['a connection, whatever the header says', {}, [{ jira_issue_template_id: '' }], 'ostiary/1', 'hoop'],
+    ['a later connection', {}, [{ name: 'a' }, { jira_issue_template_id: '' }], 'nginx', 'hoop'],
+    [
+      'a connection, where the server info has fields of both',
+      { role: 'admin', license_info: {} },
+      [{ jira_issue_template_id: '' }],
+      'x',
+      'hoop',
+    ],
+    ['the header, where the server info has fields of both', { role: 'admin', license_info: {} }, [], 'hoopgateway', 'hoop'],
+    ['a server info that is a list', [], { pages: { page: 1, size: 1, total: 0 }, data: null }, 'cloudflare', 'interface'],
     ['nothing', {}, [], 'nginx', 'interface'],
     ['only the header', {}, [], 'HoopGateway/2', 'hoop'],
   ])('detects the dialect by %s', async (_, info, rows, header, dialect) => {
