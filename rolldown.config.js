@@ -1,29 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundledPackages } from './.github/bundled-packages.js';
+import { onlyCalledEndpoints, withoutExamples, withoutUnusedParts } from './.github/unused-code.js';
 
 const { version, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-/** `simple-git` writes down what it runs, tokens in the environment included, where the variable DEBUG says so: here nothing does. */
-const silence = {
-  name: 'silence',
-  resolveId: (id) => (id === 'debug' ? { id: '\0debug', moduleSideEffects: false } : null),
-  load: (id) =>
-    id === '\0debug'
-      ? 'const log = Object.assign(() => {}, { namespace: "", enabled: false, extend: () => log }); export default Object.assign(() => log, { formatters: {}, enable() {} });'
-      : null,
-};
-
-/** `undici` loads HTTP/2, which no connection of ours speaks, and Node's own module for it with every first request. */
-const withoutHttp2 = {
-  name: 'without-http2',
-  resolveId: (id) => (id === './client-h2.js' ? { id: '\0without-http2' } : null),
-  load: (id) => (id === '\0without-http2' ? 'export default () => { throw new Error("HTTP/2 was not asked for"); };' : null),
-};
-
 /** What nearly every command begins with, and what of a plan `pull` needs before it has read anything. */
 const core =
-  /src.(commands.(program|context.process-context|connect)|project.manifests|reconcile.prepare.verified-secrets|apply.pool|report.wording.value|disk.write)\.ts/;
+  /src.(commands.(context.(run-command-line|process-context|connect)|action.workflow-commands)|project.manifests|reconcile.prepare.verified-secrets|apply.pool|report.wording.value|disk.write)\.ts/;
 
 /** One split bundle for the command, the action and the library. The embedded database stays outside: only `serve` loads it, where it is installed. */
 export default {
@@ -32,7 +16,7 @@ export default {
   external: [/^@electric-sql\/pglite/, 'pg-native'],
   // The same package as ES modules: it loads in half the time of its CommonJS build.
   resolve: { alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) } },
-  plugins: [silence, withoutHttp2, bundledPackages()],
+  plugins: [withoutUnusedParts(), onlyCalledEndpoints(), withoutExamples(), bundledPackages()],
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),

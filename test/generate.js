@@ -125,7 +125,10 @@ function manifestValidators() {
     names[name] = schema.$id;
   }
   const table = titles.map((title, index) => `  ${title}: manifest${index},`);
-  const body = moduleOf(ajv, names).replaceAll(/export const (manifest\d+) =/g, 'const $1 =');
+  const body = moduleOf(ajv, names)
+    .replaceAll(/export const (manifest\d+) =/g, 'const $1 =')
+    // The place in the schema counts only for the branches of a choice.
+    .replaceAll(/,schemaPath:"(?![^"]*\/(?:anyOf|oneOf)\/)[^"]*"/g, '');
   return `${body}export const manifests = {\n${table.join('\n')}\n};\n`;
 }
 
@@ -134,7 +137,8 @@ function planValidator() {
   const schema = read('schemas/documents/plan.schema.json');
   const ajv = compiler({ allErrors: false });
   ajv.addSchema(withoutNotes(schema));
-  return moduleOf(ajv, { plan: schema.$id });
+  // Of an error, only its place and its keyword are reported.
+  return moduleOf(ajv, { plan: schema.$id }).replaceAll(/,schemaPath:"[^"]*"|,params:\{[^{}]*\}/g, '');
 }
 
 /** Returns the validators as one ES module that imports only the parts of ajv that run with them. */
@@ -143,6 +147,8 @@ function moduleOf(ajv, names) {
   const body = standalone
     .default(ajv, names)
     .replace('"use strict";', '')
+    // Only schemas that refer to data need their parents.
+    .replaceAll(/,parentData:[^,{}]+,parentDataProperty:[^,{}]+,rootData(?=[,}])/g, '')
     .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path, name) => {
       const line = `import ${name} from '${path}.js';`;
       if (!imports.includes(line)) imports.push(line);
@@ -157,7 +163,7 @@ function moduleOf(ajv, names) {
 }
 
 function compiler({ allErrors }) {
-  return new Ajv2020({
+  const ajv = new Ajv2020({
     allErrors,
     strict: true,
     strictRequired: false,
@@ -166,6 +172,9 @@ function compiler({ allErrors }) {
     messages: false,
     code: { source: true, esm: true },
   });
+  // No schema uses these keywords, whose bookkeeping would be a third of the code.
+  Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false });
+  return ajv;
 }
 
 function read(path) {

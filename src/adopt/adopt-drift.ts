@@ -1,8 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import { appliedRefName } from '../git/applied-refs.ts';
-import { openRepository, type Repository } from '../git/repository.ts';
+import { openRepository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
@@ -29,6 +28,7 @@ import {
 } from '../project/manifests.ts';
 import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/counts.ts';
+import { adoptionBranch } from './adoption-branch.ts';
 import { commitAdoption } from './commit-adoption.ts';
 
 /** A plan with everything it was made of. */
@@ -195,10 +195,4 @@ function changedObjects(target: Target, { config, files, context }: EditedProjec
   if (before === undefined || after === undefined) return [];
   const [words, next] = [textByResource(before), textByResource(after)];
   return [...next.keys()].filter((id) => words.get(id) !== next.get(id));
-}
-
-/** Returns the branch whose pull request adopts the drift of a target; it contains the folder of the config file, and the label. */
-export function adoptionBranch({ prefix }: Pick<Repository, 'prefix'>, target: string, label = ''): string {
-  const place = [prefix, label].filter((part) => part !== '').join('/');
-  return `ostiary/adopt/${appliedRefName(place, target)}`;
 }

@@ -1,29 +1,9 @@
-import { Command, CommanderError, type Option } from 'commander';
-import { UsageError } from '../model/errors.ts';
+import { workflowCommands } from './action/workflow-commands.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { runGuarded } from './context/guard.ts';
-import { version } from './context/version.ts';
-import { suggestCommand } from './completion/scripts.ts';
-import type { OutputFlags } from './flags.ts';
-import { colorChoiceOf, optionIn, printerFor, recordPrinted } from './output/printer.ts';
-import { fleetDocument, type DocumentList } from '../report/serialize.ts';
-import { diagnosticCounts } from '../report/text/diagnostics.ts';
-import { addCommand, refuseRepeated, type DefineCommand } from './options.ts';
-
-/** A command as the help of the program lists it; `load` imports the file with its options and its work. */
-type ListedCommand = {
-  readonly name: string;
-  /** The arguments, as its file declares them. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly alias?: string;
-  /** The list of its JSON documents, which a document about invalid flags also has. */
-  readonly list?: DocumentList;
-  readonly load: () => Promise<DefineCommand>;
-};
+import { type CommandList, runCommandLine } from './context/run-command-line.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
-const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
+const commandsByHeading: CommandList = {
   'Get started:': [
     {
       name: 'init',
@@ -39,13 +19,7 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
     },
   ],
   'Change:': [
-    {
-      name: 'validate',
-      usage: '[paths...]',
-      summary: 'check manifests and rule samples offline',
-      list: 'diagnostics',
-      load: async () => (await import('./validate.ts')).defineValidate,
-    },
+    workflowCommands.validate,
     {
       name: 'test',
       usage: '[paths...]',
@@ -59,30 +33,11 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
       summary: 'format manifests and the config; comments are kept',
       load: async () => (await import('./fmt.ts')).defineFmt,
     },
-    {
-      name: 'plan',
-      usage: '[paths...]',
-      alias: 'diff',
-      summary: 'show the changes that apply would make',
-      list: 'plans',
-      load: async () => (await import('./plan.ts')).definePlan,
-    },
-    {
-      name: 'apply',
-      usage: '[paths...]',
-      summary: 'apply the manifests to the gateway',
-      list: 'targets',
-      load: async () => (await import('./apply.ts')).defineApply,
-    },
+    workflowCommands.plan,
+    workflowCommands.apply,
   ],
   'Inspect:': [
-    {
-      name: 'drift',
-      usage: '[paths...]',
-      summary: 'list changes made outside Ostiary since the last apply; revert or adopt them',
-      list: 'drifts',
-      load: async () => (await import('./drift.ts')).defineDrift,
-    },
+    workflowCommands.drift,
     {
       name: 'explain',
       usage: '<resource> [field]',
@@ -128,130 +83,7 @@ const commandsByHeading: Readonly<Record<string, readonly ListedCommand[]>> = {
   ],
 };
 
-const footer = `
-Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
-3 input invalid, 4 gateway unreachable or access denied,
-5 apply finished with failures, 6 refused for safety.
-
-Start from scratch: ostiary init, then ostiary plan
-Import an existing gateway: ostiary pull access-prod --url https://…
-Help for a command: ostiary plan --help`;
-
-/** Runs one command line and returns its exit code (`ostiary --help` and docs/reference/exit-codes.md list them); never throws. */
+/** Runs one command line and returns its exit code (`ostiary --help` lists them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
-  const flags = { color: colorChoiceOf(argv), full: argv.includes('--full'), quiet: argv.includes('--quiet') };
-  return runGuarded(() => runCounted(argv, { ...context, printed: recordPrinted() }, flags), { context, flags });
-}
-
-/** Runs one command line; with `--format json`, an error is also a document. The last line that it prints counts the diagnostics. */
-async function runCounted(
-  argv: readonly string[],
-  context: CliContext & Required<Pick<CliContext, 'printed'>>,
-  flags: OutputFlags,
-): Promise<number> {
-  const exitCode = await runGuarded(() => parseAndRun(argv, context), {
-    context,
-    flags,
-    onError(diagnostics, code) {
-      if (optionIn(argv, '--format') !== 'json') return;
-      const list = Object.values(commandsByHeading)
-        .flat()
-        .find(({ name, alias }) => argv[0] === name || argv[0] === alias)?.list;
-      printerFor(context, flags).printDocument(fleetDocument(list, [], [{ target: undefined, exitCode: code, diagnostics }]));
-    },
-  });
-  const counts = diagnosticCounts(context.printed.all());
-  if (counts !== '') context.stderr.write(`${counts}\n`);
-  return exitCode;
-}
-
-/** Parses the command line, runs its command and returns the exit code. Throws UsageError for unknown options and arguments. */
-async function parseAndRun(argv: readonly string[], context: CliContext): Promise<number> {
-  if (argv[0] === suggestCommand) return printSuggestions(argv.slice(2), context);
-  let exitCode = 0;
-  const program = await createProgram(argv, context, (code) => {
-    exitCode = code;
-  });
-  if (argv.length === 0) program.outputHelp();
-  if (argv.length === 0) return 0;
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return 0;
-    throw usageError(error, argv, program);
-  }
-  return exitCode;
-}
-
-/** Prints what can follow the words of an unfinished command line; the completion scripts call it. */
-async function printSuggestions(words: readonly string[], context: CliContext): Promise<number> {
-  const program = await createProgram(words, context, () => undefined);
-  const { suggestWords } = await import('./completion/suggest.ts');
-  context.stdout.write(suggestWords(program, words, context));
-  return 0;
-}
-
-/** Builds the parser; only commands that the command line names are loaded with their options. */
-async function createProgram(argv: readonly string[], context: CliContext, finish: (exitCode: number) => void): Promise<Command> {
-  const program = new Command('ostiary')
-    .description('GitOps for access gateways: keep an access gateway in sync with a directory of YAML manifests.')
-    .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help')
-    .addHelpText('after', footer)
-    .showSuggestionAfterError(true)
-    .configureHelp({ optionDescription })
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: () => undefined,
-      getOutHelpWidth: () => context.stdout.columns ?? 100,
-    });
-  const named = commandsNamedIn(argv);
-  for (const [heading, commands] of Object.entries(commandsByHeading)) {
-    program.commandsGroup(heading);
-    for (const { name, alias, usage, summary, load } of commands) {
-      const command = addCommand(program, name, summary);
-      if (alias !== undefined) command.alias(alias);
-      if (named.includes(name) || (alias !== undefined && named.includes(alias))) {
-        const define = await load();
-        define(command, async (work) => finish(await work(context)));
-        refuseRepeated(command);
-      } else if (usage !== '') command.arguments(usage);
-    }
-  }
-  return program.helpCommand('help [command]', 'print help for a command');
-}
-
-/** Returns the words of the command line that can name a command. */
-function commandsNamedIn(argv: readonly string[]): readonly string[] {
-  const [first = '', second = ''] = argv;
-  if (first === 'help') return [second];
-  return first.startsWith('-') ? argv : [first];
-}
-
-function optionDescription({ description, argChoices, defaultValue }: Option): string {
-  const worth = typeof defaultValue === 'string' || typeof defaultValue === 'number';
-  const notes = [...(argChoices === undefined ? [] : [argChoices.join(', ')]), ...(worth ? [`default: ${defaultValue}`] : [])];
-  return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
-}
-
-const allowedChoices = /^Allowed choices are (.*)\.$/;
-
-/** Converts an error of the parser to a UsageError: one line with the error, one with a hint. */
-function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
-  const named = program.commands.find((one) => [one.name(), one.alias()].includes(argv[0] ?? ''));
-  const help =
-    named === undefined ? 'run ostiary --help for the list of commands' : `run ostiary ${named.name()} --help for the list of flags`;
-  if (code === 'commander.help') return new UsageError(`unknown command "${argv[1] ?? ''}"`, help);
-  const text = message.replace(/^error: /, '');
-  const [, option, value = '', hint = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
-  if (option !== undefined)
-    return new UsageError(`invalid value "${value}" for ${option}`, hint.replace(allowedChoices, 'expected one of: $1'));
-  const [, argument = '', name = '', choices] = /^command-argument value '(.*)' is invalid for argument '(.*)'\. (.*)$/s.exec(text) ?? [];
-  if (choices !== undefined)
-    return new UsageError(`invalid value "${argument}" for ${name}`, choices.replace(allowedChoices, 'expected one of: $1'));
-  const [, what = text, near] = /^(.*)\n\((Did you mean .*\?)\)$/s.exec(text) ?? [];
-  return new UsageError(what.replaceAll(/'([^']*)'/g, '"$1"'), near === undefined ? help : near.replace('Did', 'did'));
+  return runCommandLine(argv, context, commandsByHeading);
 }

@@ -7,6 +7,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -39,6 +40,11 @@ export function readCache(folder: string, name: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the names of the caches in a folder; empty if it cannot be read. */
+export function listCaches(folder: string): readonly string[] {
+  return existsSync(folder) && reasonNotOwn(folder) === undefined ? readdirSync(folder).toSorted() : [];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -59,6 +59,12 @@ describe('the bundle', () => {
     expect(loaded.filter((path) => !path.endsWith('.js') && !isBuiltin(path))).toEqual([]);
     const words = loaded.filter((path) => path.endsWith('.js')).map((path) => readFileSync(join(dist, path), 'utf8'));
     expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
+  });
+
+  test('contains at most 1,718 kB, and no command that a workflow does not run', () => {
+    const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
+    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_718_000);
   });
 
   test('keeps packages of the action out of the command line', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { place, type Reply } from '../support/github.ts';
+import type { Reply } from '../support/actions-cache.ts';
+import { place } from '../support/github.ts';
 import { commitAll, git, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './use-gateway.ts';
 import { useAction } from './use-action.ts';

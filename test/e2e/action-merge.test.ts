@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { connectionBody, agentId } from '../server/client.ts';
 import { json, startFlakyServer, type Seen } from '../support/flaky-server.ts';
-import type { Reply } from '../support/github.ts';
+import type { Reply } from '../support/actions-cache.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './use-gateway.ts';
 import { useAction } from './use-action.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Reply } from '../support/github.ts';
+import type { Reply } from '../support/actions-cache.ts';
 import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../support/workflow.ts';
 import { useGateway } from './use-gateway.ts';
 import { useAction } from './use-action.ts';

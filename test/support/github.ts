@@ -2,19 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Octokit } from '@octokit/rest';
 import { createEmulator } from 'emulate';
 import { isObject, type JsonObject } from '../../src/model/json.ts';
+import { createActionsCache, type ActionsCache, type Heard, type Reply } from './actions-cache.ts';
 
 export const place = { owner: 'octo', repo: 'access' } as const;
-
-/** A request that arrived. */
-export type Heard = { readonly method: string; readonly path: string; readonly query: URLSearchParams; readonly body: string };
-
-/** A response; a body of another type than JSON is sent unchanged. */
-export type Reply = {
-  readonly status: number;
-  readonly body: unknown;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-};
 
 /** Returns a response instead of GitHub's, or passes the request on. */
 export type Interception = (heard: Heard) => Reply | undefined;
@@ -30,6 +20,8 @@ export type TestGitHub = {
   readonly guest: Octokit;
   readonly heard: readonly Heard[];
   readonly deployments: readonly Deployment[];
+  /** The cache between runs; `heard` does not list its requests. */
+  readonly cache: ActionsCache;
   /** Gives a commit that the emulator made the hash of a commit of a real repository, in all requests and answers. */
   readonly useCommit: (made: string, real: string) => void;
   /** Sets the reply to all later requests; undefined removes it. */
@@ -48,6 +40,7 @@ const bot = 'github-actions[bot]';
 export async function startGitHub(): Promise<TestGitHub> {
   const heard: Heard[] = [];
   const deployments: Deployment[] = [];
+  const cache = createActionsCache();
   const editors = new Map<string, string>();
   const commits = new Map<string, string>();
   const toReal = (text: string): string => text.replaceAll(hash, (found) => commits.get(found) ?? found);
@@ -61,9 +54,11 @@ export async function startGitHub(): Promise<TestGitHub> {
       const body = toMade(await textOf(request));
       const { pathname, search, searchParams: query } = new URL(toMade(request.url ?? '/'), 'http://github');
       const one = { method: request.method ?? 'GET', path: pathname, query, body };
-      heard.push(one);
+      const cached = cache.reply(one, request.headers, url);
+      if (cached === undefined) heard.push(one);
       const reply =
         interception?.(one) ??
+        cached ??
         graphqlReply(one, editors, request.headers.authorization ?? '') ??
         ownReply(one, deployments, request.headers.authorization ?? '') ??
         (await laterReply(one, (route) => ask(`${behind}${route}`, request)));
@@ -85,6 +80,7 @@ export async function startGitHub(): Promise<TestGitHub> {
     guest,
     heard,
     deployments,
+    cache,
     useCommit: (made, real) => void commits.set(made, real),
     intercept: (next) => {
       interception = next;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../src/model/json.ts';
+import { runtimeToken } from './actions-cache.ts';
 import type { Ended, Running } from './cli.ts';
 import { place, type TestGitHub } from './github.ts';
 
@@ -78,12 +79,15 @@ const repository = { full_name: here, default_branch: 'main' };
 
 /** The variables that the runner sets for every step. */
 function variablesOf({ cwd, event, payload }: StepOptions, { url, temp }: { readonly url: string; readonly temp: string }): Environment {
+  const ref = event === 'pull_request' && !isMerged(payload) ? 'refs/pull/1/merge' : 'refs/heads/main';
   return {
+    ACTIONS_RESULTS_URL: `${url}/`,
+    ACTIONS_RUNTIME_TOKEN: runtimeToken(ref),
     GITHUB_ACTIONS: 'true',
     GITHUB_API_URL: url,
     GITHUB_EVENT_NAME: event,
     GITHUB_GRAPHQL_URL: `${url}/graphql`,
-    GITHUB_REF: event === 'pull_request' && !isMerged(payload) ? 'refs/pull/1/merge' : 'refs/heads/main',
+    GITHUB_REF: ref,
     GITHUB_REPOSITORY: here,
     GITHUB_RUN_ID: '4711',
     GITHUB_SERVER_URL: 'https://github.test',

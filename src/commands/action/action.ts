@@ -6,7 +6,8 @@ import { createStep, fallbackToValidate } from './action-step.ts';
 import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult, type Waits } from './task.ts';
 import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { runGuarded } from '../context/guard.ts';
-import { run as runCommand } from '../program.ts';
+import { runCommandLine } from '../context/run-command-line.ts';
+import { workflowCommands } from './workflow-commands.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
@@ -56,6 +57,7 @@ async function runTasks(job: Job): Promise<readonly TaskResult[]> {
       ),
     );
   }
+  await prepared.cache?.save();
   const codes = new Map(results.map(({ task: done, exitCode: code }) => [targetNameOf(done) ?? '', code]));
   if (results.length > 1) printExitCodes(codes, plainFlags, inner);
   return results;
@@ -70,7 +72,7 @@ function recordFindings({ log, inner }: Pick<Job, 'log' | 'inner'>): FindingsRec
     if ('secret' in event) log.command(maskCommands(event.secret));
     findings = addEvent(findings, event);
   };
-  return { context: { ...inner, onEvent }, onEvent, findings: () => findings };
+  return { context: { ...inner, onEvent }, onEvent, log, findings: () => findings };
 }
 
 /** Runs the command line of one target. */
@@ -95,7 +97,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
         },
       );
       task = { ...given, step };
-      return runCommand(step.argv, taskContext);
+      return runCommandLine(step.argv, taskContext, { 'Commands:': Object.values(workflowCommands) });
     },
     { context: taskContext, flags: plainFlags },
   );

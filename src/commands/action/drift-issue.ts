@@ -1,7 +1,7 @@
 import type { GitHub } from '../../github/github-client.ts';
 import { openRunGitHub } from './open-run-github.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
-import { adoptionBranch } from '../../adopt/adopt-drift.ts';
+import { adoptionBranch } from '../../adopt/adoption-branch.ts';
 import { openRepository } from '../../git/repository.ts';
 import { resolveConfig } from '../../project/resolved-config.ts';
 import { shortList } from '../../report/wording/counts.ts';

@@ -37,7 +37,8 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   tag: { becomes: 'flags', of: all },
   exclude: { becomes: 'flags', of: all },
   today: { becomes: 'flag', of: all },
-  cache: { becomes: 'flag', of: comparing },
+  // The input is a switch; the flag is the folder that the action chooses.
+  cache: { becomes: 'flag', of: comparing, obeyed: all },
   label: { becomes: 'flag', of: ['drift'], obeyed: ['validate', 'plan', 'apply'] },
   report: { becomes: 'flags', of: all },
   allow: { becomes: 'flags', of: comparing },
@@ -100,6 +101,8 @@ export type ActionInputs = {
   readonly assignees: readonly string[];
   /** Whether changes fail the step, in modes where the command line does not decide that. */
   readonly detailed: boolean;
+  /** Whether the cache of verified secrets is kept between runs. */
+  readonly cache: boolean;
   /** Whether comments of people with write access override refusals. */
   readonly overrides: boolean;
   readonly token: string;
@@ -165,6 +168,7 @@ export function readInputs(env: Environment): ActionInputs {
     labels: labelsIn(given.get('labels') ?? ''),
     assignees: linesOf(given.get('assignees') ?? ''),
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
+    cache: isTrue('cache', 'true'),
     overrides: isTrue('overrides', 'false'),
     token: given.get('github-token') ?? '',
     configRef: given.get('config-ref'),

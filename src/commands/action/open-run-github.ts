@@ -1,5 +1,6 @@
 import { openTransport, type HttpExchange, type NetworkOptions } from '../../gateway/http/transport.ts';
 import { openGitHub, type GitHub, type SendRequest } from '../../github/github-client.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { readNetwork } from '../context/network.ts';
 import { version } from '../context/version.ts';
 import type { ActionTask, TaskResult } from './task.ts';
@@ -9,9 +10,14 @@ export function openRunGitHub(
   { inputs, run }: Pick<ActionTask, 'inputs' | 'run'>,
   { waits, context }: Pick<TaskResult, 'waits' | 'context'>,
 ): GitHub {
-  const network = readNetwork(context.env);
-  const send = network === undefined ? {} : { send: sendThrough(network) };
-  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, ...send });
+  const send = senderOf(context.env);
+  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, ...(send === undefined ? {} : { send }) });
+}
+
+/** Returns a function that sends requests through the proxies of the environment; undefined if it has none. */
+export function senderOf(env: CliContext['env']): SendRequest | undefined {
+  const network = readNetwork(env);
+  return network === undefined ? undefined : sendThrough(network);
 }
 
 const timeouts = { connectMs: 10_000, idleMs: 30_000, wholeMs: 60_000 };

@@ -7,21 +7,27 @@ import { digestFromComment } from './decisions.ts';
 import { readCheckout, checkoutFromEnvironment } from './checkout.ts';
 import { findProposal } from './proposal.ts';
 import { createStep, reportSecrets } from './action-step.ts';
+import { senderOf } from './open-run-github.ts';
+import { restoreRunCache, type RunCache } from './run-cache.ts';
+import type { JobLog } from '../../github/job-log.ts';
 import { linesOf, readInputs, type ActionInputs } from './inputs.ts';
 import type { ActionTask } from './task.ts';
 import { readNetwork } from '../context/network.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 
 /** The tasks of a step, one for each target, and the environment and the folder to run them in. */
-export type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & { readonly tasks: readonly ActionTask[] };
+export type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & {
+  readonly tasks: readonly ActionTask[];
+  readonly cache: RunCache | undefined;
+};
 
-/** A context, and the receiver of its events. */
-export type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void };
+/** A context, the receiver of its events, and the log of the job. */
+export type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void; readonly log: JobLog };
 
 /** Reads the inputs, the event and the checkout; calls `onTask` with each intermediate state, for the report of an error. */
 export async function prepareTasks(
   context: CliContext,
-  { context: inner, onEvent }: EventReceiver,
+  { context: inner, onEvent, log }: EventReceiver,
   onTask: (task: ActionTask) => void,
 ): Promise<PreparedTasks> {
   const inputs = readInputs(context.env);
@@ -39,7 +45,9 @@ export async function prepareTasks(
   onTask({ ...first, checkout, inputs: withoutComment(inputs) });
   const proposal = await findProposal(inputs, run, inGit);
   onTask({ ...first, checkout, ...(inputs.several ? { inputs: withoutComment(inputs) } : {}) });
-  const tasks = splitByTarget(inputs, inGit).map((own) => ({
+  const cache = await restoreRunCache(inputs, { run, env: context.env, log, send: senderOf(context.env) });
+  const cached = cache === undefined ? inputs : { ...inputs, flags: { ...inputs.flags, cache: cache.folder } };
+  const tasks = splitByTarget(cached, inGit).map((own) => ({
     inputs: own,
     run,
     checkout,
@@ -48,7 +56,7 @@ export async function prepareTasks(
   }));
   // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
-  return { tasks, env, cwd };
+  return { tasks, env, cwd, cache };
 }
 
 /** Returns the folder that the step works in. Throws UsageError if the input names no folder. */

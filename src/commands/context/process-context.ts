@@ -3,7 +3,7 @@ import { AppError } from '../../model/errors.ts';
 import type { Output, CliContext } from './cli-context.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
-export function processContext(interrupt: CliContext['interruptSignal'] = interruptSignal): CliContext {
+export function processContext(confirm: CliContext['confirm'], interrupt: CliContext['interruptSignal'] = interruptSignal): CliContext {
   return {
     env: process.env,
     get cwd() {
@@ -14,7 +14,7 @@ export function processContext(interrupt: CliContext['interruptSignal'] = interr
     stderr: outputOf(process.stderr),
     now: () => new Date(),
     interruptSignal: interrupt,
-    confirm: askToConfirm,
+    confirm,
   };
 }
 
@@ -30,7 +30,8 @@ function workingFolder(): string {
   }
 }
 
-function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
+/** Describes a stream of this process. */
+export function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output {
   const isTTY = isatty(stream.fd);
   // A terminal of unknown width reports 0.
   const columns = isTTY && stream.columns > 0 && process.env['COLUMNS'] !== '0' ? stream.columns : undefined;
@@ -44,7 +45,10 @@ function outputOf(stream: NodeJS.WriteStream & { readonly fd: number }): Output 
 export function stepContext(): CliContext {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());
-  return processContext(() => controller.signal);
+  return processContext(
+    () => Promise.resolve(false),
+    () => controller.signal,
+  );
 }
 
 function interruptSignal(beforeEnd: () => void = () => undefined): AbortSignal {
@@ -62,32 +66,4 @@ function interruptSignal(beforeEnd: () => void = () => undefined): AbortSignal {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   return controller.signal;
-}
-
-/** Asks on stderr, because stdout is for results and may be redirected. */
-async function askToConfirm(message: string): Promise<boolean> {
-  if (!outputOf(process.stderr).ansi) return askInPlainText(message);
-  const { confirm, isCancel } = await import('@clack/prompts');
-  const answer = await confirm({ message, initialValue: false, output: process.stderr });
-  return !isCancel(answer) && answer;
-}
-
-/** Asks without moving the cursor. The end of input and Ctrl-C mean no. */
-async function askInPlainText(message: string): Promise<boolean> {
-  const { createInterface } = await import('node:readline');
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  const cancel = (): void => lines.close();
-  process.once('SIGINT', cancel);
-  process.stderr.write(`${message} [y/N] `);
-  try {
-    const answer = await new Promise<string | undefined>((resolve) => {
-      lines.once('line', resolve);
-      lines.once('close', () => resolve(undefined));
-    });
-    if (answer === undefined) process.stderr.write('\n');
-    return /^y(?:es)?$/i.test(answer?.trim() ?? '');
-  } finally {
-    process.removeListener('SIGINT', cancel);
-    lines.close();
-  }
 }

@@ -55,9 +55,12 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
     const connect = { timeout: timeouts.connectMs, ...ca };
     const options = { connections: 32, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
     if (proxies !== undefined) return openProxied(options, proxies);
-    const [agentModule, apiModule] = await Promise.all([import('undici/lib/dispatcher/agent.js'), import('undici/lib/api/index.js')]);
+    const [agentModule, requestModule] = await Promise.all([
+      import('undici/lib/dispatcher/agent.js'),
+      import('undici/lib/api/api-request.js'),
+    ]);
     const agent = new agentModule.default(options);
-    return { agent, send: (request) => apiModule.default.request.call(agent, request) };
+    return { agent, send: (request) => requestModule.default.call(agent, request) };
   }
 
   return {
@@ -85,13 +88,14 @@ type AgentOptions = { readonly connections: number; readonly connect: { readonly
 
 /** Opens connections through proxies: a tunnel for https, requests with the whole URL for http, as other programs do. */
 async function openProxied(options: AgentOptions, { http, https, exceptions }: NonNullable<NetworkOptions['proxies']>): Promise<Opened> {
-  const [proxyModule, dispatcherModule, apiModule] = await Promise.all([
+  const [proxyModule, dispatcherModule, requestModule, connectModule] = await Promise.all([
     import('undici/lib/dispatcher/env-http-proxy-agent.js'),
     import('undici/lib/dispatcher/dispatcher.js'),
-    import('undici/lib/api/index.js'),
+    import('undici/lib/api/api-request.js'),
+    import('undici/lib/api/api-connect.js'),
   ]);
   // As undici's own index does: a tunnel begins with the method `connect` of a dispatcher.
-  Object.assign(dispatcherModule.default.prototype, apiModule.default);
+  Object.assign(dispatcherModule.default.prototype, { connect: connectModule.default });
   const agent = new proxyModule.default({
     ...options,
     requestTls: options.connect,
@@ -106,7 +110,7 @@ async function openProxied(options: AgentOptions, { http, https, exceptions }: N
     agent,
     async send(request) {
       try {
-        return await apiModule.default.request.call(agent, request);
+        return await requestModule.default.call(agent, request);
       } catch (error) {
         throw proxyFailure(error, addresses) ?? error;
       }

@@ -89,7 +89,7 @@ type SchemaPlace = {
 export function describeSchemaErrors(schema: JsonObject, value: Json, errors: readonly SchemaError[]): readonly DocumentDiagnostic[] {
   const byPlace = new Map<string, { readonly rank: number; readonly problem: DocumentDiagnostic }>();
   for (const error of errors) {
-    if (/\/(anyOf|oneOf)\//.test(error.schemaPath) || error.keyword === 'if' || error.keyword === 'propertyNames') continue;
+    if (error.schemaPath !== undefined || error.keyword === 'if' || error.keyword === 'propertyNames') continue;
     const tokens = tokensOf(error.instancePath);
     const problem = describeSecretError(schema, value, tokens) ?? describeError(findPlace(schema, value, tokens), error);
     const place = `${problem.pointer}\n${error.keyword === 'required' ? problem.message : ''}`;

@@ -5,7 +5,7 @@ import type { ResourceId } from '../../model/resource.ts';
 export type SchemaError = {
   readonly keyword: string;
   readonly instancePath: string;
-  readonly schemaPath: string;
+  readonly schemaPath?: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** The key, if the error is about a key of a map. */
   readonly propertyName?: string;

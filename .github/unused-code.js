@@ -1,0 +1,65 @@
+// Plugins of the bundler: each leaves out code of a package that Ostiary never runs, so that it is neither shipped nor read at each start.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Parts of packages, by the end of the path that imports them, and the code in their place. */
+const parts = [
+  // It writes down what it runs, tokens in the environment included, where the variable DEBUG says so: here nothing does.
+  [
+    /^debug$/,
+    'const log = Object.assign(() => {}, { namespace: "", enabled: false, extend: () => log }); export default Object.assign(() => log, { formatters: {}, enable() {} });',
+  ],
+  // HTTP/2, which no connection of ours speaks, and Node's own module for it with every first request.
+  [/^\.\/client-h2\.js$/, 'export default () => { throw new Error("HTTP/2 was not asked for"); };'],
+  // Bodies of forms; ours are texts.
+  [/\/web\/fetch\/body\.js$/, 'export const extractBody = () => { throw new Error("only texts are sent"); };'],
+  // Proxies that speak SOCKS; readNetwork accepts http and https.
+  [/^\.\/socks5-proxy-agent$/, 'export default class { constructor() { throw new Error("SOCKS was not asked for"); } };'],
+];
+
+/** Returns a plugin that puts short code in place of parts that are never run. */
+export function withoutUnusedParts() {
+  return {
+    name: 'without-unused-parts',
+    resolveId(id, importer) {
+      const index = parts.findIndex(([pattern]) => pattern.test(id));
+      if (index !== -1 && importer?.includes('node_modules')) return { id: `\0unused-${index}`, moduleSideEffects: false };
+      // Two builds of one parser: the one that needs no vector instructions runs everywhere, and as fast with answers of our size.
+      return id.endsWith('/llhttp_simd-wasm.js') ? this.resolve(id.replace('_simd', ''), importer) : null;
+    },
+    load: (id) => parts[Number(/^\0unused-(\d+)$/.exec(id)?.[1])]?.[1] ?? null,
+  };
+}
+
+const endpointsFile = /plugin-rest-endpoint-methods\/dist-src\/generated\/endpoints\.js$/;
+
+/** Returns a plugin that keeps only those routes of GitHub's API that `src/github` calls. */
+export function onlyCalledEndpoints() {
+  return {
+    name: 'only-called-endpoints',
+    async load(id) {
+      if (!endpointsFile.test(id)) return null;
+      const { default: endpoints } = await import(pathToFileURL(id).href);
+      const called = {};
+      for (const file of readdirSync('src/github')) {
+        for (const [, scope, name] of readFileSync(join('src/github', file), 'utf8').matchAll(/\boctokit\.(\w+)\.(\w+)/g)) {
+          const route = endpoints[scope]?.[name];
+          if (route !== undefined) called[scope] = { ...called[scope], [name]: route };
+        }
+      }
+      return `export default ${JSON.stringify(called)};`;
+    },
+  };
+}
+
+/** Returns a plugin that leaves the examples of diagnostics to the reference, the only reader of them. */
+export function withoutExamples() {
+  return {
+    name: 'without-examples',
+    transform: (code, id) =>
+      /\/src\/model\/catalog\/[\w-]+-codes\.ts$/.test(id)
+        ? code.replaceAll(/\bexample:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"),?/g, '')
+        : null,
+  };
+}

@@ -1,0 +1,34 @@
+import type { ListedCommand } from '../context/run-command-line.ts';
+
+/** The commands that a step of a workflow can run. */
+export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | 'drift', ListedCommand>> = {
+  validate: {
+    name: 'validate',
+    usage: '[paths...]',
+    summary: 'check manifests and rule samples offline',
+    list: 'diagnostics',
+    load: async () => (await import('../validate.ts')).defineValidate,
+  },
+  plan: {
+    name: 'plan',
+    usage: '[paths...]',
+    alias: 'diff',
+    summary: 'show the changes that apply would make',
+    list: 'plans',
+    load: async () => (await import('../plan.ts')).definePlan,
+  },
+  apply: {
+    name: 'apply',
+    usage: '[paths...]',
+    summary: 'apply the manifests to the gateway',
+    list: 'targets',
+    load: async () => (await import('../apply.ts')).defineApply,
+  },
+  drift: {
+    name: 'drift',
+    usage: '[paths...]',
+    summary: 'list changes made outside Ostiary since the last apply; revert or adopt them',
+    list: 'drifts',
+    load: async () => (await import('../drift.ts')).defineDrift,
+  },
+};
