@@ -99,13 +99,33 @@ function dialectsIndex() {
   ].join('\n');
 }
 
-/** Returns the schema of the config with every dialect as a choice. */
+/** Returns the schema of the config with every dialect as a choice, and every field that has known values. */
 function configSchema() {
   const choices = ['auto', ...dialects.map(({ name }) => name)].map((name) => `"${name}"`).join(', ');
-  return readFileSync('schemas/documents/config.schema.json', 'utf8').replace(
-    /("dialect": \{\s*"type": "string",\s*"enum": )\[[^\]]*\]/,
-    `$1[${choices}]`,
-  );
+  const fields = kinds.flatMap((file) => {
+    const schema = read(`schemas/${file}.schema.json`);
+    return knownFields(schema, schema.properties.spec, schema.title);
+  });
+  const allowed = fields.map((field) => `        "${field}": {\n          "$ref": "#/$defs/values"\n        }`).join(',\n');
+  return readFileSync('schemas/documents/config.schema.json', 'utf8')
+    .replace(/("dialect": \{\s*"type": "string",\s*"enum": )\[[^\]]*\]/, `$1[${choices}]`)
+    .replace(/("allow_values": \{[^]*?"properties": \{)[^]*?\n {6}\}/, (_, start) => `${start}\n${allowed}\n      }`);
+}
+
+/** Lists the fields with known values, as `Connection.subtype`. */
+function knownFields(schema, node, place) {
+  const own =
+    node.$ref === undefined
+      ? node
+      : node.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at, token) => at[token], schema);
+  return [
+    ...('x-ostiary-known' in own ? [place] : []),
+    ...Object.entries(own.properties ?? {}).flatMap(([name, field]) => knownFields(schema, field, `${place}.${name}`)),
+    ...(own.items === undefined ? [] : knownFields(schema, own.items, place)),
+  ];
 }
 
 /** Returns one module for everything that people write: manifests by kind, the config file, and policies. */

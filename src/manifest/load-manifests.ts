@@ -13,6 +13,7 @@ import {
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
+import type { AllowedValues } from '../model/gateway.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
@@ -44,6 +45,8 @@ export type LoadInput = {
   readonly selection?: Selection;
   /** The prefixes that names in `valueFrom.env` must have. */
   readonly secretPrefixes: readonly string[];
+  /** Values that are known besides those of the schemas. */
+  readonly allowedValues?: AllowedValues;
   /** The prefixes of references that the gateway resolves. */
   readonly referencePrefixes: readonly string[];
   /** Reads the source of a secret, for selected manifests only. Without it, sources stay unresolved. */
@@ -73,7 +76,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     appendAll(diagnostics, selected.diagnostics);
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
   }
-  const sorted = sortDiagnostics(diagnostics);
+  const sorted = foldUnfamiliarValues(sortDiagnostics(diagnostics));
   if (hasErrors(sorted)) return { diagnostics: sorted };
   const { ids } = selected;
   const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
@@ -88,6 +91,22 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     diagnose: createDiagnose(sources, manifests),
   };
   return { value, diagnostics: sorted };
+}
+
+/** Returns the diagnostics with one warning for each unfamiliar value of a field, at its first place. */
+function foldUnfamiliarValues(sorted: readonly Diagnostic[]): readonly Diagnostic[] {
+  const counts = new Map<string, number>();
+  for (const { message } of sorted.filter(isUnfamiliar)) counts.set(message, (counts.get(message) ?? 0) + 1);
+  return sorted.flatMap((one) => {
+    const count = isUnfamiliar(one) ? counts.get(one.message) : 1;
+    if (count === undefined) return [];
+    if (isUnfamiliar(one)) counts.delete(one.message);
+    return count === 1 ? [one] : [{ ...one, message: `${one.message}, also in ${count - 1} other place${count === 2 ? '' : 's'}` }];
+  });
+}
+
+function isUnfamiliar({ code }: Diagnostic): boolean {
+  return code === 'manifest/unfamiliar-value';
 }
 
 /** Creates the function that locates later findings in their manifests; it indexes the manifests on first use. */
@@ -126,7 +145,7 @@ type TargetManifests = {
 
 /** Reads the manifests of a target, with overlays merged, sorted by id. */
 export function readTargetManifests(input: LoadInput): TargetManifests {
-  const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind)]));
+  const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues)]));
   const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, views);
   const asked = readPolicies(sources, policies, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));

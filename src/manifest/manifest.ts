@@ -1,30 +1,45 @@
 import { type Position, type DocumentDiagnostic, suggest } from '../model/diagnostic.ts';
+import type { AllowedValues } from '../model/gateway.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { toText, suggestWord, formatPlace, quoteValue } from './json-values.ts';
+import { toText, suggestWord, quoteValue } from './json-values.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
 import { readAnnotation, fieldNodes, findNode, resolveReference } from './validate/schema-diagnostics.ts';
 import type { SecretSlot } from './secrets/read-secret.ts';
 
 /** The parts of a schema that lead to lists of known values. */
 export type KnownValues = {
+  /** The field, as `Connection.subtype`. */
+  readonly place: string;
   readonly known?: ReadonlySet<string>;
   readonly fields?: readonly (readonly [string, KnownValues])[];
   readonly entries?: KnownValues;
 };
 
+/** Where to look for lists of known values: a node of a schema, its field, and the values that a config adds. */
+type KnownValuesSearch = {
+  readonly schema: JsonObject;
+  readonly node: JsonObject;
+  readonly place: string;
+  readonly allowed: AllowedValues;
+};
+
 /** Finds the lists of known values in a schema; returns undefined if there are none. */
-export function findKnownValues(schema: JsonObject, node: JsonObject): KnownValues | undefined {
-  const known = Array.isArray(node['x-ostiary-known']) ? new Set(node['x-ostiary-known'].map(String)) : undefined;
+export function findKnownValues({ schema, node, place, allowed }: KnownValuesSearch): KnownValues | undefined {
+  const below = (child: JsonObject, at: string): KnownValues | undefined =>
+    findKnownValues({ schema, node: resolveReference(schema, child), place: at, allowed });
+  const listed = node['x-ostiary-known'];
+  const known = Array.isArray(listed) ? new Set([...listed.map(String), ...(allowed[place] ?? [])]) : undefined;
   const fields = Object.entries(fieldNodes(node)).flatMap(([name, field]) => {
-    const below = isObject(field) ? findKnownValues(schema, resolveReference(schema, field)) : undefined;
-    return below === undefined ? [] : [[name, below] as const];
+    const inner = isObject(field) ? below(field, `${place}.${name}`) : undefined;
+    return inner === undefined ? [] : [[name, inner] as const];
   });
-  const entries = isObject(node['items']) ? findKnownValues(schema, resolveReference(schema, node['items'])) : undefined;
+  const entries = isObject(node['items']) ? below(node['items'], place) : undefined;
   if (known === undefined && fields.length === 0 && entries === undefined) return undefined;
   return {
+    place,
     ...(known === undefined ? {} : { known }),
     ...(fields.length === 0 ? {} : { fields }),
     ...(entries === undefined ? {} : { entries }),
@@ -47,10 +62,10 @@ export function checkKnownValues(
   tokens: readonly string[],
 ): readonly DocumentDiagnostic[] {
   if (familiar === undefined || hasOnlyKnownValues(familiar, value)) return [];
-  const { known, fields = [], entries } = familiar;
+  const { place, known, fields = [], entries } = familiar;
   if (typeof value === 'string') {
-    const message = `${quoteValue(value)} is not a known value of ${formatPlace(tokens)}`;
-    const hint = suggestWord(suggest(value, known ?? [])) ?? 'Ostiary sends it unchanged; the gateway may reject it';
+    const message = `${quoteValue(value)} is not a known value of ${place}`;
+    const hint = suggestWord(suggest(value, known ?? [])) ?? 'if the gateway accepts it, add it to allow_values in ostiary.yaml';
     return [{ code: 'manifest/unfamiliar-value', severity: 'warning', pointer: pointer(...tokens), message, hint }];
   }
   if (Array.isArray(value)) return value.flatMap((entry: Json, index) => checkKnownValues(entries, entry, [...tokens, String(index)]));
@@ -92,7 +107,7 @@ export type KindView = {
 };
 
 /** Groups the fields of a kind. */
-export function createKindView(kind: Kind): KindView {
+export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindView {
   const plain = kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
   return {
     kind,
@@ -105,7 +120,7 @@ export function createKindView(kind: Kind): KindView {
       field.edge === undefined || field.refers === undefined ? [] : [{ ...field, edge: field.edge, refers: field.refers }],
     ),
     selectors: findSelectors(kind.schema),
-    knownValues: findKnownValues(kind.schema, findNode(kind.schema, ['spec']) ?? {}),
+    knownValues: findKnownValues({ schema: kind.schema, node: findNode(kind.schema, ['spec']) ?? {}, place: kind.name, allowed }),
     keyed: hasKeyedList(kind.fields),
     sampled: Object.hasOwn(fieldNodes(kind.schema), 'tests'),
     stated: new Map(),

@@ -148,12 +148,15 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
-    return toTarget(name, target, manifests.length === 0 ? [root] : manifests, paths(target['overlays']));
+    const allowed = isObject(value['allow_values']) ? value['allow_values'] : {};
+    const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
+    const overlays = paths(target['overlays']);
+    return { ...toTarget(name, target), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
   });
   return { file: file.path, root, targets };
 }
 
-function toTarget(name: string, target: JsonObject, manifests: readonly string[], overlays: readonly string[]): Target {
+function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
   const prefixes = readStrings(target['secret_prefixes']);
@@ -164,8 +167,6 @@ function toTarget(name: string, target: JsonObject, manifests: readonly string[]
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
     secretPrefixes: prefixes.length === 0 ? [defaultSecretPrefix] : prefixes,
-    manifests,
-    overlays,
     limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
     prune: target['prune'] === true,
     reportUnmanaged: target['unmanaged'] === 'report',

@@ -90,6 +90,9 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** Values that the gateway knows and Ostiary does not, by field, such as `Connection.subtype`. */
+export type AllowedValues = Readonly<Record<string, readonly string[]>>;
+
 /** Names the source of a token; it never holds the token itself. */
 export type TokenSource = { readonly env: string };
 
@@ -102,6 +105,8 @@ export type Target = {
   readonly token: TokenSource;
   /** Environment variables named by `valueFrom.env` must start with one of these prefixes. */
   readonly secretPrefixes: readonly string[];
+  /** Values without a warning. */
+  readonly allowedValues: AllowedValues;
   /** Absolute paths of manifest folders and files. */
   readonly manifests: readonly string[];
   readonly overlays: readonly string[];

@@ -72,9 +72,19 @@ export async function loadCommittedState(repository: Repository, commit: string,
 
 /** Loads the manifests of a commit without their secrets. */
 function loadCommittedTree({ target, targets, files, overlays, pathInTree }: CommittedTree): Checked<DesiredState> {
-  const { name, secretPrefixes, dialect } = target;
+  const { name, secretPrefixes, allowedValues, dialect } = target;
   const referencePrefixes = referencePrefixesOf(dialect);
-  return loadManifests({ files, overlays, target: name, targets, secretPrefixes, referencePrefixes, registry, pathInTree });
+  return loadManifests({
+    files,
+    overlays,
+    target: name,
+    targets,
+    secretPrefixes,
+    allowedValues,
+    referencePrefixes,
+    registry,
+    pathInTree,
+  });
 }
 
 /** Loads the policies of a commit. */

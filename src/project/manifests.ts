@@ -112,6 +112,7 @@ export function loadInputOf(
     targets: config.targets.map((one) => one.name),
     ...selectionOf(selection, context),
     secretPrefixes: target.secretPrefixes,
+    allowedValues: target.allowedValues,
     referencePrefixes: referencePrefixesOf(target.dialect),
     ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),

@@ -104,6 +104,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     auth: 'auto',
     token: defaultToken,
     secretPrefixes: ['OSTIARY_SECRET_'],
+    allowedValues: {},
     manifests: selection.paths.map((path) => absolutePath(path, context)),
     overlays: [],
     limits: defaultLimits,

@@ -24,6 +24,7 @@ const target: Target = {
   prune: false,
   reportUnmanaged: false,
   released: [],
+  allowedValues: {},
 };
 export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 export const project: PullProject = {

@@ -170,7 +170,7 @@ export type AttributedEdit = LayerEdit & { readonly causes: readonly LiveDiffere
 
 /** Returns the input with other texts of files, by path; secrets stay unresolved. */
 export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, string>): LoadInput {
-  const { files, overlays, target, targets, selection, secretPrefixes, referencePrefixes, registry, pathInTree } = input;
+  const { files, overlays, target, targets, selection, secretPrefixes, allowedValues, referencePrefixes, registry, pathInTree } = input;
   const now = ({ path, text }: SourceFile): SourceFile => ({ path, text: texts.get(path) ?? text });
   return {
     files: files.map(now),
@@ -178,6 +178,7 @@ export function replaceInputTexts(input: LoadInput, texts: ReadonlyMap<string, s
     target,
     targets,
     secretPrefixes,
+    ...(allowedValues === undefined ? {} : { allowedValues }),
     referencePrefixes,
     registry,
     ...(selection === undefined ? {} : { selection }),

@@ -64,8 +64,8 @@ export const fieldCodes = {
     level: 'warning',
     meaning: 'Ostiary does not know the value',
     cause: 'The value has a typo, or the gateway is newer than this list; Ostiary sends it unchanged',
-    fix: 'Correct it; if the gateway knows it, keep it',
-    example: '"databse" is not a known value of type',
+    fix: 'Correct it; if the gateway accepts it, add it to `allow_values` in ostiary.yaml',
+    example: '"databse" is not a known value of Connection.type',
   },
   'manifest/unknown-field': {
     meaning: 'The kind has no such field',

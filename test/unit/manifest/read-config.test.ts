@@ -33,6 +33,7 @@ describe('the config file', () => {
           prune: false,
           reportUnmanaged: false,
           released: [],
+          allowedValues: {},
         },
       ],
     });
@@ -52,7 +53,7 @@ describe('the config file', () => {
       '  prune: true',
       '  released: [Connection/old-db]',
     );
-    const { value } = read(`manifests: [access/]\n${text}`, '/repository/');
+    const { value } = read(`manifests: [access/]\nallow_values: { Connection.subtype: [rails-console] }\n${text}`, '/repository/');
     expect(value?.targets).toEqual([
       {
         name: 'prod',
@@ -67,6 +68,7 @@ describe('the config file', () => {
         prune: true,
         reportUnmanaged: false,
         released: ['Connection/old-db'],
+        allowedValues: { 'Connection.subtype': ['rails-console'] },
       },
     ]);
   });

@@ -18,6 +18,7 @@ function targetOf(name: string, given: Partial<Target> = {}): Target {
     prune: false,
     reportUnmanaged: false,
     released: [],
+    allowedValues: {},
     ...given,
   };
 }

@@ -236,7 +236,7 @@ describe('a warning', () => {
       'did you mean "database"?',
     ],
     ['an unfamiliar subtype', connection('a', 'subtype: postgress'), '11:12 warning manifest/unfamiliar-value', 'did you mean "postgres"?'],
-    ['an unfamiliar rule type', rules('{ type: something_else }'), '8:17 warning manifest/unfamiliar-value', 'the gateway may reject it'],
+    ['an unfamiliar rule type', rules('{ type: something_else }'), '8:17 warning manifest/unfamiliar-value', 'add it to allow_values'],
     ['an inline credential', secret('envvar:DB_PASS: { value: x }'), '12:21 warning secret/inline'],
     ['an inline credential in base64', secret('envvar:API_KEY: aHVudGVyMg=='), '12:21 warning secret/inline'],
     ['a text that is base64 by accident', secret('envvar:HOST: password'), '12:18 warning secret/looks-plain'],
