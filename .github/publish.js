@@ -1,6 +1,6 @@
 // Publishes the release of the version in package.json: its tag, the floating tag of its major version, the release on GitHub with its
-// files, the package on npm. The folder that is given has the executables, and gets all other files. A step that was done before is
-// left out, so that a failed job can run again. `--dry-run` makes the files and prints the other commands; it needs no credentials.
+// files, the package on npm, the image on ghcr.io. The first folder that is given has the executables, and gets all other files; the second
+// one has an archive of the image for each platform. A step that was done before is left out, so that a failed job can run again. `--dry-run` makes the files and prints the other commands; it needs no credentials.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [folder = '', ...flags] = process.argv.slice(2);
-const isDry = flags.includes('--dry-run');
+const isDry = process.argv.includes('--dry-run');
+const [folder = '', images = ''] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const { GITHUB_REPOSITORY: repository = '', GITHUB_SERVER_URL: server = 'https://github.com' } = process.env;
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tag = `v${version}`;
@@ -95,6 +95,19 @@ function packWorkflows(draft, commit) {
   return archive;
 }
 
+/** Pushes the image of each platform, and joins them under the version and, for the newest release, under `latest`. */
+function publishImages(names) {
+  const image = `ghcr.io/${repository.toLowerCase()}`;
+  const archives = readdirSync(images).toSorted();
+  const parts = archives.map((archive) => `${image}:${version}-${archive.replace(/\.tar$/, '')}`);
+  for (const [index, archive] of archives.entries()) {
+    run('docker', 'load', '--input', join(images, archive));
+    run('docker', 'tag', `ostiary:${archive.replace(/\.tar$/, '')}`, parts[index]);
+    run('docker', 'push', parts[index]);
+  }
+  run('docker', 'buildx', 'imagetools', 'create', ...names.flatMap((one) => ['--tag', `${image}:${one}`]), ...parts);
+}
+
 /** Returns the section of the changelog about this version. */
 function notes() {
   const [, ...sections] = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
@@ -102,7 +115,8 @@ function notes() {
   return section.slice(section.indexOf('\n') + 1).trim();
 }
 
-if (folder === '' || !existsSync(folder)) fail('the folder with the executables is missing: node .github/publish.js FOLDER [--dry-run]');
+if (!existsSync(folder) || !existsSync(images))
+  fail('the folder of the executables or of the images is missing: node .github/publish.js FOLDER IMAGES [--dry-run]');
 if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) fail('GITHUB_REPOSITORY does not name the repository: OWNER/NAME');
 const hadTag = succeeds('git', 'rev-parse', '--verify', `refs/tags/${tag}`);
 const commit = taggedCommit();
@@ -143,6 +157,8 @@ try {
       '--tag',
       isPrerelease ? 'next' : isLatest ? 'latest' : `latest-${major}`,
     );
+  // Pushed again, an image is the same.
+  publishImages(isLatest ? [version, 'latest'] : [version]);
 } finally {
   rmSync(draft, { recursive: true, force: true });
   if (isDry && !hadTag) read('git', 'tag', '--delete', tag);

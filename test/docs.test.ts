@@ -199,7 +199,12 @@ test('every exit code has its row', async () => {
 
 test('every environment variable that the pages name is read, and every one that is read is named', () => {
   const reading = /\benv(?:\.|\['|: '|, ')([A-Z][A-Z_]+)\b/g;
-  const read = new Set(code.flatMap((text) => [...text.matchAll(reading)].map((match) => match[1] ?? '')));
+  const fromFiles = code.flatMap((text) => [...text.matchAll(/\breadVariable\('([A-Z_]+)'/g)].map((match) => match[1] ?? ''));
+  expect(fromFiles.length).toBeGreaterThan(0);
+  const read = new Set([
+    ...code.flatMap((text) => [...text.matchAll(reading)].map((match) => match[1] ?? '')),
+    ...fromFiles.flatMap((name) => [name, `${name}_FILE`]),
+  ]);
   const named = pages.flatMap(({ path, text }) =>
     [
       ...text.matchAll(

@@ -57,9 +57,9 @@ Environment variables:
   OSTIARY_SERVE_MANAGER_KEY              key of a manager: its objects get managed_by
   OSTIARY_SERVE_MANAGER                  name of that manager
   OSTIARY_SERVE_DATABASE                 same as --database, hidden from the process list
-  OSTIARY_SERVE_DATABASE_FILE            file that contains the value of --database
   OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required with PostgreSQL
-  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  earlier keys, for reading only`,
+  OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  earlier keys, for reading only
+  NAME_FILE                              file that contains the value of NAME: of the database and of all keys`,
     )
     .option('--port <n>', 'port to listen on; 0 selects a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
@@ -102,15 +102,15 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
   const log: Log = (entry) => {
     if (!flags.quiet || entry.level !== 'info') say(entry);
   };
-  const database = flags.database ?? databaseOfEnvironment(context) ?? defaultDatabase;
+  const database = flags.database ?? readVariable('OSTIARY_SERVE_DATABASE', context) ?? defaultDatabase;
   if (flags.database !== undefined && /^postgres(ql)?:\/\/[^/?#]*:[^/?#]*@|[?&]password=/i.test(flags.database)) {
     // Replaces the command line in the list of processes.
     process.title = 'ostiary serve';
     log({ level: 'warn', message: 'other users can see the password in --database briefly: set OSTIARY_SERVE_DATABASE instead' });
   }
-  const adminKey = env['OSTIARY_SERVE_KEY'] ?? '';
-  const managerKey = env['OSTIARY_SERVE_MANAGER_KEY'];
-  const encryptionKey = env['OSTIARY_SERVE_ENCRYPTION_KEY'];
+  const adminKey = readVariable('OSTIARY_SERVE_KEY', context) ?? '';
+  const managerKey = readVariable('OSTIARY_SERVE_MANAGER_KEY', context);
+  const encryptionKey = readVariable('OSTIARY_SERVE_ENCRYPTION_KEY', context);
   const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
   const repositories = createRemoteReader({
     env,
@@ -124,7 +124,7 @@ export async function runServe(flags: ServeFlags, context: CliContext): Promise<
     database: databaseOf(database, context.cwd),
     ...(encryptionKey === undefined ? {} : { encryptionKey }),
     makeFolder,
-    previousEncryptionKeys: env['OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS'],
+    previousEncryptionKeys: readVariable('OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS', context),
     now: context.now,
     log,
   };
@@ -199,13 +199,13 @@ function inFolder(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path);
 }
 
-/** Returns the database that the environment names, or a file that the environment names. */
-function databaseOfEnvironment({ env, cwd }: CliContext): string | undefined {
-  const path = env['OSTIARY_SERVE_DATABASE_FILE'];
-  if (path === undefined) return env['OSTIARY_SERVE_DATABASE'];
+/** Returns the value of a variable: the content of the file that `NAME_FILE` names, without it the value of `NAME`. */
+function readVariable(name: string, { env, cwd }: CliContext): string | undefined {
+  const path = env[`${name}_FILE`];
+  if (path === undefined) return env[name];
   const read = textReader()(inFolder(cwd, path));
   if ('text' in read) return read.text.trim();
-  throw new UsageError(`OSTIARY_SERVE_DATABASE_FILE cannot be read: ${read.problem.reason}`, 'check the path and its permissions');
+  throw new UsageError(`${name}_FILE cannot be read: ${read.problem.reason}`, 'check the path and its permissions');
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {

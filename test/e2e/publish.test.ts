@@ -36,6 +36,13 @@ function executables(): string {
   return folder;
 }
 
+/** The folder that the images of all platforms were downloaded to. */
+function images(): string {
+  const folder = mkdtempSync(join(root, 'images-'));
+  for (const name of ['amd64.tar', 'arm64.tar']) writeFileSync(join(folder, name), name);
+  return folder;
+}
+
 /** The real `npm pack`; all that needs credentials is recorded. `gh release view` and `npm view` find what was created before. */
 function programs(): { readonly path: string; readonly calls: () => readonly string[] } {
   const folder = mkdtempSync(join(root, 'programs-'));
@@ -44,6 +51,7 @@ function programs(): { readonly path: string; readonly calls: () => readonly str
   const recorded = `echo "$(basename "$0") $*" >> '${folder}/calls'`;
   const found = `if [ "$2" = view ] || [ "$1" = view ]; then grep -q "^$(basename "$0") .*\\(create\\|publish\\)" '${folder}/calls'; exit $?; fi`;
   stub('gh', `${found}\n${recorded}`);
+  stub('docker', recorded);
   stub('npm', `if [ "$1" = pack ]; then exec '${npm}' "$@"; fi\n${found}\n${recorded}`);
   writeFileSync(join(folder, 'calls'), '');
   return { path: folder, calls: () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') };
@@ -68,7 +76,8 @@ describe('publishing a release', () => {
     repository.git('tag', 'v1.1.9');
     repository.git('tag', 'v2.0.0');
     const folder = executables();
-    const { code, output } = publish(repository, [folder, '--dry-run']);
+    const imageFolder = images();
+    const { code, output } = publish(repository, [folder, imageFolder, '--dry-run']);
     expect(code).toBe(0);
     const [, commit = ''] = /would run: git push --force origin ([0-9a-f]{40}):refs\/tags\/v1\n/.exec(output) ?? [];
     expect(output.split('\n').filter((line) => line.startsWith('would run:'))).toEqual([
@@ -76,6 +85,12 @@ describe('publishing a release', () => {
       `would run: git push --force origin ${commit}:refs/tags/v1`,
       expect.stringMatching(/gh release create v1\.2\.3 --verify-tag --title v1\.2\.3 --notes-file \S+ --latest=false .*SHA256SUMS$/),
       `would run: npm publish ${join(folder, 'ostiary-1.2.3.tgz')} --provenance --access public --tag latest-1`,
+      ...['amd64', 'arm64'].flatMap((name) => [
+        `would run: docker load --input ${join(imageFolder, `${name}.tar`)}`,
+        `would run: docker tag ostiary:${name} ghcr.io/octo/ostiary:1.2.3-${name}`,
+        `would run: docker push ghcr.io/octo/ostiary:1.2.3-${name}`,
+      ]),
+      'would run: docker buildx imagetools create --tag ghcr.io/octo/ostiary:1.2.3 ghcr.io/octo/ostiary:1.2.3-amd64 ghcr.io/octo/ostiary:1.2.3-arm64',
     ]);
     expect(output).toContain('### Added\n\n- One thing.\n\nThe commit of the Action is');
     expect(output).not.toContain('Older.');
@@ -105,18 +120,22 @@ describe('publishing a release', () => {
     const { repository, origin } = prepared('1.2.3');
     const { path, calls } = programs();
     const all = `${path}${delimiter}${process.env['PATH']}`;
-    expect(publish(repository, [executables()], all).code).toBe(0);
+    expect(publish(repository, [executables(), images()], all).code).toBe(0);
     const commit = repository.git('rev-parse', 'v1.2.3');
     expect(origin.git('rev-parse', 'v1.2.3', 'v1').split('\n')).toEqual([commit, commit]);
     expect(origin.git('ls-tree', '--name-only', 'v1:dist')).toBe('action.js');
-    expect(calls().map((line) => line.split(' ', 4).join(' '))).toEqual([
+    const withoutImages = (): readonly string[] => calls().filter((line) => !line.startsWith('docker'));
+    expect(calls().at(-1)).toMatch(
+      /^docker buildx imagetools create --tag ghcr\.io\/octo\/ostiary:1\.2\.3 --tag ghcr\.io\/octo\/ostiary:latest /,
+    );
+    expect(withoutImages().map((line) => line.split(' ', 4).join(' '))).toEqual([
       'gh release create v1.2.3',
       expect.stringMatching(/^npm publish \S+ --provenance$/),
     ]);
-    expect(publish(repository, [executables()], all).code).toBe(0);
-    expect(calls()).toHaveLength(2);
+    expect(publish(repository, [executables(), images()], all).code).toBe(0);
+    expect(withoutImages()).toHaveLength(2);
     repository.save({ 'README.md': 'later' });
-    expect(publish(repository, [executables()], all)).toMatchObject({
+    expect(publish(repository, [executables(), images()], all)).toMatchObject({
       code: 3,
       output: expect.stringContaining('the tag v1.2.3 is of another commit'),
     });
@@ -128,7 +147,7 @@ describe('publishing a release', () => {
   ])('%s leaves the floating tag alone', { timeout: 60_000 }, (_, version, tags, rest) => {
     const { repository } = prepared(version);
     for (const tag of tags) repository.git('tag', tag);
-    const { code, output } = publish(repository, [executables(), '--dry-run']);
+    const { code, output } = publish(repository, [executables(), images(), '--dry-run']);
     expect(code).toBe(0);
     expect(output).not.toContain('--force');
     expect(output).toMatch(rest);
@@ -138,7 +157,7 @@ describe('publishing a release', () => {
     const { repository } = prepared('1.2.3');
     expect(publish(repository, [])).toMatchObject({
       code: 3,
-      output: expect.stringContaining('the folder with the executables is missing'),
+      output: expect.stringContaining('the folder of the executables or of the images is missing'),
     });
   });
 });

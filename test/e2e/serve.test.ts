@@ -160,12 +160,14 @@ test('in a folder that was removed, every command reports that', async () => {
 test.each([
   ['the environment', false],
   ['a file', true],
-])('the database and its password can come from %s', async (_case, isFile) => {
-  const cwd = makeProject({ place: 'postgres://gateway:canary-password@127.0.0.1:1/gateway\n' });
-  const place = readFileSync(join(cwd, 'place'), 'utf8').trim();
-  const given = isFile ? { OSTIARY_SERVE_DATABASE_FILE: 'place' } : { OSTIARY_SERVE_DATABASE: place };
+])('the database with its password, and keys, can come from %s', async (_case, isFile) => {
   const encryptionKey = Buffer.alloc(32, 7).toString('base64');
-  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey, ...given };
+  const cwd = makeProject({ place: 'postgres://gateway:canary-password@127.0.0.1:1/gateway\n', sealing: `${encryptionKey}\n` });
+  const place = readFileSync(join(cwd, 'place'), 'utf8').trim();
+  const given = isFile
+    ? { OSTIARY_SERVE_DATABASE_FILE: 'place', OSTIARY_SERVE_ENCRYPTION_KEY_FILE: 'sealing' }
+    : { OSTIARY_SERVE_DATABASE: place, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
+  const env = { OSTIARY_SERVE_KEY: key, ...given };
   const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env })).ended;
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^error serve\/database {2}.*ECONNREFUSED 127\.0\.0\.1:1\n/) });
   expect(stderr).not.toContain('canary');

@@ -123,7 +123,7 @@ function lastLine(job: Job | undefined): string | undefined {
 
 test('a release publishes only from main, with approval; a dry run has no permission to write', () => {
   const { rehearse, release, ...others } = workflowAt('.github/workflows/release.yml').jobs;
-  expect(release).toMatchObject({ environment: 'release', permissions: { contents: 'write', 'id-token': 'write' } });
+  expect(release).toMatchObject({ environment: 'release', permissions: { contents: 'write', 'id-token': 'write', packages: 'write' } });
   expect(release?.if).toContain("github.ref == 'refs/heads/main'");
   for (const job of [rehearse, ...Object.values(others)]) expect(job?.permissions).toEqual({ contents: 'read' });
   expect(lastLine(rehearse)).toBe(`${lastLine(release)?.replace('gh auth setup-git && ', '')} --dry-run`);
@@ -136,19 +136,6 @@ const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
   drift: { contents: 'write', issues: 'write', 'pull-requests': 'write' },
 };
-
-test('the scheduled job of examples/fleet runs a command line that there is, on every target', async () => {
-  const { spec } = parse(readFileSync('examples/fleet/drift-cronjob.yaml', 'utf8'));
-  const [container] = spec.jobTemplate.spec.template.spec.containers;
-  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_SCHEDULED' } } };
-  const cwd = makeProject({
-    'ostiary.yaml': config({ one: gateway.url(), two: gateway.url() }),
-    'access/a.yaml': connection('scheduled', { secret }),
-  });
-  const words: readonly string[] = container.args;
-  const ended = await gateway.run(words.join(' ').replace('/tmp/', `${cwd}/`), cwd);
-  expect([container.command, ended.code, ended.stderr]).toEqual([['ostiary'], 0, expect.stringContaining('2 targets')]);
-});
 
 /** Evaluates the expressions about inputs of an event that has none. */
 function onEvent(value: string | boolean): string {
