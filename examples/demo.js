@@ -78,4 +78,4 @@ async function play(gateway) {
 }
 
 await onStage(play);
-say('Done: the gateway is as the manifests say.');
+say('Done: the gateway matches the manifests.');

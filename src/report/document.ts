@@ -18,6 +18,7 @@ import type { ChangeGroup, SideList } from './subjects/groups.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
 import { clip } from './text/wrap.ts';
+import type { Verdict } from './wording/verdict.ts';
 
 /** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
 export type LinkOf = (at: Position | CommitReference) => string | undefined;
@@ -79,17 +80,19 @@ export type ReportDocument = {
 
 /** The report on one target: blocks in the order in which text prints them. Other formats choose their own order. */
 export type ReportSection = {
-  readonly heading?: SectionHeading;
+  /** The first line in every format. */
+  readonly verdict?: Verdict;
+  /** Absent if a report above the section states it. */
+  readonly place?: SubjectPlace;
   readonly summary?: ReportSummary;
   readonly blocks: readonly ReportBlock[];
   /** Blocks that only a page has room for. */
   readonly pageBlocks?: () => readonly ReportBlock[];
 };
 
-export type SectionHeading = {
-  readonly title: 'Plan for' | 'Apply to' | 'Drift on' | 'Pull from';
-  readonly name: string;
-  readonly url: string;
+export type SubjectPlace = {
+  /** The URL of the target, or the position of the manifest. */
+  readonly where: string;
   /** The config file that is in force; only text prints it. */
   readonly config?: string | undefined;
 };
@@ -99,11 +102,10 @@ export function labeledName(name: string, label: string | undefined): string {
   return label === undefined ? name : `${name} (${label})`;
 }
 
-/** The result of a subject in a sentence or two. Text prints it last, Markdown and pages first. */
+/** What follows the verdict in Markdown and on pages, and ends the text. */
 export type ReportSummary =
   | { readonly type: 'plan'; readonly plan: Plan }
   | { readonly type: 'apply'; readonly plan: AppliedPlan['plan']; readonly result: ApplyResult }
-  | { readonly type: 'drift'; readonly sentence: string; readonly adopted?: string | undefined }
   | { readonly type: 'sentence'; readonly sentence: string };
 
 /** One part of a report, as typed values: each format has one way to render each type. */

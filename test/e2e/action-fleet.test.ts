@@ -51,7 +51,7 @@ async function proposal(
 }
 
 async function titlesOn(number: number): Promise<readonly (string | undefined)[]> {
-  return (await commentsOn(bench.github(), number)).map(({ body }) => /^### (.*)/m.exec(body)?.[1]);
+  return (await commentsOn(bench.github(), number)).map(({ body }) => /^### ([^:\n]*)/m.exec(body)?.[1]);
 }
 
 async function look(hoop: HoopProject, path: string): Promise<Record<string, unknown>> {

@@ -128,7 +128,7 @@ describe.each(['ostiary serve', 'the model of the public gateway'])('the pull re
     expect(pull.body).not.toContain('No changes');
     expect(await names()).toContain('old-db');
     const { applied, body } = await merge(cwd, `remove-old-db-${kind.length}`, pull, env);
-    expect([applied.code, body]).toEqual([0, expect.stringMatching(/Applied: 1 deleted\.[\s\S]*`Connection\/old-db`/)]);
+    expect([applied.code, body]).toEqual([0, expect.stringMatching(/: 1 deleted\.[\s\S]*`Connection\/old-db`/)]);
     expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ deleted: 1, orphaned: 0 });
     expect((await names()).filter((name) => name === 'old-db' || name === 'p-kept')).toEqual(['p-kept']);
     expect(await drift(cwd, env)).toMatchObject({ code: 0, outputs: { changed: 'false', outcome: 'clean' } });
@@ -192,7 +192,7 @@ test('a replaced certificate is a change of its own, without its content', patie
   expect(pull.body).toMatch(/`Connection\/tls`[\s\S]*filesystem:SSLROOTCERT[\s\S]*changes \(certs\/ca\.pem\)/);
   expect(pull.body).not.toContain('No changes');
   const { applied, body } = await merge(cwd, 'replace-ca', pull);
-  expect([applied.code, body]).toEqual([0, expect.stringContaining('Applied: 1 updated.')]);
+  expect([applied.code, body]).toEqual([0, expect.stringContaining(': 1 updated.')]);
   const log = applied.stdout.replaceAll(/^::add-mask::.*$/gm, '');
   expect(`${pull.body}${body}${log}${applied.summary}`).not.toContain('canary');
 });
@@ -206,7 +206,7 @@ test.each([true, false])('the revert of a failed merge shows what that left behi
   chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
   const failed = await merge(cwd, `fails-${prune}`, pull);
   chaos = () => undefined;
-  expect([failed.applied.code, failed.body]).toEqual([5, expect.stringContaining('Not finished: 1 created, 1 failed.')]);
+  expect([failed.applied.code, failed.body]).toEqual([5, expect.stringContaining('not finished: 1 failed, 1 created.')]);
   expect(await isLive(made)).toBe(true);
   const revert = await propose(cwd, `revert-${prune}`, () => git(cwd, 'revert --no-edit HEAD'));
   expect(revert.planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
@@ -214,7 +214,7 @@ test.each([true, false])('the revert of a failed merge shows what that left behi
   const still = `\`Connection/${made}\` was removed from the manifests but is still live and accessible`;
   expect(revert.body).toContain(prune ? '1 to delete' : still);
   const back = await merge(cwd, `revert-${prune}`, revert);
-  expect([back.applied.code, back.body]).toEqual([0, expect.stringContaining(prune ? 'Applied: 1 deleted.' : still)]);
+  expect([back.applied.code, back.body]).toEqual([0, expect.stringContaining(prune ? ': 1 deleted.' : still)]);
   expect(await isLive(made)).toBe(!prune);
 });
 

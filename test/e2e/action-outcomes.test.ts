@@ -57,14 +57,14 @@ test('every pull request since the last apply learns the outcome; a later succes
   const second = await merge(cwd, 'since-second', { 'access/c.yaml': connection('since-c') });
   const third = await merge(cwd, 'since-third', { 'access/d.yaml': connection('since-d') });
   expect(await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ID: '3' } })).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-  for (const number of [first, second, third]) expect(await onlyCommentOn(number)).toContain('**Applied: 3 created.**');
+  for (const number of [first, second, third]) expect(await onlyCommentOn(number)).toContain(': 3 created.');
   expect(await onlyCommentOn(first)).toMatch(/\*\*Earlier runs\*\*\n\n- \[run\]\(\S+\/runs\/1\): Not applied: api\/unauthorized\.\n/);
   expect(await onlyCommentOn(second)).not.toContain('Earlier runs');
   // A later merge concerns none of them.
   const fourth = await merge(cwd, 'since-fourth', { 'access/e.yaml': connection('since-e') });
   expect((await push(cwd, { env: { ...gateway.env(), GITHUB_RUN_ID: '4' } })).code).toBe(0);
-  expect(await onlyCommentOn(fourth)).toContain('**Applied: 1 created.**');
-  expect(await onlyCommentOn(third)).toContain('**Applied: 3 created.**');
+  expect(await onlyCommentOn(fourth)).toContain(': 1 created.');
+  expect(await onlyCommentOn(third)).toContain(': 3 created.');
 });
 
 test('a repeated run adds to what the first one did', patient, async () => {
@@ -93,7 +93,7 @@ test('a repeated run adds to what the first one did', patient, async () => {
   await before.close();
   const body = await onlyCommentOn(number);
   expect(body).toContain('/actions/runs/4711/attempts/2');
-  expect(body.match(/^- \[run\].*$/gm)).toEqual([expect.stringMatching(/runs\/4711\): Not finished: 1 created, 1 failed\.$/)]);
+  expect(body.match(/^- \[run\].*$/gm)).toEqual([expect.stringMatching(/runs\/4711\): Not finished: 1 failed, 1 created\.$/)]);
 });
 
 test('a canceled job counts every interrupted change, and reports in spite of the second signal', patient, async () => {

@@ -117,7 +117,7 @@ test('a pull request for another branch is planned with the config of the defaul
   expect(trap.seen.length).toBe(heard);
   const [comment] = await commentsOn(bench.github(), pull.number);
   expect(comment?.body).toContain('config/after-merge');
-  expect(comment?.body).toContain(`at \`${gateway.url()}\``);
+  expect(comment?.body).toContain(`\n\n\`${gateway.url()}\`, `);
 });
 
 test('a checkout without the head of the pull request fails, and leaves its comment alone', async () => {
@@ -133,7 +133,7 @@ test('a checkout without the head of the pull request fails, and leaves its comm
   const onTarget = { cwd, event: 'pull_request_target', payload, env: { GITHUB_SHA: base } };
   expect(await run({ ...onTarget, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   const before = await commentsOn(bench.github(), pull.number);
-  expect(before).toEqual([expect.objectContaining({ body: expect.stringContaining('**1 to create**') })]);
+  expect(before).toEqual([expect.objectContaining({ body: expect.stringContaining(' 1 to create.') })]);
 
   // The default checkout of pull_request_target is the target branch; a shallow one does not even have the commit.
   git(cwd, 'checkout --quiet main');

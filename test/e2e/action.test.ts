@@ -28,12 +28,12 @@ describe('the comment', () => {
     expect(document.plans[0].digest).toBe(planned.outputs['digest']);
     const [comment, ...others] = await commentsOn(github, pull.number);
     expect(others).toEqual([]);
-    expect(comment?.body).toContain('**2 to create**');
+    expect(comment?.body).toContain(' 2 to create.');
     const link = 'https://github\\.test/octo/access/blob/[0-9a-f]{12}/access/orders\\.yaml#L1';
     expect(comment?.body).toMatch(new RegExp(`\\[\`access/orders\\.yaml:1\`\\]\\(${link}\\)`));
     expect(comment?.body).toContain(`Digest \`${planned.outputs['digest']}\``);
     expect(comment?.body).toContain('[this run](https://github.test/octo/access/actions/runs/4711)');
-    expect(planned.summary).toContain('**2 to create**');
+    expect(planned.summary).toContain(' 2 to create.');
 
     writeFileSync(join(there.cwd, 'access', 'more.yaml'), connection('billing'));
     const commit = commitAll(there.cwd, 'More');
@@ -43,7 +43,7 @@ describe('the comment', () => {
     expect((await plan(there, moved)).code).toBe(0);
     const [updated, ...more] = await commentsOn(github, pull.number);
     expect(more).toEqual([]);
-    expect(updated).toMatchObject({ id: comment?.id, body: expect.stringContaining('**3 to create**') });
+    expect(updated).toMatchObject({ id: comment?.id, body: expect.stringContaining(' 3 to create.') });
     expect(updated?.body).toContain(commit.slice(0, 12));
 
     const late = await plan(there, pull);
@@ -80,7 +80,7 @@ describe('the comment', () => {
     expect(body.length).toBeLessThanOrEqual(65_536);
     expect(body).toContain('**Shortened to fit:**');
     expect(body).toContain('[The full report](https://github.test/octo/access/actions/runs/4711) has everything.');
-    expect(body).toContain('**150 to create**');
+    expect(body).toContain(' 150 to create.');
   });
 
   test('states why there is no plan, and later shows the plan', async () => {
@@ -92,7 +92,7 @@ describe('the comment', () => {
     expect(await bodiesOn(pull.number)).toEqual([expect.stringMatching(/### No plan[\s\S]*manifest\/wrong-type/)]);
     writeFileSync(join(there.cwd, 'access', 'broken.yaml'), connection('broken'));
     expect((await plan(there, pull)).code).toBe(0);
-    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining('**1 to create**')]);
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(' 1 to create.')]);
   });
 
   test('of another author is never edited, whatever its text', async () => {
@@ -121,7 +121,7 @@ describe('the comment', () => {
         method === 'POST' ? { status: 403, body: { message: 'Resource not accessible by integration' } } : undefined,
       );
     const planned = await plan(there, pull);
-    expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining('**1 to create**') });
+    expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned' }, summary: expect.stringContaining(' 1 to create.') });
     expect(planned.stdout).toMatch(/^::warning title=github\/forbidden::/m);
     expect(planned.summary).toMatch(/warning `github\/forbidden`[\s\S]*docs\/how-to\/github\.md/);
     expect(await bodiesOn(pull.number)).toEqual([]);

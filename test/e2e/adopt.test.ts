@@ -93,7 +93,7 @@ describe('drift --adopt', () => {
     expect(repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
 
     repository.git('merge', '--quiet', '--no-edit', branch);
-    expect(await run('drift', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(await run('drift', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 
@@ -116,7 +116,7 @@ describe('drift --adopt', () => {
     const taken = await run('drift --adopt', repository);
     expect(taken).toMatchObject({ code: 3, stdout: expect.stringContaining('two-a'), stderr: expect.stringContaining('git/branch-taken') });
     expect(origin.git('rev-parse', branch)).toBe(theirs.git('rev-parse', 'HEAD'));
-    expect(await run('drift --adopt', theirs)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(await run('drift --adopt', theirs)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   });
 
   test('commits no uncommitted work; --no-commit edits the files of the working tree', async () => {
@@ -184,7 +184,7 @@ spec: { access_max_duration: 1800 } # less in production
     expect(repository.git('show', `${branch}:over/a.yaml`)).toBe(overlaid.replace('1800', '900').trim());
     expect(repository.git('show', `${branch}:access/both.yaml`)).toBe(both.replace("  - 'sre'\n", '').trim());
     repository.git('checkout', '--quiet', branch);
-    expect(await run('drift --adopt', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(await run('drift --adopt', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
     await change('/connections/six-a', { access_max_duration: 60 });
     expect(await run('drift --adopt', repository)).toMatchObject({
       code: 2,
@@ -204,7 +204,7 @@ spec: { access_max_duration: 1800 } # less in production
     const { id: _, ...staged } = { ...body, name: 'seven-b', resource_name: 'seven-b', ...Object.fromEntries(closed) };
     expect((await gateway.call('POST', '/connections', { body: staged })).status).toBe(201);
     const ended = await run('drift --adopt', repository);
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
     expect(repository.git('branch', '--list', branch)).toBe('');
   });
 

@@ -54,9 +54,9 @@ test.each([
   const env = { OSTIARY_TOKEN: token, ...(isSet ? { OSTIARY_URL: variable } : {}) };
   const { code, stdout } = await ostiaryInProcess(['plan', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
   expect(code).toBe(0);
-  expect(stdout.split('\n')[0]).toBe(`production  ${other.url}  config ostiary.yaml, ${source} overrides its URL ${configured.url}`);
+  expect(stdout.split('\n')[1]).toBe(`  ${other.url}  config ostiary.yaml, ${source} overrides its URL ${configured.url}`);
   const listed = await ostiaryInProcess(['get', 'rules', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
-  expect(listed.stderr).toBe(`${stdout.split('\n')[0]}\n`);
+  expect(listed.stderr).toBe(`production${stdout.split('\n')[1]}\n`);
   expect(other.seen.length).toBeGreaterThan(0);
   expect([...configured.seen, ...last.seen]).toEqual([]);
   await Promise.all([configured.close(), other.close(), last.close()]);
@@ -68,7 +68,7 @@ test.each(['plan', 'drift', 'apply --yes', 'pull --yes'])('%s names the config i
   const env = { OSTIARY_TOKEN: token, OSTIARY_URL: '' };
   const { stdout } = await ostiaryInProcess(line.split(' '), { cwd: join(cwd, 'access'), env });
   await gateway.close();
-  expect(stdout.split('\n')[0]).toBe(`production  ${gateway.url}  config ${join(cwd, 'ostiary.yaml')}`);
+  expect(stdout.split('\n')[1]).toBe(`  ${gateway.url}  config ${join(cwd, 'ostiary.yaml')}`);
   expect(stdout.split('config /').length).toBe(2);
 });
 

@@ -22,7 +22,7 @@ test('a drift lists the change, its author and time; pending changes are no drif
   const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
   expect((await run('apply --yes')).code).toBe(0);
   const none = await run('drift');
-  expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
 
   const key = await createKey(gateway.call, 'ada', ['admin']);
   const [a, b] = [await gateway.call('GET', '/connections/a'), await gateway.call('GET', '/connections/b')];
@@ -46,9 +46,9 @@ test('a drift lists the change, its author and time; pending changes are no drif
   expect(`${stdout}${json.stdout}`).not.toContain('canary-host');
 
   const undone = await run('drift --revert --yes');
-  expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 created, 3 updated.') });
+  expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 created, 3 updated.') });
   expect(undone.stderr).not.toContain('git/applied-recorded');
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
   expect((await gateway.call('GET', '/connections/b')).body).toMatchObject({ reviewers: ['dba'], access_max_duration: null });
   expect((await run('plan')).stdout).toContain('Plan: 1 to update, 3 unchanged.');
 });
@@ -67,13 +67,15 @@ test('a connection that was deleted with a secret that it kept is a drift like a
   await gateway.call('PUT', '/connections/kept', { body: { ...body, secret: {}, access_max_duration: 60 } });
   const taken = await run('drift');
   expect(taken.stdout).toMatch(
-    /~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed[\s\S]*Drift: 1 object changed outside Ostiary/,
+    /Drift on production: 1 object changed outside Ostiary[\s\S]*~ Connection\/kept[\s\S]*access_max_duration[\s\S]*secret envvar:PASS +removed/,
   );
   expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('warning plan/keep-missing')]);
   expect((await run('drift --format markdown')).stdout).toMatch(/^! access_max_duration \(held\): null → 1 min$/m);
   expect((await run('explain Connection/kept secret')).stdout).toContain('the gateway owns the value, but has none');
   repository.write({ 'access/gone.yaml': connection('kept', { reviewers: ['dba'], secret: { 'envvar:PASS': { keep: true } } }) });
-  expect((await run('drift')).stdout).toContain('Drift: 1 object changed outside Ostiary, 1 held in part. 1 pending');
+  expect((await run('drift')).stdout).toContain(
+    'Drift on production: 1 object changed outside Ostiary, 1 held in part. Strengthens protection of 1 connection. 1 pending',
+  );
   repository.git('checkout', '--quiet', '--', '.');
   expect((await run('drift --adopt --no-commit')).code).toBe(0);
   expect(readFileSync(`${repository.folder}/access/gone.yaml`, 'utf8')).not.toContain('envvar:PASS');
@@ -99,7 +101,7 @@ test('a drift can be reported without resolving secrets; a revert needs them', a
   expect((await run('apply --yes', { OSTIARY_SECRET_PASS: 'canary-pass' })).code).toBe(0);
   expect(await run('drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('secret/undefined-variable') });
   const unread = await run('drift --secrets unresolved');
-  expect(unread).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 secret unverified') });
+  expect(unread).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 secret unverified') });
   expectValid('drift', (await run('drift --secrets unresolved --format json --quiet')).stdout);
   const { body } = await gateway.call('GET', '/connections/sealed');
   await gateway.call('PUT', '/connections/sealed', { body: { ...body, secret: { 'envvar:MORE': 'eA==' } } });
@@ -125,7 +127,7 @@ test('the drift of a rule with a pending rename is reported and adopted; the ren
     expect.stringMatching(/GuardrailRule\/after .* renamed from before\n {6}description .*by hand/),
   ]);
   repository.git('merge', '--quiet', 'ostiary/adopt/production');
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift. 1 pending') });
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 pending') });
 });
 
 test('--adopt --new adopts drift and writes manifests of unmanaged objects; a second run writes nothing; after the merge there are no changes', async () => {
@@ -169,7 +171,7 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   expect(more).toMatchObject({ code: 2, stdout: expect.stringMatching(/Accepted: 1 object and 2 new manifests, in 3 files/) });
   expect(more.stderr).toMatch(/adopt\/impossible[^\n]*Connection\/new-c[^\n]*managed by/);
   repository.git('merge', '--quiet', '--no-edit', branch);
-  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);
   expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new requires --adopt') });

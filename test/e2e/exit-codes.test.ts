@@ -35,7 +35,7 @@ test('0 without changes, 0 with changes unless asked, then 2', async () => {
   expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
   expect((await gateway.process(`plan ${asked}`, cwd)).code).toBe(0);
   const again = await gateway.run('apply --yes --journal j', cwd);
-  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: nothing to do.') });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(': nothing to do.') });
   expect(journalOf(cwd, 'j').filter(({ event }) => event !== 'request')).toMatchObject([{ event: 'begin', writes: 0 }, { event: 'end' }]);
 });
 
@@ -53,14 +53,14 @@ describe('5: a part failed', () => {
     expect(failed.stdout).toMatch(/\n {2}failed +GuardrailRule\/five-rule\n +api\/server-error .*POST \S+\/guardrails/);
     expect(failed.stdout).toMatch(/\n {2}skipped +Connection\/five-needs\n +apply\/need-failed .*GuardrailRule\/five-rule/);
     expect(failed.stdout).toMatch(/\n {2}created +Connection\/five-free\n/);
-    expect(failed.stdout).toMatch(/\nNot finished: 1 created, 1 failed, 1 skipped\.\n$/);
+    expect(failed.stdout).toMatch(/\nApply to production not finished: 1 failed, 1 skipped, 1 created\.\n\n/);
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       targets: [{ counts: { created: 1, failed: 1, skipped: 1 } }],
     });
     expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('`GuardrailRule/five-rule` failed: `api/server-error`');
     chaos = () => undefined;
     const finished = await gateway.run('apply --yes', cwd);
-    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 2 created.') });
+    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining(': 2 created.') });
     expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
   });
 
@@ -117,16 +117,16 @@ describe('6: refused', () => {
     const reports = '--report json=r.json --report markdown=r.md --report text=r.txt --journal k';
     const allowed = await gateway.run(`apply --yes --allow plan/too-many-updates=the-team-moved ${reports}`, cwd);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
-    expect(allowed.stdout).toContain('Applied: 4 updated.');
+    expect(allowed.stdout).toContain(': 4 updated.');
     const allowances = [{ code: 'plan/too-many-updates', reason: 'the-team-moved' }];
     const applied = JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
     const { digest } = applied.targets[0];
     const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`production  ${gateway.url()}\nDigest ${digest}\nIt covers target`);
+    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\nIt covers target`);
     expect(text).toContain(`\nAllowed plan/too-many-updates: the-team-moved\n`);
     const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
-    expect(markdown).toContain(`At \`${gateway.url()}\`, plan \`${digest}\`.\n\n- Allowed \`plan/too-many-updates\`: the-team-moved\n`);
+    expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Allowed \`plan/too-many-updates\`: the-team-moved\n`);
     const target = { name: 'production', url: gateway.url() };
     const ends = journalOf(cwd, 'k').filter(({ event }) => event === 'begin' || event === 'end');
     expect(ends).toMatchObject([
@@ -152,7 +152,7 @@ describe('6: refused', () => {
     const alone = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
     expect(alone.code).toBe(0);
     expect(alone.stdout).toMatch(
-      /\n {2}blocked +Connection\/six-managed\n +plan\/managed {2}managed by platform\n\nApplied: 1 blocked\.\n$/,
+      /\nApply to production: 1 blocked\.\n\n {2}blocked +Connection\/six-managed\n +plan\/managed {2}managed by platform\n$/,
     );
     expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
       targets: [{ outcomes: [{ id: 'Connection/six-managed', status: 'blocked' }], counts: { blocked: 1 } }],

@@ -21,7 +21,7 @@ test('several targets in one run: each has a section, an unreachable one does no
   const planned = await gateway.run('plan --all-targets --report json=plan-{target}.json', cwd);
   expect(planned.code).toBe(4);
   expect(planned.stdout).toMatch(
-    /^one {2}http[\s\S]*\n\ndown\n\nNothing to show: exit 4, gateway unreachable or access denied\.\n\n\ntwo {2}http/,
+    /^Plan for one: [\s\S]*\n\ndown\n\nNothing to show: exit 4, gateway unreachable or access denied\.\n\n\nPlan for two: /,
   );
   expect(planned.stderr).toMatch(
     /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}two {3}done\n/,

@@ -81,7 +81,7 @@ describe('apply', () => {
     expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
     expect(recorded(ours)).toBe('');
     const { code, stdout, stderr } = await gateway.run('apply --yes --allow git/not-recorded=broken', ours.folder);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 created.') });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 created.') });
     expect(stderr).toContain('warning git/not-recorded');
     expect(stderr).toContain('warning git/applied-not-recorded');
     expect(stderr).not.toContain('plan/allow-unused');

@@ -34,7 +34,7 @@ test('a stricter live value is held, also through a rename, until a user reverts
     'access/no-destruction.yaml': guardrail('no-destruction', words, { connection_ids: ['shop-db'] }, { renamedFrom: 'no-drop' }),
   });
   const { code, stdout } = await gateway.process('apply --yes --prune', repository.folder, gitEnv);
-  expect({ code, last: stdout.trim().split('\n').at(-1) }).toEqual({ code: 0, last: 'Applied: 1 renamed, 1 replaced.' });
+  expect({ code, last: /^Apply to .*/m.exec(stdout)?.[0] }).toEqual({ code: 0, last: 'Apply to production: 1 renamed, 1 replaced.' });
   expect(await gateway.names('/connections')).toEqual(['shop-db']);
   expect(await gateway.names('/guardrails')).toEqual(['no-destruction']);
   const taken = (await gateway.call('GET', '/connections/shop-db')).body;
@@ -46,7 +46,7 @@ test('a stricter live value is held, also through a rename, until a user reverts
     guardrail_rules: [expect.any(String)],
   });
 
-  expect((await run('apply --yes --revert Connection/shop-db')).stdout).toContain('Applied: 1 updated.');
+  expect((await run('apply --yes --revert Connection/shop-db')).stdout).toContain(': 1 updated.');
   expect((await run('plan')).stdout).toContain('No changes.');
 });
 
@@ -64,14 +64,14 @@ test('reports count objects that are held in whole or in part, and held attachme
   expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: attached })).status).toBe(200);
   const alone = 'Nothing to apply, but not in sync: 2 unchanged. 1 attachment held.';
   for (const line of ['plan', 'plan --format markdown']) expect((await run(line)).stdout).toContain(alone);
-  expect((await run('drift')).stdout).toContain('Drift: 1 object changed outside Ostiary, 1 of them held.');
+  expect((await run('drift')).stdout).toContain(': 1 object changed outside Ostiary, 1 of them held.');
 
   const now = (await gateway.call('GET', '/connections/held-in-part')).body;
   const changed = { ...now, access_max_duration: 600, access_mode_runbooks: 'enabled' };
   expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: changed })).status).toBe(200);
   expect((await run('plan')).stdout).toContain('Plan: 1 to update, 1 unchanged. 1 attachment held.');
-  expect((await run('plan --format markdown')).stdout).toMatch(/\*\*1 to update\*\*, 1 unchanged, at .*\. 1 attachment held\./);
-  const drifted = 'Drift: 2 objects changed outside Ostiary, 1 of them held, 1 held in part.';
+  expect((await run('plan --format markdown')).stdout).toMatch(/`: 1 to update\.[\s\S]*, 1 resource unchanged\. 1 attachment held\./);
+  const drifted = 'Weakens protection of 1 connection. 2 objects changed outside Ostiary, 1 of them held, 1 held in part.';
   for (const line of ['drift', 'drift --format markdown']) expect((await run(line)).stdout).toContain(drifted);
 });
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../src/server/http/chaos.ts';
 import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../support/cli.ts';
@@ -61,8 +62,9 @@ describe('apply, stopped in the middle', () => {
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stderr }).toEqual({ code: 5, stderr: stopping });
-      const [, created = '', interrupted = ''] =
-        /\nNot finished: (\d+) created, (\d+) not started\. Interrupted: plan and apply again to finish\.\n$/.exec(stdout) ?? [];
+      const [, interrupted = '', created = ''] =
+        /\nApply to \S+ not finished: (\d+) not started, (\d+) created\. Interrupted: plan and apply again to finish\.\n/.exec(stdout) ??
+        [];
       expect(Number(created) + Number(interrupted)).toBe(16);
       expect(await namesOf(prefix)).toHaveLength(Number(created));
       expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
@@ -139,8 +141,8 @@ describe('apply, stopped in the middle', () => {
     first.running.child.kill('SIGKILL');
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
-    const [, created = '', failed = '', skipped = ''] =
-      /\nNot finished: (?:(\d+) created, )?(\d+) failed, (\d+) skipped\.\n$/.exec(stdout) ?? [];
+    const [, failed = '', skipped = '', created = ''] =
+      /\nApply to \S+ not finished: (\d+) failed, (\d+) skipped(?:, (\d+) created)?\.\n/.exec(stdout) ?? [];
     expect(Number(created) + Number(failed) + Number(skipped)).toBe(60);
     expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
     const second = await serve(new URL(first.url).port);
@@ -251,7 +253,7 @@ describe.runIf(hasTerminal)('apply asks on a terminal', () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
     const { code, stdout } = await typed(cwd, 'y');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Plan:[\s\S]*Write 1 object on[\s\S]*Applied:/);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Plan:[\s\S]*Write 1 object on[\s\S]*Apply to production: 1 created\./);
     expect(await isLive('asked-yes')).toBe(true);
   });
 

@@ -80,13 +80,13 @@ describe('--keep-going', () => {
     expect(plan.changes[0]?.error).toMatchObject({ code: 'plan/edge-cannot-move' });
     const text = await gateway.run('plan --keep-going --report markdown=plan.md', ours.folder);
     expect(flat(text.stdout)).toMatch(
-      /^production http:\S+ config ostiary.yaml Connection\/k1-new is blocked: DataMaskingRule\/k1-hand has no manifest/,
+      /^Plan for production: 1 to update, 1 to delete, 1 blocked\. http:\S+ config ostiary.yaml Connection\/k1-new is blocked: DataMaskingRule\/k1-hand has no manifest/,
     );
     expect(flat(text.stdout)).toContain('1 to update, 1 to delete, 1 blocked');
 
     const applied = await gateway.run('apply --yes --keep-going', ours.folder);
     expect(applied.code).toBe(5);
-    expect(flat(applied.stdout)).toContain('Not finished: 1 updated, 1 deleted, 1 blocked.');
+    expect(flat(applied.stdout)).toContain('not finished: 1 updated, 1 deleted, 1 blocked.');
     expect(await gateway.names('/connections')).toEqual(expect.arrayContaining(['k1-old', 'k1-other']));
     expect(await gateway.names('/connections')).not.toContain('k1-new');
     expect(await gateway.names('/connections')).not.toContain('k1-gone');

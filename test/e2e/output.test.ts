@@ -210,11 +210,11 @@ describe('reports', () => {
     const applied = await gateway.run(`apply --yes ${reports}`, cwd);
     expect(applied.code).toBe(0);
     expectValid('apply', read('p.json'));
-    expect(read('p.md')).toContain('**Applied: 4 created.**');
+    expect(read('p.md')).toContain(': 4 created.');
     const [heading = '', ...outcomes] = read('p.txt').split('\n\n');
-    expect(heading).toMatch(/^production {2}\S+\nDigest /);
-    expect(applied.stdout.endsWith(`\n\n${outcomes.join('\n\n')}`)).toBe(true);
-    expect(applied.stdout.match(/^production |^Digest |^It covers /gm)).toHaveLength(3);
+    expect(heading).toMatch(/^Apply to production: 4 created\.\n {2}\S+\nDigest /);
+    expect(applied.stdout.endsWith(`\n\n${heading.split('\n')[0]}\n\n${outcomes.join('\n\n')}`)).toBe(true);
+    expect(applied.stdout.match(/^ {2}http|^Digest |^It covers /gm)).toHaveLength(3);
   });
 
   test('that cannot be written stop an apply before it begins', async () => {

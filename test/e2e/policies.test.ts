@@ -56,7 +56,7 @@ describe('plan and apply', () => {
     const drifted = await gateway.run('drift --today 2026-11-21', cwd);
     expect(drifted).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining('No drift.'),
+      stdout: expect.stringContaining('No drift on '),
       stderr: expect.stringContaining('policy/violated'),
     });
     writeFileSync(join(cwd, 'access/orders.yaml'), connection('policy-orders', { reviewers: ['dba'] }));

@@ -31,7 +31,7 @@ test('pulls a gateway into an empty folder; a plan there finds no changes', asyn
   const pulled = await gateway.run(`pull project --url ${gateway.url()}`, cwd);
   expect([pulled.code, pulled.stderr]).toEqual([0, '']);
   expect(pulled.stdout).toContain('Connection/owned  managed by platform');
-  expect(pulled.stdout).toContain('Pulled 5 objects. 3 secrets kept.');
+  expect(pulled.stdout).toContain('Pulled 5 objects from production. 3 secrets kept.');
   const project = join(cwd, 'project');
   expect(filesBelow(project).filter((path) => path.startsWith('access/'))).toEqual(pulledFiles);
   const planned = await gateway.run('plan --detailed-exitcode', project);
@@ -150,7 +150,7 @@ test('edits a selector that would match a new manifest although the live rule do
   expect([code, stdout]).toEqual([0, expect.not.stringContaining('Not as on the gateway')]);
   expect(readFileSync(join(cwd, 'access/rule.yaml'), 'utf8')).toContain('Orders-DB');
   expect(await run(cwd, 'plan --detailed-exitcode')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
-  expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects. 5 manifests unchanged.');
+  expect((await run(cwd, 'pull')).stdout).toContain('Pulled 0 objects from production. 5 manifests unchanged.');
 });
 
 test('--only pulls one object', async () => {
@@ -204,7 +204,7 @@ test('reports impossible options before it reads the gateway', async () => {
 test('creates the manifest folder of the config even without objects', async () => {
   const cwd = makeProject({ state: stateOf([owned('hoop_connection', 'gone', { name: 'gone' })]) });
   const { code, stdout } = await run(cwd, `pull --url ${gateway.url()} --from-state state`);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('Pulled 0 objects.')]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Pulled 0 objects from ')]);
   expect(await run(cwd, 'plan')).toMatchObject({ code: 3, stderr: expect.stringContaining('manifest/none') });
 });
 

@@ -64,10 +64,10 @@ describe('a saved plan', () => {
     expect(text).not.toContain(btoa('canary-value'));
     expect(statSync(join(cwd, 'plan.json')).mode & 0o777).toBe(0o600);
     const applied = await gateway.process('apply --yes --plan plan.json', cwd, environment);
-    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining('Applied: 1 updated.')]);
+    expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining(': 1 updated.')]);
     expect(await reviewersOf('saved')).toEqual(['dba', 'sre']);
     const again = await gateway.process('apply --yes --plan plan.json', cwd);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Applied: 1 unchanged.')]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining(': 1 unchanged.')]);
   });
 
   test('is refused if the object changed since, with the previous, live and desired values', async () => {
@@ -207,7 +207,7 @@ describe('a saved plan', () => {
     const made = (await gateway.names('/connections')).filter((name) => name.startsWith('crash'));
     expect(made).toHaveLength(3);
     const again = await gateway.run('apply --yes --plan plan.json', cwd, environment);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('Applied: 5 created, 3 unchanged.')]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining(': 5 created, 3 unchanged.')]);
     expect(await gateway.run('plan --detailed-exitcode', cwd, environment)).toMatchObject({ code: 0 });
   });
 });

@@ -47,7 +47,7 @@ describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
     expect(text).toContain(`connecting to ${gateway.url()} …\n`);
     expect(text).toMatch(/Write 2 objects on production \(\S+\)\? \[y\/N\] y\n/);
     expect(text).toContain('\n1/2 done\n2/2 done\n');
-    expect(text).toContain('Applied: 2 created.');
+    expect(text).toContain(': 2 created.');
   });
 
   test.each([

@@ -33,7 +33,7 @@ test('a change on the public gateway is adopted in place; then there is no drift
   expect(git(project.folder, 'show ostiary/adopt/prod:access/rule.yaml')).toMatch(/"except":\s*\[\s*"sales-db"/);
   expect(git(project.folder, 'show ostiary/adopt/prod:access/connections/added-db.yaml')).toMatch(/"envvar:KEY": \{ keep: true \}/);
   git(project.folder, 'merge --quiet ostiary/adopt/prod');
-  expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift.') });
+  expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   expect(adopted.stderr).toMatch(/notice adopt\/selected[\s\S]*the next apply also attaches GuardrailRule\/no-drop to added-db/);
   expect((await project.ostiary(['plan'])).stdout).toMatch(
     /no-drop[^\n]*\n *\+ Connection\/added-db \(by selector\)\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,

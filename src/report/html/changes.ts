@@ -16,7 +16,7 @@ import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import { sortByRisk } from '../subjects/alike-changes.ts';
 import type { LinkOf } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
-import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
+import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { element, joinHtml, type Html, positionHtml, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
@@ -119,7 +119,6 @@ export function outcomeSection(result: ApplyResult): Html {
   const isFinished = failed.length + left.length === 0 && !result.interrupted;
   return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'Results' }, [
     element('h2', {}, 'Results'),
-    element('p', {}, [element('span', { class: 'count' }, appliedText(result))]),
     ...listed('Failed', failed, true),
     ...listed('Not done: plan and apply again', left, true),
     ...listed('Not changed', stays, false),

@@ -6,6 +6,7 @@ import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
+import { verdictText } from '../wording/verdict.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';
@@ -24,10 +25,7 @@ const mostPostures = 1000;
 export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
-  const isRefused = !isApplied && sections.some(({ summary }) => summary?.type === 'plan' && summary.plan.refusals.length > 0);
-  const names = sections.flatMap(({ heading }) => heading?.name ?? []).join(', ');
-  const [failed] = sections.flatMap(({ summary }) => (summary?.type === 'sentence' ? [summary.sentence] : []));
-  const title = failed ?? `${isApplied ? 'Apply to' : 'Plan for'} ${names}${isRefused ? ': refused' : ''}`;
+  const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
   const policy = `default-src 'none'; style-src '${hashOf(htmlStyle)}'; script-src '${hashOf(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
@@ -71,7 +69,7 @@ function tools(): Html {
   ]);
 }
 
-function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
+function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf | undefined): Html {
   const isApplied = summary?.type === 'apply';
   const findings = blocksOfType(blocks, 'findings').map(({ run }) => findingList(findingDiagnostics(run), linkOf));
   if (findings.length > 0) return element('section', { 'aria-label': 'Findings' }, findings);
@@ -79,7 +77,7 @@ function sectionHtml({ heading, summary, blocks }: ReportSection, linkOf: LinkOf
   // The headline of a single change says all that a table of before and after would.
   const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
-  return element('section', { 'aria-label': `Plan for ${heading?.name ?? ''}` }, [
+  return element('section', { 'aria-label': `Plan for ${verdict?.name ?? ''}` }, [
     ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan)),
     ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
     ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
@@ -117,10 +115,14 @@ function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): 
 function overviewParagraphs(plan: Plan): readonly Html[] {
   const highest = highestPlanRisk(plan);
   return [
-    element('p', {}, [
-      element('span', { class: 'count' }, planSummaryText(plan)),
-      highest === undefined ? '' : ` Highest risk: ${highest}.`,
-    ]),
+    ...(plan.changes.length === 0
+      ? []
+      : [
+          element('p', {}, [
+            element('span', { class: 'count' }, planSummaryText(plan)),
+            highest === undefined ? '' : ` Highest risk: ${highest}.`,
+          ]),
+        ]),
     element('p', { class: 'quiet' }, [
       `${plan.target.url} · digest `,
       element('code', {}, plan.digest.slice(0, 12)),

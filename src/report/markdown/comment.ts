@@ -31,7 +31,7 @@ export type RunReport = {
 
 const partRoom = 12_000;
 
-/** Returns a comment or a summary within the limit: title, notes and errors, the plan or its result, the other diagnostics, the footer. */
+/** Returns a comment or a summary within the limit: title or verdict, notes and errors, the plan or its result, the other diagnostics, the footer. */
 export function runReportMarkdown(report: RunReport, limit: number): string {
   const { title, plan, drift, diagnostics, linkOf } = report;
   const changed = diagnostics.filter(isOfConfig);
@@ -40,9 +40,12 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = (plan === undefined && drift === undefined) || errors.length > 0;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
-  const head = `${titled}${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
+  const below = `${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
-  return `${head}${bodyOf(report, limit - head.length - tail.length)}${tail}`;
+  const body = bodyOf(report, limit - titled.length - below.length - tail.length);
+  // Without a title, the heading of the body is the verdict.
+  const verdictEnd = isTitled ? 0 : body.indexOf('\n\n') + 2;
+  return `${titled}${body.slice(0, verdictEnd)}${below}${body.slice(verdictEnd)}${tail}`;
 }
 
 /** Returns the errors without the refusals that the report of the plan states. */

@@ -6,7 +6,7 @@ import {
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
-  type SectionHeading,
+  type SubjectPlace,
   type Orphans,
   type LinkOf,
   positionMarkdown,
@@ -14,20 +14,12 @@ import {
   type RunFindings,
 } from '../document.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import { appliedText, isUnfinished, outcomeWord } from '../subjects/apply.ts';
+import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import type { SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
-import {
-  countActions,
-  countsText,
-  digestScope,
-  planSummaryText,
-  policiesText,
-  shortList,
-  stayingEdgesText,
-  plural,
-} from '../wording/counts.ts';
+import { digestScope, policiesText, shortList, stayingEdgesText, plural } from '../wording/counts.ts';
+import { verdictText, type Verdict } from '../wording/verdict.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
@@ -61,7 +53,7 @@ type MarkdownOptions = {
 };
 
 function sectionBlocks(
-  { heading, summary, blocks }: ReportSection,
+  { verdict, place, summary, blocks }: ReportSection,
   linkOf: LinkOf | undefined,
   label: string | undefined,
 ): readonly MarkdownBlock[] {
@@ -73,10 +65,10 @@ function sectionBlocks(
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
   const isOnly = groups.length === 1 && headlines.length > 0;
   return [
-    ...(heading === undefined ? sentenceBlocks(summary) : summary === undefined ? [] : [titleBlock(heading, summary, label)]),
+    ...(verdict === undefined ? [] : [titleBlock(verdict, label)]),
     ...blocksOfType(blocks, 'findings').map(({ run }) => findingsBlock(run, linkOf)),
     ...paragraph(blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusals.map((refusal) => refusalBlock(refusal, linkOf)))),
-    ...(heading === undefined || summary === undefined ? [] : resultBlocks(heading, summary)),
+    ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
     ...paragraph(headlines),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes, orphans }) => impactBlocks(causes, orphans, linkOf)),
@@ -94,51 +86,40 @@ function paragraph(blocks: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
   return blocks.length === 0 ? [] : [...blocks, blank];
 }
 
-/** Returns the result of a section about no target as its heading. */
-function sentenceBlocks(summary: ReportSummary | undefined): readonly MarkdownBlock[] {
-  return summary?.type === 'sentence' ? [{ text: `### ${escapeMarkdown(clip(summary.sentence, 300))}\n\n`, rank: 0, label: 'target' }] : [];
-}
-
 function findingsBlock(run: RunFindings, linkOf: LinkOf | undefined): MarkdownBlock {
   return { text: diagnosticsMarkdown(findingDiagnostics(run), findingsRoom, linkOf), rank: 1, label: 'list' };
 }
 
 const findingsRoom = 50_000;
 
-/** Returns the heading of a section, with its verdict. */
-function titleBlock({ title, name }: SectionHeading, summary: ReportSummary, label: string | undefined): MarkdownBlock {
-  const verdict = summary.type === 'plan' && summary.plan.refusals.length > 0 ? ': refused' : '';
-  return {
-    text: `### ${title} ${labeledName(codeSpan(name), label === undefined ? undefined : escapeMarkdown(label))}${verdict}\n\n`,
-    rank: 0,
-    label: 'target',
-  };
+/** Returns the verdict as the heading of a section. */
+function titleBlock({ before, name, after }: Verdict, label: string | undefined): MarkdownBlock {
+  // Spaces and colons beside the name stay as they are.
+  const [first, last] = [before, after].map((text) => clip(text, longestVerdict).replace(/[^ :.].*[^ ]/s, (own) => escapeMarkdown(own)));
+  const nameText = (text: string): string => labeledName(codeSpan(text), label === undefined ? undefined : escapeMarkdown(label));
+  return { text: `### ${verdictText({ before: first ?? '', name, after: last ?? '' }, nameText)}\n\n`, rank: 0, label: 'target' };
 }
 
-/** Returns the result of a section. */
-function resultBlocks({ url }: SectionHeading, summary: ReportSummary): readonly MarkdownBlock[] {
-  switch (summary.type) {
+const longestVerdict = 400;
+
+/** Returns what follows the verdict: the gateway, and the facts of the plan or of what was applied. */
+function resultBlocks({ where }: SubjectPlace, summary: ReportSummary | undefined): readonly MarkdownBlock[] {
+  switch (summary?.type) {
     case 'plan':
       return [resultBlock(planResult(summary.plan))];
     case 'apply': {
-      const { plan, result } = summary;
+      const { plan } = summary;
       const allowances = (plan.allowed ?? []).map(({ code, reason }) => ({
         text: `- Allowed ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
         rank: 2,
         label: 'allowance',
       }));
-      return [
-        resultBlock(`**${appliedText(result, plan)}**\n\nAt ${codeSpan(url)}, plan ${codeSpan(plan.digest)}.`),
-        ...paragraph(allowances),
-      ];
-    }
-    case 'drift': {
-      const { sentence, adopted } = summary;
-      const adoption = adopted === undefined ? [] : [{ text: `${escapeMarkdown(adopted)}\n\n`, rank: 0, label: 'target' }];
-      return [resultBlock(`${escapeMarkdown(sentence)} ${codeSpan(url)}`), ...adoption];
+      return [resultBlock(`${codeSpan(where)}, plan ${codeSpan(plan.digest)}.`), ...paragraph(allowances)];
     }
     case 'sentence':
-      return [resultBlock(escapeMarkdown(summary.sentence))];
+      return [resultBlock(codeSpan(where)), resultBlock(escapeMarkdown(summary.sentence))];
+    case undefined:
+      return [resultBlock(codeSpan(where))];
   }
 }
 
@@ -147,13 +128,17 @@ function resultBlock(text: string): MarkdownBlock {
 }
 
 function planResult(plan: Plan): string {
-  const policiesResult = policiesText(plan.policies);
-  const policies = policiesResult === '' ? '' : ` ${escapeMarkdown(policiesResult)}.`;
-  const counts = countActions(plan);
-  if (plan.changes.length === 0 && counts.orphaned === 0) return `${planSummaryText(plan)}${policies}`;
-  const highest = highestPlanRisk(plan);
-  const risk = highest === undefined ? '' : ` Highest risk: **${highest}**.`;
-  return `**${countsText(counts)}**, ${counts.unchanged} unchanged, at ${codeSpan(plan.target.url)}.${stayingEdgesText(plan)}${risk}${policies}`;
+  const isNothing = plan.changes.length === 0;
+  const highest = isNothing ? undefined : highestPlanRisk(plan);
+  const parts = [
+    codeSpan(plan.target.url),
+    ...(isNothing ? [] : [`, ${plural(plan.unchanged, 'resource')} unchanged`]),
+    '.',
+    ...(isNothing ? [] : [stayingEdgesText(plan)]),
+    ...(highest === undefined ? [] : [` Highest risk: **${highest}**.`]),
+  ];
+  const policies = policiesText(plan.policies);
+  return `${parts.join('')}${policies === '' ? '' : ` ${escapeMarkdown(policies)}.`}`;
 }
 
 function digestBlock({ digest, tree }: Plan): MarkdownBlock {

@@ -6,18 +6,22 @@ import { orphanNotices } from './groups.ts';
 import { countOrphans } from '../wording/counts.ts';
 import { targetObject } from './plan.ts';
 
-/** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section needs no heading. */
+/** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */
 export function applyDocument(
   applied: readonly AppliedPlan[],
   planBlocks: () => readonly ReportBlock[] = () => [],
-  hasHeading = true,
+  hasPlace = true,
 ): ReportDocument {
   return {
     json: () => ({ version: 1, targets: applied.map(appliedObject) }),
     sections: () =>
       applied.map(({ plan, result }) => ({
-        ...(hasHeading ? { heading: { title: 'Apply to', name: plan.target.name, url: plan.target.url } } : {}),
-        summary: { type: 'apply', plan, result },
+        verdict: {
+          before: 'Apply to ',
+          name: plan.target.name,
+          after: `${isFinished(result) ? '' : ' not finished'}: ${resultText(result, plan)}`,
+        },
+        ...(hasPlace ? { place: { where: plan.target.url }, summary: { type: 'apply', plan, result } } : {}),
         blocks: [
           { type: 'notices', lines: orphanNotices({ orphans: [], changes: [], ...plan }) },
           { type: 'outcomes', result },
@@ -110,24 +114,41 @@ export function isUnfinished({ status, code }: Outcome): boolean {
   return status === 'failed' || status === 'skipped' || status === 'interrupted';
 }
 
-const countedWords = [...outcomeWords.slice(0, 3), 'replaced', ...outcomeWords.slice(3), 'orphaned', 'unmanaged'] as const;
+/** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 1 failed, 2 not started, 3 created.` */
+export function appliedText(result: ApplyResult, plan: Partial<AppliedPlan['plan']> = {}): string {
+  return `${isFinished(result) ? 'Applied' : 'Not finished'}: ${resultText(result, plan)}`;
+}
 
-/** Returns a sentence such as `Applied: 3 created, 1 updated.`, or `Not finished: 3 created, 1 failed, 2 not started.` */
-export function appliedText({ outcomes, interrupted }: ApplyResult, plan: Partial<AppliedPlan['plan']> = {}): string {
+function isFinished({ outcomes }: ApplyResult): boolean {
+  return !outcomes.some(isUnfinished);
+}
+
+/** Returns a sentence such as `3 created, 1 updated.`; what is left to do comes first. */
+function resultText({ outcomes, interrupted }: ApplyResult, plan: Partial<AppliedPlan['plan']>): string {
   const counts = outcomeCounts(outcomes, plan);
   const half = outcomes.filter(({ status, begun }) => status === 'interrupted' && begun === true).length;
-  const counted = countedWords.flatMap((word) => {
-    const parts =
-      word === 'interrupted'
-        ? ([
-            [half, 'half written'],
-            [counts.interrupted - half, 'not started'],
-          ] as const)
-        : ([[counts[word], word]] as const);
-    return parts.flatMap(([count, label]) => (count > 0 ? [`${count} ${label}`] : []));
-  });
-  const rest = interrupted ? ' Interrupted: plan and apply again to finish.' : '';
-  const verdict = outcomes.some(isUnfinished) ? 'Not finished' : 'Applied';
-  const isIdle = outcomes.length === 0 ? ['nothing to do'] : [];
-  return `${verdict}: ${[...isIdle, ...counted].join(', ')}.${rest}`;
+  const left = [
+    [counts.failed, 'failed'],
+    [half, 'half written'],
+    [counts.interrupted - half, 'not started'],
+    [counts.skipped, 'skipped'],
+  ] as const;
+  const counted = [...left, ...countedWords.map((word) => [counts[word], word] as const)].flatMap(([count, word]) =>
+    count > 0 ? [`${count} ${word}`] : [],
+  );
+  const text = outcomes.length === 0 ? ['nothing to do', ...counted] : counted;
+  return `${text.join(', ')}.${interrupted ? ' Interrupted: plan and apply again to finish.' : ''}`;
 }
+
+const countedWords = [
+  'created',
+  'updated',
+  'renamed',
+  'replaced',
+  'deleted',
+  'unchanged',
+  'blocked',
+  'held',
+  'orphaned',
+  'unmanaged',
+] as const;

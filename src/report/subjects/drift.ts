@@ -10,6 +10,7 @@ import { escapeTerminal } from '../escape.ts';
 import { nameOf } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
 import { unstatedImpact } from '../wording/impact.ts';
+import { withEffect, type Verdict } from '../wording/verdict.ts';
 
 /** Returns the document of drifts. */
 export function driftDocument(drifts: readonly Drift[], config?: string): ReportDocument {
@@ -23,9 +24,11 @@ export function driftDocument(drifts: readonly Drift[], config?: string): Report
 function driftSection(drift: Drift, config: string | undefined): ReportSection {
   const { plan, protection } = drift;
   const rows = driftedObjects(drift);
+  const adopted = adoptionSummary(drift);
   return {
-    heading: { title: 'Drift on', name: plan.target.name, url: plan.target.url, config },
-    summary: { type: 'drift', sentence: driftSummary(drift, rows), adopted: adoptionSummary(drift) },
+    verdict: driftVerdict(drift, rows),
+    place: { where: plan.target.url, config },
+    ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
       { type: 'notices', lines: orphanNotices(plan) },
       { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], deletions: [], orphans: new Map() },
@@ -164,12 +167,12 @@ function isPartlyHeld({ change: { action, fields } }: DriftedObject): boolean {
   return action !== 'held' && action !== 'blocked' && fields.some(({ held }) => held === true);
 }
 
-/** Returns the drift in one sentence, and what is not part of it in another. */
-function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
+/** Returns the effect of the drift and its objects, and in another sentence what is not part of it. */
+function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const { changed: ours, held, blocked, orphaned } = driftCounts(drift, rows);
   const partly = rows.filter(isPartlyHeld).length;
   const parts = [...(held === 0 ? [] : [`${held} of them held`]), ...(partly === 0 ? [] : [`${partly} held in part`])];
-  const first = ours === 0 ? 'No drift.' : `Drift: ${[`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ')}.`;
+  const first = [`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ');
   const unread = drift.plan.unverified.length;
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
@@ -178,7 +181,10 @@ function driftSummary(drift: Drift, rows: readonly DriftedObject[]): string {
     ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an interrupted apply`]),
     ...(unread === 0 ? [] : [`${plural(unread, 'secret')} unverified: not read, the source is unchanged`]),
   ];
-  return rest.length === 0 ? first : `${first} ${rest.join('; ')}.`;
+  const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
+  const { name } = drift.plan.target;
+  if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
+  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection?.headlines ?? []).join(' ')}${more}` };
 }
 
 /** Returns the result of adopting the drift in one sentence; undefined if it was not requested. */

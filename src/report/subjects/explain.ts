@@ -5,9 +5,16 @@ import { positionObject, ruleOnObject, valueObject } from './plan.ts';
 
 /** Returns the document of an explanation. */
 export function explainDocument(explanation: Explanation): ReportDocument {
+  const { id, at, summary } = explanation;
   return {
     json: () => explanationObject(explanation),
-    sections: () => [{ blocks: [{ type: 'explanation', explanation }] }],
+    sections: () => [
+      {
+        verdict: { before: '', name: id, after: `: ${summary}` },
+        ...(at === undefined ? {} : { place: { where: `${at.file}:${at.line}` } }),
+        blocks: [{ type: 'explanation', explanation }],
+      },
+    ],
   };
 }
 

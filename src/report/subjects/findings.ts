@@ -12,7 +12,7 @@ export function findingsDocument(run: RunFindings, sentence?: string): ReportDoc
 
 /** Returns the findings of a run as a section, with a sentence about its result if one is given. */
 export function findingsSection(run: RunFindings, sentence?: string): ReportSection {
-  return { ...(sentence === undefined ? {} : { summary: { type: 'sentence', sentence } }), blocks: [{ type: 'findings', run }] };
+  return { ...(sentence === undefined ? {} : { verdict: { before: sentence, name: '', after: '' } }), blocks: [{ type: 'findings', run }] };
 }
 
 /** Returns the diagnostics and refusals of all targets, each once; in a run over several, each names its targets. */

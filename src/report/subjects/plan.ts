@@ -26,6 +26,7 @@ import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from './groups.ts';
 import { countActions } from '../wording/counts.ts';
 import { unstatedImpact } from '../wording/impact.ts';
+import { planVerdict } from '../wording/verdict.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
@@ -39,7 +40,8 @@ export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = 
     json: () => ({ version: 1, plans: plans.map(planObject) }),
     sections: () =>
       plans.map((plan) => ({
-        heading: { title: 'Plan for', name: plan.target.name, url: plan.target.url, config },
+        verdict: planVerdict(plan),
+        place: { where: plan.target.url, config },
         summary: { type: 'plan', plan },
         blocks: planBlocks(plan),
         pageBlocks: () => pageBlocks(plan, matrix),
@@ -54,6 +56,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   const orphans = new Map(plan.orphans.map((orphan) => [orphan.id, orphan]));
   const { groups, others } = groupPlan(plan);
   return [
+    { type: 'refusals', refusals },
     { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan)] },
     {
       type: 'headlines',
@@ -65,7 +68,6 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
     { type: 'impact', causes: unstatedImpact(protection?.reach ?? [], protection?.headlines ?? []), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
-    { type: 'refusals', refusals },
     { type: 'allowances', allowed },
   ];
 }

@@ -2,17 +2,17 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural } from '../wording/counts.ts';
+import type { Verdict } from '../wording/verdict.ts';
 import { positionObject } from './plan.ts';
 
 /** Returns the document of a pull; `config` names the config in force. */
 export function pullDocument(pulled: PullResult, config?: string): ReportDocument {
-  const { name, url } = pulled.target;
   return {
     json: () => pulledObject(pulled),
     sections: () => [
       {
-        heading: { title: 'Pull from', name, url, config },
-        summary: { type: 'sentence', sentence: summaryText(pulled) },
+        verdict: pullVerdict(pulled),
+        place: { where: pulled.target.url, config },
         blocks: [{ type: 'pulled', pulled }],
       },
     ],
@@ -66,13 +66,13 @@ function differingObject({ id, at, fields }: DifferingManifest): JsonObject {
   return definedFields({ id, at: at && positionObject(at), fields });
 }
 
-function summaryText(pulled: PullResult): string {
+function pullVerdict(pulled: PullResult): Verdict {
   const { preview = false, written, updated, unchanged, terraform } = pulled;
   const counted = unchanged === 0 ? '' : ` ${plural(unchanged, 'manifest')} unchanged.`;
   const forgets = terraform?.file === undefined ? '' : ` Terraform can forget ${plural(terraform.taken.length, 'object')}.`;
   const objects = plural(written.length + updated.length, 'object');
-  const verdict = preview ? `A pull would write ${objects}; nothing was written.` : `Pulled ${objects}.`;
-  return `${verdict}${counted}${forgets} ${secretsText(pulled)}`.trim();
+  const [before, after] = preview ? ['A pull from ', ` would write ${objects}; nothing was written.`] : [`Pulled ${objects} from `, '.'];
+  return { before, name: pulled.target.name, after: `${after}${counted}${forgets} ${secretsText(pulled)}`.trimEnd() };
 }
 
 function secretsText({ secrets: { form, kept, stubs, unseen } }: PullResult): string {

@@ -12,7 +12,7 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
       counts: { ...countSamples(allRules(targets)) },
       targets: targets.map(({ target, rules }) => ({ target, rules: rules.map(ruleObject) })),
     }),
-    sections: () => [{ summary: { type: 'sentence', sentence: summaryText(allRules(targets)) }, blocks: [{ type: 'samples', targets }] }],
+    sections: () => [{ verdict: { before: summaryText(allRules(targets)), name: '', after: '' }, blocks: [{ type: 'samples', targets }] }],
   };
 }
 

@@ -11,14 +11,11 @@ import { tableLines } from './listings.ts';
 import { pathText, withUnits, valueText } from '../wording/value.ts';
 
 /** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */
-export function explanationLines({ id, at, summary, rows, rules = [], policies = [] }: Explanation, terminal: Terminal): readonly string[] {
+export function explanationLines({ rows, rules = [], policies = [] }: Explanation, terminal: Terminal): readonly string[] {
   const columns = widthFor(terminal);
-  const { bold, dim } = terminal.color;
-  const place: Span[] = at === undefined ? [] : [...gap, { text: placeText(at), paint: dim, noBreak: true }];
-  const title = wrap([{ text: escapeTerminal(id), paint: bold }, ...place], terminal, 2);
-  const said = wrap(words(escapeTerminal(summary)), terminal, 2);
+  const { dim } = terminal.color;
   const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
-  if (rows.length === 0) return [...title, ...said, ...judged];
+  if (rows.length === 0) return judged;
   const withBase = rows.some((row) => row.base !== undefined);
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
   const cells = rows.map((row) => [
@@ -34,7 +31,7 @@ export function explanationLines({ id, at, summary, rows, rules = [], policies =
     ...reasonLines(row, terminal),
     ...partLines(row, terminal),
   ]);
-  return [...title, ...said, '', dim(header), ...body, ...judged];
+  return [dim(header), ...body, ...judged];
 }
 
 /** Returns the rules on a connection: the effect of each, and its attachments. */

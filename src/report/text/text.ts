@@ -1,8 +1,8 @@
 import { type Plan, highestPlanRisk } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
-import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SectionHeading } from '../document.ts';
+import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, SubjectPlace } from '../document.ts';
 import { escapeTerminal } from '../escape.ts';
-import { appliedText, outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
+import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../subjects/fold-similar.ts';
 import type { SideList } from '../subjects/groups.ts';
@@ -12,11 +12,12 @@ import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
+import { verdictText } from '../wording/verdict.ts';
 import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 
 const listed = 5;
 
-/** Renders a document for people at a terminal: a section per target, its blocks between blank lines, the summary last. */
+/** Renders a document for people at a terminal: a section per target, the verdict first, its blocks between blank lines, the facts last. */
 export function renderReportText(document: ReportDocument, terminal: Terminal): string {
   return document
     .sections()
@@ -24,22 +25,24 @@ export function renderReportText(document: ReportDocument, terminal: Terminal): 
     .join('\n\n');
 }
 
-function sectionLines({ heading, summary, blocks }: ReportSection, terminal: Terminal): readonly string[] {
+function sectionLines({ verdict, place, summary, blocks }: ReportSection, terminal: Terminal): readonly string[] {
   const parts = [
-    heading === undefined
-      ? []
-      : [...headingLines(heading, terminal), ...(summary?.type === 'apply' ? auditLines(summary.plan, terminal) : [])],
+    [
+      ...(verdict === undefined ? [] : wrap(words(escapeTerminal(verdictText(verdict)), terminal.color.bold), terminal, 2)),
+      ...(place === undefined ? [] : placeLines(place, terminal)),
+      ...(summary?.type === 'apply' ? auditLines(summary.plan, terminal) : []),
+    ],
     ...blocks.map((block) => blockLines(block, terminal)),
-    ...(summary === undefined ? [] : summaryParts(summary, terminal)),
+    ...(summary === undefined ? [] : [summaryLines(summary, terminal)]),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function headingLines({ name, url, config }: SectionHeading, terminal: Terminal): readonly string[] {
-  const { bold, dim } = terminal.color;
-  const title: Span[] = [{ text: escapeTerminal(name), paint: bold }, ...gap, { text: escapeTerminal(url), paint: dim, noBreak: true }];
-  const source = config === undefined ? [] : [{ text: ' ', noBreak: true }, ...words(escapeTerminal(config), dim)];
-  return wrap([...title, ...source], terminal, 2);
+/** Returns the place of the subject, and the config in force. */
+function placeLines({ where, config }: SubjectPlace, terminal: Terminal): readonly string[] {
+  const { dim } = terminal.color;
+  const source = config === undefined ? [] : [...gap, ...withoutBreak(words(escapeTerminal(config), dim))];
+  return wrap([{ text: '  ' }, { text: escapeTerminal(where), paint: dim }, ...source], terminal, 2);
 }
 
 function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
@@ -77,19 +80,13 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
   }
 }
 
-/** Returns the summary in parts, with a blank line between them. */
-function summaryParts(summary: ReportSummary, terminal: Terminal): readonly (readonly string[])[] {
+/** Returns what ends the text: the counts of a plan again, because its verdict may be far above, and its facts. */
+function summaryLines(summary: ReportSummary, terminal: Terminal): readonly string[] {
   const sentenceLines = (text: string): readonly string[] => wrap(words(text, terminal.color.bold), terminal, 0);
-  switch (summary.type) {
-    case 'plan':
-      return [[...sentenceLines(planSummaryText(summary.plan)), ...planFacts(summary.plan, terminal)]];
-    case 'apply':
-      return [sentenceLines(appliedText(summary.result, summary.plan))];
-    case 'drift':
-      return [sentenceLines(summary.sentence), summary.adopted === undefined ? [] : sentenceLines(summary.adopted)];
-    case 'sentence':
-      return [sentenceLines(summary.sentence)];
-  }
+  if (summary.type === 'sentence') return sentenceLines(summary.sentence);
+  if (summary.type === 'apply') return [];
+  const { plan } = summary;
+  return [...(plan.changes.length === 0 ? [] : sentenceLines(planSummaryText(plan))), ...planFacts(plan, terminal)];
 }
 
 /** Returns the policies, the highest risk and the digest of a plan. */

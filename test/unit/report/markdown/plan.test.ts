@@ -33,7 +33,7 @@ describe('planMarkdown', () => {
 
   it('is short without changes', () => {
     expect(planMarkdown([quietPlan()])).toMatch(
-      /^### Plan for `prod`\n\nNo changes\. The gateway matches the manifests: 46 resources in sync\.\n\nDigest `/,
+      /^### Plan for `prod`: No changes\. The gateway matches the manifests: 46 resources in sync\.\n\n`https:\/\/gateway\.example\.com`\.\n\nDigest `/,
     );
   });
 

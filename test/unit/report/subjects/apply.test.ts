@@ -51,7 +51,7 @@ describe('applyText', () => {
 describe('appliedText', () => {
   it('counts in participles', () => {
     expect(appliedText({ ...applied.result, interrupted: false })).toBe(
-      'Not finished: 1 created, 1 updated, 1 unchanged, 1 failed, 1 skipped, 1 blocked, 1 half written, 1 not started.',
+      'Not finished: 1 failed, 1 half written, 1 not started, 1 skipped, 1 created, 1 updated, 1 unchanged, 1 blocked.',
     );
     expect(appliedText({ outcomes: [], interrupted: false })).toBe('Applied: nothing to do.');
     const [first, second, third] = applied.result.outcomes;

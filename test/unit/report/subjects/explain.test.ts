@@ -93,7 +93,7 @@ describe('an explanation as text', () => {
 
   it('prints only the summary without rows', () => {
     expect(renderReportText(explainDocument({ id: 'Connection/a', summary: 'unmanaged', rows: [] }), { color: plainPalette })).toBe(
-      'Connection/a\nunmanaged\n',
+      'Connection/a: unmanaged\n',
     );
   });
 });

@@ -21,6 +21,6 @@ describe('planText', () => {
   it('gives each target a section', () => {
     const other = { ...quietPlan(), target: { ...quietPlan().target, name: 'staging' } };
     const text = planText([quietPlan(), other], { color: plainPalette, columns: 80 });
-    expect(text.match(/^(?:prod|staging) {2}https/gm)).toEqual(['prod  https', 'staging  https']);
+    expect(text.match(/^Plan for \w+(?=: No changes\.)/gm)).toEqual(['Plan for prod', 'Plan for staging']);
   });
 });
