@@ -138,7 +138,7 @@ async function confirmOverwriting({ root }: PullProject, edited: readonly Source
   if (context.interactive && uncommitted.length > 0) {
     const question = `Overwrite ${plural(uncommitted.length, 'uncommitted manifest')} with the live state (${nameFiles(uncommitted)})?`;
     if (!(await context.confirm(question)))
-      throw new UsageError('cancelled; nothing was written', 'see what would change: ostiary pull --dry-run');
+      throw new UsageError('canceled; nothing was written', 'see what would change: ostiary pull --dry-run');
   }
   if (!context.interactive && changed.length > 0)
     throw new UsageError(

@@ -14,7 +14,7 @@ type SearchPlace = { readonly cwd: string; readonly env: Readonly<Record<string,
 const names = ['ostiary.yaml', 'ostiary.yml'];
 
 /**
- * Finds the config file: the explicit one, otherwise the nearest one upward. The search ends at the top of the repository or at the
+ * Finds the config file: the explicit one, otherwise the nearest one in this folder or above. The search ends at the top of the repository or at the
  * home folder, and outside both it covers the working directory alone. It ignores the files of other users with a warning, because
  * a config decides which gateway receives the token. Returns no value if there is none.
  */

@@ -41,7 +41,7 @@ function readRules(folder: string): ReturnType<typeof ignore> {
   return rules.add('text' in result ? result.text : '*');
 }
 
-/** Returns the nearest folder upward that contains `.git`; the root itself if there is none. */
+/** Returns the nearest folder, this one or above, that contains `.git`; the root itself if there is none. */
 function topOf(root: string): string {
   for (let folder = root; ; folder = dirname(folder)) {
     if (isRepositoryTop(folder)) return folder;

@@ -58,7 +58,7 @@ export async function resolveCommit(repository: Repository, revision: string): P
   throw new AppError('git/no-such-commit', 3, `unknown commit "${revision}" in this repository`, { hint });
 }
 
-/** Returns the hint for a commit, or its history, that a shallow clone may lack. */
+/** Returns the hint for a commit, or its history, that a shallow clone may not contain. */
 export function shallowHint(revision: string): string {
   const command = fetchCommandFor(revision, true);
   return `the clone is shallow, so it may just be missing: ${command}; or check out with fetch-depth: 0 (GitHub), GIT_DEPTH: 0 (GitLab)`;

@@ -6,7 +6,7 @@ export function specFields(schema: JsonObject): readonly FieldRule[] {
   return objectFields(schema, follow(schema, '#/$defs/spec'));
 }
 
-/** Returns a node with its local `$ref` (`#/$defs/name`) resolved; siblings of the `$ref` win. Throws where the schema lacks it. */
+/** Returns a node with its local `$ref` (`#/$defs/name`) resolved; siblings of the `$ref` win. Throws where it is not in the schema. */
 export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
   const reference = node['$ref'];
   return typeof reference === 'string' ? { ...follow(schema, reference), ...node } : node;

@@ -65,7 +65,7 @@ export type RememberedObject = {
   readonly id: ResourceId;
   /** The identity on the gateway. */
   readonly key: ResourceId;
-  /** The gateway's id; an object with another one is not ours. */
+  /** The gateway's id; an object with another one is unmanaged. */
   readonly uid?: string;
   /** The last applied commit that declares it, and the place there. */
   readonly commit?: string;

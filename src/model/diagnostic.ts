@@ -67,7 +67,7 @@ export type Diagnostic = {
   readonly resource?: ResourceId;
   /** The place in the document, by index in lists, from the document's root. No report prints it. */
   readonly pointer?: Pointer;
-  /** What `at` marks: the value at the pointer (the default), its key, or the map that lacks the field at the pointer. */
+  /** What `at` marks: the value at the pointer (the default), its key, or the map without the field at the pointer. */
   readonly part?: 'key' | 'value' | 'parent';
   /** The text at the pointer, and the index (from 0) of the character that `at` marks. */
   readonly within?: { readonly text: string; readonly index: number };

@@ -68,7 +68,7 @@ export async function readContentsAt(
 /**
  * Adds to each secret from a file that HEAD has the hash of the content in the working tree: the content of a committed file
  * belongs to the manifests. No hash is made of other files: it could be guessed from a value with few possibilities, while the
- * content of a committed file is known to everyone who may read the repository.
+ * content of a committed file is known to everyone with access to the repository.
  */
 export async function withTrackedContents(
   state: DesiredState,

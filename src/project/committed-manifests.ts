@@ -108,7 +108,7 @@ export async function isSameTree(
   return then.size === now.size && [...then].every(([file, content]) => now.get(file) === content);
 }
 
-/** Reads the config at a commit; its folders are absolute paths below `/`, which stands for the top of the repository. */
+/** Reads the config at a commit; its folders are absolute paths below `/`, which means the top of the repository. */
 export async function readCommittedConfig({ repository, config, target }: CommittedConfig, commit: string): Promise<Checked<Config>> {
   const { prefix } = repository;
   if (config.file === undefined) return { value: configWithoutFile(config, prefix), diagnostics: [] };

@@ -35,7 +35,7 @@ export type PlanBase = {
   readonly read?: ReadRecord;
   /** What the record knows beyond the base. */
   readonly remembered?: Remembered;
-  /** Why HEAD takes back what was applied last: it is an ancestor of the recorded commit, with other manifests. */
+  /** Why HEAD reverts what was applied last: it is an ancestor of the recorded commit, with other manifests. */
   readonly older?: string;
   /** The manifests of the commit at which the branch left the applied history; undefined unless `own` is set and the branch is behind. */
   readonly fork?: DesiredState;
@@ -167,7 +167,7 @@ async function warnNoneRecorded(repository: Repository, { name }: Target): Promi
   ];
 }
 
-/** Finds out whether HEAD lacks commits that were applied; for a pull request, reads the manifests that both started from. */
+/** Finds out whether applied commits are missing from HEAD; for a pull request, reads the manifests that both started from. */
 async function compareHistory(
   site: CommittedTarget,
   { commit, name }: { readonly commit: string; readonly name: string | undefined },

@@ -21,7 +21,7 @@ export type ProjectContext = {
 
 /** Which config file, target and manifests the caller asks for; `url`, `dialect` and `auth` override those of the target. */
 export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth'>> & {
-  /** The path of the config file; the nearest one upward if undefined. */
+  /** The path of the config file; the nearest one in this folder or above if undefined. */
   readonly config?: string;
   /** The commit whose config decides targets, URLs, names of tokens and secrets, and limits. */
   readonly configRef?: string;
@@ -47,7 +47,7 @@ export type ResolvedConfig = Config & {
 };
 
 /**
- * Reads the config file of the selection, or the nearest one upward. OSTIARY_URL overrides the URL of its target, as `--url` does. Without a config
+ * Reads the config file of the selection, or the nearest one in this folder or above. OSTIARY_URL overrides the URL of its target, as `--url` does. Without a config
  * file, the URL (`--url` or OSTIARY_URL) and the paths make up a config. Throws InputError for an invalid config file, and for one of
  * another user where nothing else names the gateway.
  */

@@ -34,7 +34,7 @@ export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
   return linksBelow(`${page}/blob/${commit.slice(0, linkedHash)}`, pathOf);
 }
 
-/** Returns links below a URL that stands for the top of the repository at one commit, such as `https://host/group/project/-/blob/COMMIT`. */
+/** Returns links below a URL of the top of the repository at one commit, such as `https://host/group/project/-/blob/COMMIT`. */
 export function linksBelow(base: string, pathOf: Tree['pathOf']): LinkOf {
   const [, page] = /^(.*)\/blob\/[^/]+$/.exec(base) ?? [];
   return (at) => {

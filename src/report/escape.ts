@@ -25,7 +25,7 @@ export function escapeJson(json: string): string {
   });
 }
 
-/** Escapes a finished YAML text whose special characters all stand in double quotes; its meaning stays. */
+/** Escapes a finished YAML text whose special characters are all in double quotes; its meaning stays. */
 export function escapeYaml(yaml: string): string {
   if (printableLines.test(yaml)) return yaml;
   return yaml.replace(unsafe, (character) => {

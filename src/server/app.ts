@@ -179,7 +179,7 @@ export function databaseUnavailableReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof LockLost) return error.message;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // SQLSTATE classes: 53 is a lack of disk, memory or connections; 08 is the connection, 57P an operator.
+  // SQLSTATE classes: 53 is missing disk, memory or connections; 08 is the connection, 57P an operator.
   if (code === '53100') return 'the disk of the database is full';
   if (code.startsWith('53')) return 'the database has no memory or connections left';
   if (busyCodes.has(code)) return 'the database is busy';

@@ -16,13 +16,14 @@ export const replacedPhrases: RegExp = new RegExp(
     String.raw`\b(?:place is taken|closes connect|may force|must state|cannot be told|plays the main job|clicked together|lists? not whole|wholly)\b`,
     String.raw`\b(?:objects to undo|come into being|takes a place|closed as the former|only reads plans|is what \S+ was|it changes something)\b`,
     // Errors and help.
-    String.raw`\b(?:can answer|said yes|which target\?|the least is|is no http|cannot be answered|do(?:es)? not do as|wrong in its types|engines that go back|to get called)\b`,
+    String.raw`\b(?:can answer|said yes|the least is|is no http|cannot be answered|do(?:es)? not do as|wrong in its types|engines that go back|to get called)\b`,
     String.raw`\b(?:as the manifests want|the result alone|none for none|unless told|gateway speaks|ask who it was|a group that may|upward)\b`,
     // Pages.
     String.raw`\b(?:from so many|that nobody saw|wanted empty|doubled keys|without measure|where there is a drift|do as they ask|whatever permission)\b`,
     String.raw`\b(?:a good pace|of which the gateway makes|does it, after asking)\b`,
+    String.raw`which target\?`,
     // American spelling.
-    String.raw`\b(?:licen[c]e|colour|behaviour|organisation|normalis\w+|catalogue|cancelled)\b`,
+    String.raw`\b(?:licen[c]e|colour|behaviour|organisations?|normalis\w+|catalogue|cancelled)\b`,
   ].join('|'),
   'i',
 );

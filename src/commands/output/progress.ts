@@ -18,7 +18,7 @@ const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 const clearLine = '\r\u001b[K';
 
 /**
- * Returns a view that ansi one line on a terminal with every event; a terminal that cannot redraw gets a line for each tenth of the
+ * Returns a view that rewrites one line of a terminal at every event; a terminal that cannot redraw gets a line for each tenth of the
  * objects. Elsewhere and with --quiet it prints nothing.
  */
 export function progressOn(plan: Plan, flags: OutputFlags, context: CliContext): ProgressView {

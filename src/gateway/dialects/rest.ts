@@ -159,7 +159,7 @@ function containsText(value: Json, isBad: (text: string) => boolean): boolean {
 /** A connection that replaces another one, its predecessor. */
 export type ConnectionReplacement = { readonly id: ResourceId; readonly predecessor: LiveResource };
 
-/** Lists the replacements that this plan carries out: it creates the successor, or it closes or deletes the predecessor. */
+/** Lists the replacements in this plan: it creates the successor, or it closes or deletes the predecessor. */
 export function findReplacements({ plan, desired, live }: PreflightRequest): readonly ConnectionReplacement[] {
   const written = new Set(plan.changes.map(liveKeyOf));
   const found = liveById(live.resources);

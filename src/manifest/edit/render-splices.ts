@@ -169,11 +169,11 @@ function detectKeyQuoting(keys: readonly ParsedNode[]): Quoting {
 /** The aliases that define an anchor from now on, with the anchor's previous value. */
 type AnchorTakers = ReadonlyMap<ParsedNode, { readonly anchor: string; readonly value: Json; readonly layout: 'flow' | 'block' }>;
 
-/** The aliases that take over an anchor, and the nodes that lose theirs. */
+/** The aliases that inherit an anchor, and the nodes that lose theirs. */
 export type AnchorMoves = { readonly takers: AnchorTakers; readonly losesAnchor: ReadonlySet<ParsedNode> };
 
 /**
- * Plans which aliases take over anchors: a changed value with an anchor leaves the anchor and its previous value to the
+ * Plans which aliases inherit anchors: a changed value with an anchor leaves the anchor and its previous value to the
  * first alias that stays, so that no other user of the value changes.
  */
 export function planAnchorMoves(wanted: WantedNode, { nodes }: EditContext): AnchorMoves {
@@ -214,7 +214,7 @@ function addNodes(node: ParsedNode | null, intact: Set<ParsedNode>): void {
   }
 }
 
-/** Writes out the aliases that take over anchors. */
+/** Writes out the aliases that inherit anchors. */
 export function writeMovedAnchors(wanted: WantedNode, anchorMoves: AnchorMoves, context: EditContext): WantedNode {
   const { takers } = anchorMoves;
   if (takers.size === 0) return wanted;

@@ -186,7 +186,7 @@ export type Allowance = { readonly code: string; readonly reason: string };
 
 /**
  * A time between two writes in which connections are less protected than both before and after: `from` has taken away what it takes,
- * and `until` has not yet brought what it brings. Paths are fields of the change they stand beside.
+ * and `until` has not yet brought what it brings. Paths are fields of the change beside them.
  */
 export type ExposureWindow = {
   readonly from: ResourceId;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { ResourceId } from '../resource.ts';
 
-/** The side of a sample: text that a user sends, text that comes back, or text for masking. */
+/** The side of a sample: text that a user sends, text that returns, or text for masking. */
 export type SampleSide = 'input' | 'output' | 'text';
 
 /** A sample and the result of simulating the rule on it. */

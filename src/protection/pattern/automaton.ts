@@ -136,7 +136,7 @@ export function runAutomaton(
   return { at, matches };
 }
 
-/** Returns a test for assertions between two characters; an empty string stands for the end of the text. */
+/** Returns a test for assertions between two characters; an empty string means the end of the text. */
 export function holdsBetween(before: string, after: string): (what: Assertion) => boolean {
   const isEdge = /\w/.test(before) !== /\w/.test(after);
   return (what) => {

@@ -23,7 +23,7 @@ function isOneOf(patterns: readonly string[], name: string): boolean {
   return patterns.length === 0 || patterns.some((pattern) => matchesGlob(pattern, name));
 }
 
-/** Returns whether a name matches a glob: `*` stands for any characters, `?` for one. Backtracks only to the last star. */
+/** Returns whether a name matches a glob: `*` matches any characters, `?` one. Backtracks only to the last star. */
 export function matchesGlob(pattern: string, name: string): boolean {
   let [at, star, back] = [0, -1, 0];
   let index = 0;

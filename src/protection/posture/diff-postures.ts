@@ -214,7 +214,7 @@ function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: P
   });
 }
 
-/** Returns the creation of a connection as the cause of all that it opens or lacks. */
+/** Returns the creation of a connection as the cause of all that it opens or does not have. */
 function creationContributions(change: Change | undefined, aspects: readonly ControlType[]): AffectedConnection['contributions'] {
   if (change === undefined) return new Map();
   return new Map(aspects.map((aspect) => [aspect, [{ aspects: [aspect], way: 'neutral', cause: resourceCause(change) }]]));

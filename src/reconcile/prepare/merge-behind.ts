@@ -2,7 +2,7 @@ import type { DeclaredEdge, DesiredResource, DesiredState } from '../../model/de
 import { canonical, compareText } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
-/** The manifests of a branch with what was applied since it started, and the objects that the branch lacks. */
+/** The manifests of a branch with what was applied since it started, and the objects that are missing from the branch. */
 export type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly ResourceId[] };
 
 /**
@@ -57,7 +57,7 @@ function textOf(resource: DesiredResource): string {
   ]);
 }
 
-/** Merges the declared edges; reports the objects whose edges the branch lacks. */
+/** Merges the declared edges; reports the objects whose edges are missing from the branch. */
 function mergeEdges(
   branch: DesiredState,
   fork: DesiredState,

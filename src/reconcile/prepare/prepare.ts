@@ -61,7 +61,7 @@ export type Consent = {
 /** Leaves out the differences that a command does not apply. */
 export type PlanFilter = (whole: Diff, base: BaseState | undefined) => Diff;
 
-/** Both sides of a plan in one form: fields of the gateway's dialect, successors with everything that they take over, names as they will be. */
+/** Both sides of a plan in one form: fields of the gateway's dialect, successors with everything that they inherit, names as they will be. */
 export type Prepared = {
   readonly input: ReconcileInput;
   readonly desired: DesiredState;
@@ -92,7 +92,7 @@ export type NamedStates = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** Brings manifests, live state and base into one form; without a value when a successor cannot take over what it needs. */
+/** Brings manifests, live state and base into one form; without a value when a successor cannot inherit what it needs. */
 export function prepare(input: ReconcileInput): Checked<Prepared> {
   const { registry, live, target, borrowed, readOnly = false, blocked = [] } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };

@@ -45,7 +45,7 @@ export type ResolvedReplacements = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What decides what a successor takes over: the state of its predecessor when it was applied, and which drift is held. */
+/** What decides what a successor inherits: the state of its predecessor when it was applied, and which drift is held. */
 export type ReplacementOptions = {
   readonly registry: Registry;
   readonly dialect: string;

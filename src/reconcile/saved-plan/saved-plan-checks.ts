@@ -59,7 +59,7 @@ export function otherTarget(then: TargetIdentity, now: TargetIdentity): Refusal 
 }
 
 function targetText({ name, url, dialect, organisation }: TargetIdentity): string {
-  return `${name} (${url}, ${dialect}${organisation === undefined ? '' : `, organisation ${organisation}`})`;
+  return `${name} (${url}, ${dialect}${organisation === undefined ? '' : `, organization ${organisation}`})`;
 }
 
 /** Refuses a saved plan of other manifests than the current ones. */

@@ -223,7 +223,7 @@ function rulesRow(rules: readonly ConnectionRule[]): Html {
   ]);
 }
 
-/** Returns one side; values that the other side lacks are marked by sign and color. */
+/** Returns one side; values that are missing on the other side are marked by sign and color. */
 function partsOnOneSide(own: readonly string[], other: readonly string[], kind: 'gains' | 'loses'): readonly Html[] {
   if (own.length === 0) return [element('span', { class: 'quiet' }, 'nothing')];
   const there = new Set(other);

@@ -44,7 +44,7 @@ function contentText(content: Content): string {
   return 'html' in content ? content.html : content.map(contentText).join('');
 }
 
-/** Icons as paths, because some fonts lack such characters. */
+/** Icons as paths, because some fonts have no such characters. */
 const drawings = {
   down: 'M1 2h8L5 9z',
   up: 'M1 8h8L5 1z',

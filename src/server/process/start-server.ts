@@ -49,7 +49,7 @@ export type ServeOptions = {
   readonly timeouts?: Partial<RequestTimeouts>;
   /** How many milliseconds the server still serves after `close`, while `/readyz` fails; 0 by default. */
   readonly drainMs?: number;
-  /** For tests: how often the lock of a database folder is written, and when it is taken over. */
+  /** For tests: how often the lock of a database folder is written, and when another server uses the folder. */
   readonly lockTimes?: LockTimes;
   /** For tests: makes requests fail. */
   readonly chaos?: Chaos | undefined;

@@ -43,7 +43,7 @@ export type StoredReview = {
   readonly input: string;
   /** The name of the connection; null when it was deleted. */
   readonly connection: string | null;
-  /** The groups that may force an approval, according to the connection now. */
+  /** The groups that can force an approval, according to the connection now. */
   readonly forceGroups: readonly string[];
   readonly revision: number;
   readonly createdAt: Date;
@@ -231,7 +231,7 @@ function hasEnoughApprovals({ groups, needed }: StoredReview): boolean {
   return approved.length >= Math.min(needed ?? groups.length, groups.length);
 }
 
-/** Approves for all groups in the name of one that may force; the other groups stay unchanged. */
+/** Approves for all groups in the name of one that can force; the other groups stay unchanged. */
 function forceApproval({ groups, forceGroups }: StoredReview, actor: Actor): readonly StoredReviewGroup[] {
   const group = forceGroups.find((one) => actor.principal.groups.includes(one)) ?? '';
   const sign = (one: StoredReviewGroup): StoredReviewGroup => ({ ...signGroup(one, 'APPROVED', actor), forced_review: true });

@@ -100,7 +100,7 @@ export const searchSection: ApiSection = {
       path: '/search',
       id: 'search',
       summary: 'Search for a term',
-      description: `The interface does not show the name of the parameter; it is that of the public gateway. The term is plain text in any case:
+      description: `The interface does not show the name of the parameter; it is that of the public gateway. The term is always plain text:
 connections and resources are found by name, type and subtype, runbooks by repository and path. Each list is sorted, without
 limit, and empty where nothing is found. A part that fails is reported in \`errors\`; the status stays 200.`,
       parameters: [

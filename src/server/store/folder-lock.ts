@@ -23,7 +23,7 @@ export class LockLost extends Error {
   }
 }
 
-/** How often a holder writes its lock file, how long it trusts that, and how long a lock file must rest until another server takes over. */
+/** How often a holder writes its lock file, how long it trusts that, and how long a lock file must rest until another server uses the folder. */
 export type LockTimes = { readonly beatMs: number; readonly trustMs: number; readonly takeoverMs: number };
 
 const defaultTimes: LockTimes = { beatMs: 2000, trustMs: 8000, takeoverMs: 15_000 };
@@ -145,8 +145,7 @@ function holdLock(path: string, id: string, { log, times }: Required<LockOptions
       confirmed = readClocks();
       return;
     }
-    if (!isLost)
-      log({ level: 'error', message: 'another server has taken over the database folder: this server no longer writes; stop it' });
+    if (!isLost) log({ level: 'error', message: 'another server uses the database folder now: this server no longer writes; stop it' });
     isLost = true;
   };
   const timer = setInterval(() => {
@@ -160,7 +159,7 @@ function holdLock(path: string, id: string, { log, times }: Required<LockOptions
   return {
     confirm() {
       if (!isLost && msSince(confirmed) > times.trustMs) tryBeat(beat);
-      if (isLost) throw new LockLost('another server has taken over the database folder');
+      if (isLost) throw new LockLost('another server uses the database folder now');
     },
     async release() {
       clearInterval(timer);

@@ -172,7 +172,7 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   return done.size === names.length && names.every((name) => done.has(name));
 }
 
-/** Lists the migrations of this version that the database lacks. */
+/** Lists the migrations of this version that are missing from the database. */
 export async function missingMigrations(db: Kysely<Tables>): Promise<readonly string[]> {
   const done = await doneMigrations(db);
   return Object.keys(migrations).filter((name) => !done.has(name));

@@ -119,8 +119,8 @@ test('a holder that was paused for longer than the takeover notices the new hold
   // What another container sees: the id is of a process that it does not know.
   await writeFile(join(folder, String(Number(file) + 1)), foreignLock(0));
   await rm(join(folder, file));
-  await expect.poll(() => log).toEqual([expect.stringContaining('another server has taken over the database folder')]);
-  expect(() => first.confirm()).toThrow('another server has taken over');
+  await expect.poll(() => log).toEqual([expect.stringContaining('another server uses the database folder now')]);
+  expect(() => first.confirm()).toThrow('another server uses the database folder now');
   await first.release();
   expect(await readFile(join(folder, String(Number(file) + 1)), 'utf8')).toBe(foreignLock(0));
   expect(text).toContain(hostname());

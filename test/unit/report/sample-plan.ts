@@ -138,8 +138,8 @@ export function samplePlan(): Plan {
         reasons: ['orphan/prune'],
         carried: [],
         risks: [],
-        fields: [{ path: '/description', before: { value: 'Masks what nobody reads.' }, after: absent }],
-        touched: { before: { description: 'Masks what nobody reads.' }, after: {} },
+        fields: [{ path: '/description', before: { value: 'Masks what no one reads.' }, after: absent }],
+        touched: { before: { description: 'Masks what no one reads.' }, after: {} },
       },
     ],
     edges: [

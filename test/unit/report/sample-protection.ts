@@ -7,7 +7,7 @@ export const sampleProtection: Protection = {
     {
       way: 'weakens',
       text: '7 connections lose a guardrail',
-      connections: ['sandbox', 'a', 'b', 'c', 'd', 'e', 'a-connection-with-a-name-so-long-that-nobody-reads-it-to-its-very-end'].map(
+      connections: ['sandbox', 'a', 'b', 'c', 'd', 'e', 'a-connection-with-a-name-so-long-that-few-ever-read-it-to-its-very-end'].map(
         (name): ResourceId => `Connection/${name}`,
       ),
       tags: { env: 'staging', team: '`@everyone` <b>', tier: '3', zone: 'eu' },

@@ -19,7 +19,7 @@ export function readCapabilities({ serverInfo, caller }: Handshake): Capabilitie
   };
 }
 
-/** Returns the header for a token: organisation keys have a header of their own; gateway keys and sign-in tokens are bearer tokens. */
+/** Returns the header for a token: organization keys have a header of their own; gateway keys and sign-in tokens are bearer tokens. */
 export function authHeaderFor(token: string): 'bearer' | 'api-key' {
   return token.startsWith('xapi-') || token.includes('|') ? 'api-key' : 'bearer';
 }
@@ -28,7 +28,7 @@ export function authHeaderFor(token: string): 'bearer' | 'api-key' {
 export type ServerFeatures = {
   readonly hasFreeLicense: boolean;
   readonly hasMaskingProvider: boolean;
-  /** The protection profile of the organisation. */
+  /** The protection profile of the organization. */
   readonly profile: string | undefined;
   /** The gateway is later than 1.148, the version that this dialect describes. */
   readonly isNewer: boolean;

@@ -85,7 +85,7 @@ export const kinds: Readonly<Record<string, WireKind>> = Object.fromEntries(
   Object.entries(hoopKinds).map(([kind, { wire }]) => [kind, wire]),
 );
 
-/** The kind that each type of the Terraform provider stands for. */
+/** The kind that each type of the Terraform provider maps to. */
 export const terraformKinds: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(hoopKinds).flatMap(([kind, { terraformTypes }]) => terraformTypes.map((type) => [type, kind])),
 );

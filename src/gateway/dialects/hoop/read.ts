@@ -56,7 +56,7 @@ function rolesIn(resource: JsonObject): readonly SupplementRow[] {
 
 /**
  * Returns a connection without unreliable fields. Lists blank the secrets of a connection that ever had some, and so does
- * every response to a caller who may not see them. Attributes that the gateway manages are not part of a manifest.
+ * every response to a caller without permission to see them. Attributes that the gateway manages are not part of a manifest.
  */
 export function stripUntrusted(entry: JsonObject, { bulk, seesSecrets }: ReadMode): JsonObject {
   const { secret, ...rest } = entry;
@@ -73,7 +73,7 @@ export function secretsVersion(entry: JsonObject, { bulk }: ReadMode): string | 
 }
 
 /**
- * Reads the one row that contains all runbook configurations of the organisation; it may be absent. An entry without an
+ * Reads the one row that contains all runbook configurations of the organization; it may be absent. An entry without an
  * address, which only a write of the whole row can create, cannot be named or written alone.
  */
 export const runbooks: WireList = {

@@ -58,7 +58,7 @@ const explanation: Explanation = {
           before: { value: 'test' },
           after: { value: 'prod' },
           origin: 'drift',
-          why: 'drift: somebody changed it',
+          why: 'drift: changed outside Ostiary',
         },
         { path: '/connection_tags/tier', before: { value: '1' }, after: { absent: true }, why: '' },
       ],
@@ -80,7 +80,7 @@ const explanation: Explanation = {
       path: '/guardrail_rules/night',
       live: { value: 'night' },
       status: 'foreign',
-      why: 'no manifest declares it, so it is not ours to remove; every write carries it',
+      why: 'no manifest declares it, so it is unmanaged; every write keeps it',
     },
   ],
 };

@@ -17,7 +17,7 @@ const all: readonly Diagnostic[] = [
   {
     code: 'manifest/yaml',
     severity: 'error',
-    message: 'a tab stands where only spaces may',
+    message: 'a tab is where only spaces are allowed',
     at: { file: 'manifests/a.yaml', line: 100, column: 1 },
     frame: { line: 99, lines: ['spec:', '\ttype: database'], caret: { column: 1, length: 1 } },
   },
