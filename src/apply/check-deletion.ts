@@ -1,6 +1,8 @@
+import { addToGroup } from '../model/append-all.ts';
 import { compareText, equal } from '../model/json.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import { liveKeyOf, otherEnd, type EdgeChange } from '../model/plan/plan.ts';
+import { memoizeByList } from '../model/memoize.ts';
+import { liveKeyOf, type EdgeChange } from '../model/plan/plan.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
@@ -16,7 +18,7 @@ export async function findDeletionObstacles(step: Step, fresh: LiveResource, sta
   const others = await endsOnOtherSide(step, fresh, state);
   if (others === undefined) return [...fields, 'its attachments could not be read completely'];
   const ends = [...Object.values(fresh.edges).flat(), ...others];
-  const planned = new Set(plannedEnds(state.input.plan.edges, liveKeyOf(step.change)));
+  const planned = new Set(detachedEnds(state.input.plan.edges).get(liveKeyOf(step.change)));
   const added = [...new Set(ends)].filter((id) => !planned.has(id)).toSorted(compareText);
   return [...fields, ...added.map((id) => `it has an attachment to ${id} that is not in the plan`)];
 }
@@ -56,11 +58,21 @@ function changedSecrets({ change, kind }: Step, fresh: LiveResource, { input, se
     : [];
 }
 
-function plannedEnds(edges: readonly EdgeChange[], key: ResourceId): readonly ResourceId[] {
-  return edges.flatMap((edge) => {
-    const isOurs = edge.action === 'detach' && (edge.rule === key || edge.connection === key);
-    return isOurs ? [otherEnd(edge, key)] : [];
-  });
+/** Returns, for each object, the other ends of the attachments that the plan detaches. */
+const detachedEnds = memoizeByList((edges: readonly EdgeChange[]) => {
+  const detached = edges.filter(({ action }) => action === 'detach');
+  return groupPairs(detached.flatMap(({ rule, connection }) => [[rule, connection] as const, [connection, rule] as const]));
+});
+
+/** Returns, for each object, the objects that list it in their attachments. */
+const objectsThatList = memoizeByList((resources: readonly LiveResource[]) =>
+  groupPairs(resources.flatMap(({ id, edges }) => [...new Set(Object.values(edges).flat())].map((end) => [end, id] as const))),
+);
+
+function groupPairs(pairs: readonly (readonly [ResourceId, ResourceId])[]): ReadonlyMap<ResourceId, readonly ResourceId[]> {
+  const groups = new Map<ResourceId, ResourceId[]>();
+  for (const [id, other] of pairs) addToGroup(groups, id, other);
+  return groups;
 }
 
 /** Reads the attachments that only their other end lists, such as those of masking rules to a connection; undefined if the list is not complete. */
@@ -71,7 +83,7 @@ async function endsOnOtherSide({ kind }: Step, { id }: LiveResource, state: Appl
   );
   if (others.length === 0) return [];
   const live = await readOncePerStage(kindsToRead(others), state);
-  return live?.resources.flatMap((other) => (Object.values(other.edges).flat().includes(id) ? [other.id] : []));
+  return live === undefined ? undefined : (objectsThatList(live.resources).get(id) ?? []);
 }
 
 /** Reads the kinds once for all deletions of a stage. */

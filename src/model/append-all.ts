@@ -9,3 +9,10 @@ export function largestOf(numbers: Iterable<number>, floor: number): number {
   for (const one of numbers) largest = Math.max(largest, one);
   return largest;
 }
+
+/** Appends a value to the group of its key. Copying a group for each value would take quadratic time. */
+export function addToGroup<Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Value): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [value]);
+  else group.push(value);
+}

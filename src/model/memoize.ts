@@ -1,19 +1,22 @@
 import type { ResourceId } from './resource.ts';
 
-/**
- * Returns a function that indexes lists by key; the last entry of a key wins. The index of a list is built on first use
- * and reused, so lists must not change.
- */
-export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
-  const known = new WeakMap<readonly T[], ReadonlyMap<ResourceId, T>>();
+/** Returns a function that computes something of a list on first use and keeps it with the list, so lists must not change. */
+export function memoizeByList<T, Result>(make: (list: readonly T[]) => Result): (list: readonly T[]) => Result {
+  const known = new WeakMap<readonly T[], { readonly result: Result }>();
   return (list) => {
-    const found = known.get(list);
-    if (found !== undefined) return found;
+    const found = known.get(list) ?? { result: make(list) };
+    known.set(list, found);
+    return found.result;
+  };
+}
+
+/** Returns a function that indexes lists by key; the last entry of a key wins. Lists must not change. */
+export function memoizeIndex<T>(keyOf: (entry: T) => ResourceId): (list: readonly T[]) => ReadonlyMap<ResourceId, T> {
+  return memoizeByList((list) => {
     const index = new Map<ResourceId, T>();
     for (const entry of list) index.set(keyOf(entry), entry);
-    known.set(list, index);
     return index;
-  };
+  });
 }
 
 /** Caches the results for short texts (60 characters, 4096 texts at most): many objects repeat the same words. */

@@ -1,3 +1,4 @@
+import { addToGroup } from '../model/append-all.ts';
 import { revertHeld } from '../model/plan/revert-held.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
@@ -203,7 +204,9 @@ function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
 function isCoveredByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
   if (by === undefined || path !== undefined || edges !== true) return false;
   const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);
-  return whole !== undefined && connections.every((id) => whole.connections.includes(id));
+  if (whole === undefined) return false;
+  const covered = new Set(whole.connections);
+  return connections.every((id) => covered.has(id));
 }
 
 /** Counts the connections for each tag, the most frequent tag first. */
@@ -258,8 +261,7 @@ export function assessProtection(
 function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
   const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
   for (const change of changes)
-    for (const risk of change.risks)
-      if (risk.class === 'reroutes') groups.set(risk.code, [...(groups.get(risk.code) ?? []), { change, risk }]);
+    for (const risk of change.risks) if (risk.class === 'reroutes') addToGroup(groups, risk.code, { change, risk });
   return [...groups.values()].flatMap((members): readonly Headline[] => {
     const phrase = members[0] === undefined ? undefined : reroutePhrase(members[0].risk.code);
     if (phrase === undefined) return [];

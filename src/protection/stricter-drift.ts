@@ -1,3 +1,4 @@
+import { addToGroup } from '../model/append-all.ts';
 import type { DesiredResource } from '../model/desired.ts';
 import type { Limits } from '../model/gateway.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
@@ -151,7 +152,7 @@ function driftUnits(
     const tokens = tokensOf(field.path);
     const { unit, isTwin } = unitOf(kind.fields, tokens, valueOf(field.before) ?? valueOf(field.after));
     const key = joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit;
-    groups.set(key, [...(groups.get(key) ?? []), field]);
+    addToGroup(groups, key, field);
     if (isTwin) twins.add(key);
   }
   return [...groups].flatMap(([key, group]) => {

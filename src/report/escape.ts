@@ -17,6 +17,7 @@ function codePoint(character: string): string {
 
 /** Escapes a finished JSON text (indented with line feeds) so that a terminal shows it as it is; its meaning stays. */
 export function escapeJson(json: string): string {
+  if (printableLines.test(json)) return json;
   return json.replace(unsafe, (character) => {
     if (character === '\n') return character;
     return Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(

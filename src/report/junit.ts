@@ -1,3 +1,4 @@
+import { addToGroup } from '../model/append-all.ts';
 import type { RuleSampleResults, SampleResult } from '../model/protection/protection.ts';
 import { sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
@@ -33,7 +34,7 @@ function suitesXml(counts: string, suites: readonly string[]): string {
 function findingsXml(runs: readonly RunFindings[]): string {
   const suites = new Map<string, Diagnostic[]>();
   const all = runs.flatMap((run) => sortDiagnostics(findingDiagnostics(run)).map((one) => ({ one, file: fileOf(one, run) })));
-  for (const { one, file } of all) suites.set(file, [...(suites.get(file) ?? []), one]);
+  for (const { one, file } of all) addToGroup(suites, file, one);
   if (all.length === 0) {
     const [{ fallback } = { fallback: 'ostiary.yaml' }] = runs;
     const valid = caseLines({ at: { file: fallback, line: 1 }, name: 'the manifests are valid' }, fallback, undefined);

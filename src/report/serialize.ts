@@ -10,9 +10,9 @@ export function renderJson(document: ReportDocument): string {
   return toJsonText(document.json());
 }
 
-/** Returns a value as indented JSON that a terminal shows as it is. */
+/** Returns a value as JSON that a terminal shows as it is: indented, and long lists with one line for each entry. */
 export function toJsonText(value: Json): string {
-  return `${escapeJson(JSON.stringify(value, null, 2))}\n`;
+  return [...jsonPieces(value)].join('');
 }
 
 /** A JSON text of this length is a piece of its own, about. */
@@ -32,9 +32,17 @@ export function* jsonPieces(value: Json): Generator<string> {
   yield `${escapeJson(waiting)}\n`;
 }
 
+/** Each entry of a longer list has one line: white space is more than half of an indented plan of thousands of objects. */
+const mostIndented = 300;
+
 /** Yields the parts of a value's JSON; values below `depth` levels are one part each. */
 function* jsonParts(value: Json, indent: string, depth: number): Generator<string> {
   const list = Array.isArray(value);
+  if (list && value.length > mostIndented && depth > 0) {
+    for (const [index, one] of value.entries()) yield `${index === 0 ? '[' : ','}\n${indent}  ${JSON.stringify(one)}`;
+    yield `\n${indent}]`;
+    return;
+  }
   const entries = list ? value.map((one: Json) => ['', one] as const) : isObject(value) ? definedEntries(value) : [];
   if (entries.length === 0 || depth === 0) {
     yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);

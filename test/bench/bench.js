@@ -1,4 +1,4 @@
-// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|hoop|pull|apply|server]
+// The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|scale|hoop|pull|apply|server]
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { writeManifests } from './fixture.js';
+import { scaleRows } from './scale.js';
 import { serverRows } from './server.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -236,10 +237,12 @@ function versionRow() {
 }
 
 try {
+  const full = process.argv.includes('--full');
   const parts = {
     version: versionRow,
     ref: refRow,
-    plan: () => planRows(process.argv.includes('--full')),
+    plan: () => planRows(full),
+    scale: () => scaleRows({ full, folder, run, cli, gateway: (count) => start([here('gateway.js'), String(count)], 'stdout'), stop, row }),
     hoop: hoopRow,
     pull: pullRows,
     apply: applyRow,

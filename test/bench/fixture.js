@@ -87,12 +87,25 @@ export function answersFor(count) {
   };
 }
 
-/** Writes `count` manifests, one a file, a hundred a folder. */
-export function writeManifests(folder, count) {
+/** Writes `count` manifests, one a file, a hundred a folder, each as `textOf` makes it. */
+export function writeManifests(folder, count, textOf = manifestOf) {
   for (let index = 0; index < count; index += 1) {
     const shelf = join(folder, 'access', String(Math.floor(index / 100)));
     if (index % 100 === 0) mkdirSync(shelf, { recursive: true });
-    writeFileSync(join(shelf, `db-${index}.yaml`), manifestOf(index));
+    writeFileSync(join(shelf, `db-${index}.yaml`), textOf(index));
   }
   return join(folder, 'access');
+}
+
+/** Writes a guardrail and a masking rule that are attached to all of `count` connections. */
+export function writeRules(folder, count) {
+  const names = Array.from({ length: count }, (_, index) => `    - db-${index}\n`).join('');
+  const rules = [
+    ['GuardrailRule', 'no-drop', '  input: { rules: [{ type: pattern_match, pattern_regex: "(?i)drop table" }] }'],
+    ['DataMaskingRule', 'emails', '  supported_entity_types: [{ name: mails, entity_types: [EMAIL_ADDRESS] }]'],
+  ].map(
+    ([kind, name, spec]) =>
+      `apiVersion: ostiary/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n${spec}\n  connection_ids:\n${names}`,
+  );
+  writeFileSync(join(folder, 'rules.yaml'), rules.join('---\n'));
 }

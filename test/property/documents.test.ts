@@ -64,6 +64,26 @@ test('printed YAML and JSON read as the same value in every version of YAML', ()
   );
 });
 
+function listOf(length: number): Json {
+  return Array.from({ length }, (_, id) => ({ id, values: [id, { a: 'é' }], none: [] }));
+}
+
+test('JSON is indented, except the entries of lists with more than 300', () => {
+  const short = { plans: [{ changes: listOf(300) }], failures: listOf(2) };
+  expect(toJsonText(short)).toBe(`${JSON.stringify(short, null, 2)}\n`);
+  const long = { plans: [{ changes: listOf(301), counts: {} }], failures: listOf(2) };
+  const lines = toJsonText(long).split('\n');
+  expect(lines.slice(0, 5)).toEqual([
+    '{',
+    '  "plans": [',
+    '    {',
+    '      "changes": [',
+    '        {"id":0,"values":[0,{"a":"é"}],"none":[]},',
+  ]);
+  expect(lines.filter((line) => line.startsWith('        {"id":'))).toHaveLength(301);
+  expect(JSON.parse(lines.join('\n'))).toEqual(long);
+});
+
 test('no printed text moves a cursor, hides or reorders text', () => {
   fc.assert(
     fc.property(values, (value) => {

@@ -1,7 +1,7 @@
 import type { SecretLookup } from '../../apply/request.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import type { Gateway } from '../../model/gateway.ts';
-import type { LiveResource, LiveState } from '../../model/live.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -55,9 +55,10 @@ function secretsOf({ changes }: Plan): readonly PlannedSecret[] {
 
 /** Reads each object at most once with a request of its own, because lists may omit secrets. */
 function objectReader({ resources }: LiveState, gateway: Gateway): (id: string) => Promise<LiveResource | undefined> {
+  const byId: ReadonlyMap<string, LiveResource> = liveById(resources);
   const read = new Map<string, Promise<LiveResource | undefined>>();
   return (id) => {
-    const found = resources.find((resource) => resource.id === id);
+    const found = byId.get(id);
     const known = read.get(id) ?? (found === undefined ? Promise.resolve(undefined) : gateway.readOne(found));
     read.set(id, known);
     return known;

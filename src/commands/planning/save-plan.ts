@@ -7,7 +7,7 @@ import { InputError } from '../../model/errors.ts';
 import { compareText } from '../../model/json.ts';
 import { sourcesOf } from '../../reconcile/saved-plan/digest.ts';
 import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
-import { jsonPieces, toJsonText } from '../../report/serialize.ts';
+import { jsonPieces } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { PlanFlags } from '../flags.ts';
 import type { PlanResult } from './create-plan.ts';
@@ -31,10 +31,14 @@ export async function savePlan(
     live: fingerprintsOf(plan, { desired, live, registry }),
     sources: [...sourcesOf(resources)],
   });
+  const pieces: string[] = [];
   let length = 0;
-  for (const piece of jsonPieces(document)) length += Buffer.byteLength(piece);
+  for (const piece of jsonPieces(document)) {
+    length += Buffer.byteLength(piece);
+    if (length <= longestPlan) pieces.push(piece);
+  }
   if (length > longestPlan) throw new InputError([tooLarge(length)]);
-  const text = toJsonText(document);
+  const text = pieces.join('');
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const file = outputPath(path, context);

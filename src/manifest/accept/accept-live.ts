@@ -83,8 +83,8 @@ export function acceptLive(input: AcceptInput): AcceptResult {
 /** Converts unwatched values to differences that a manifest could state. */
 function convertUnwatched({ watch = [], live, registry }: AcceptInput, desired: DesiredState): readonly LiveDifference[] {
   return watch.flatMap(({ id, path }): readonly LiveDifference[] => {
-    const key = desired.resources.find((one) => one.id === id)?.key;
-    const spec = live.resources.find((one) => one.id === key)?.spec ?? {};
+    const key = desiredById(desired.resources).get(id)?.key;
+    const spec = (key === undefined ? undefined : liveById(live.resources).get(key))?.spec ?? {};
     const value = specValueAt(registry.get(kindOf(id))?.fields ?? [], spec, path);
     return value === undefined ? [] : [{ is: 'field', id, field: { path, before: { value }, after: { absent: true } } }];
   });
@@ -178,7 +178,7 @@ function listChangedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): 
 function impossibleDiagnostic(one: LiveDifference, why: string, desired: DesiredState): Diagnostic {
   const id = one.is === 'field' ? one.id : one.ends.rule;
   const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the attachment of ${one.ends.rule} to ${one.ends.connection}`;
-  const at = one.is === 'field' ? one.field.at : desired.resources.find((resource) => resource.id === id)?.locate('');
+  const at = one.is === 'field' ? one.field.at : desiredById(desired.resources).get(id)?.locate('');
   return {
     code: 'adopt/impossible',
     severity: 'warning',

@@ -25,7 +25,7 @@ export function findImplied(
   const found = liveById(live.resources);
   const implied = new Set<LiveDifference>();
   for (const [id, group] of groupByResource(wanted)) {
-    const resource = desired.resources.find((one) => one.id === id);
+    const resource = desiredById(desired.resources).get(id);
     const kind = registry.get(kindOf(id));
     if (resource === undefined || kind === undefined) continue;
     const derived = group.filter(({ field }) => isDerived(kind, resource, field));
@@ -49,7 +49,7 @@ export function findValuesToState(
 ): readonly LiveDifference[] {
   const found = liveById(live.resources);
   return [...groupByResource(wanted)].flatMap(([id, group]) => {
-    const resource = desired.resources.find((one) => one.id === id);
+    const resource = desiredById(desired.resources).get(id);
     const kind = registry.get(kindOf(id));
     const there = resource === undefined ? undefined : found.get(resource.key);
     if (resource === undefined || kind === undefined || there === undefined) return [];
@@ -78,7 +78,7 @@ export function findMismatches(
   const failures = new Map<LiveDifference, string>();
   const all = desiredById(loaded.resources);
   for (const [id, group] of groupByResource(wanted)) {
-    const [before, after] = [desired.resources.find((one) => one.id === id), all.get(id)];
+    const [before, after] = [desiredById(desired.resources).get(id), all.get(id)];
     const kind = registry.get(kindOf(id));
     if (before === undefined || after === undefined || kind === undefined) {
       for (const one of group) failures.set(one, 'no manifest would declare it');

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { appendAll } from '../../model/append-all.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
@@ -143,7 +144,7 @@ function listEdgesByField(
   ours: ReadonlySet<ResourceId>,
   registry: Registry,
 ): ReadonlyMap<ResourceId, ReadonlyMap<string, readonly string[]>> {
-  const lists = new Map<ResourceId, Map<string, readonly string[]>>();
+  const lists = new Map<ResourceId, Map<string, string[]>>();
   for (const { rule, connection } of edges) {
     for (const [id, other] of [
       [connection, rule],
@@ -151,12 +152,13 @@ function listEdgesByField(
     ] as const) {
       const field = registry.get(kindOf(id))?.fields.find((one) => one.edge !== undefined && one.refers === kindOf(other));
       if (field === undefined || !ours.has(id)) continue;
-      const fields = lists.get(id) ?? new Map<string, readonly string[]>();
-      fields.set(field.name, [...(fields.get(field.name) ?? []), nameOf(other)].toSorted(compareText));
+      const fields = lists.get(id) ?? new Map<string, string[]>();
+      addToGroup(fields, field.name, nameOf(other));
       lists.set(id, fields);
       break;
     }
   }
+  for (const fields of lists.values()) for (const names of fields.values()) names.sort(compareText);
   return lists;
 }
 

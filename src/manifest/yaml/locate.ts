@@ -31,20 +31,28 @@ export function findOffsetsStrictly(text: string): readonly NodeOffsets[] | unde
   const read = readStrictlyWithOffsets(text);
   if (read === undefined) return undefined;
   const roots: NodeOffsets[] = [];
-  for (const { index, value, start } of read.documents) roots[index] = createOffsets(value, { key: start, value: start }, read.marks);
+  for (const { index, value, start } of read.documents) roots[index] = new LazyOffsets(value, { key: start, value: start }, read.marks);
   return roots;
 }
 
-/** Creates offsets whose `below` is computed on first use: few places of a text are ever looked up. */
-function createOffsets(value: Json, { key, value: start }: Pick<NodeOffsets, 'key' | 'value'>, marks: AllEntryOffsets): NodeOffsets {
-  let below: ReadonlyMap<string, NodeOffsets> | undefined;
-  return {
-    key,
-    value: start,
-    get below() {
-      return (below ??= findOffsetsBelow(value, marks));
-    },
-  };
+/** Offsets whose `below` is computed on first use: few places of a text are ever looked up. */
+class LazyOffsets implements NodeOffsets {
+  readonly key: number;
+  readonly value: number;
+  readonly #node: Json;
+  readonly #marks: AllEntryOffsets;
+  #below: ReadonlyMap<string, NodeOffsets> | undefined;
+
+  constructor(node: Json, { key, value }: Pick<NodeOffsets, 'key' | 'value'>, marks: AllEntryOffsets) {
+    this.key = key;
+    this.value = value;
+    this.#node = node;
+    this.#marks = marks;
+  }
+
+  get below(): ReadonlyMap<string, NodeOffsets> {
+    return (this.#below ??= findOffsetsBelow(this.#node, this.#marks));
+  }
 }
 
 function findOffsetsBelow(value: Json, marks: AllEntryOffsets): ReadonlyMap<string, NodeOffsets> {
@@ -53,7 +61,7 @@ function findOffsetsBelow(value: Json, marks: AllEntryOffsets): ReadonlyMap<stri
   const below = new Map<string, NodeOffsets>();
   const entries = [...own].map(([name, mark]) => {
     const entry = findChild(value, name);
-    return { name, entry, place: createOffsets(entry, mark, marks) };
+    return { name, entry, place: new LazyOffsets(entry, mark, marks) };
   });
   if (Array.isArray(value)) {
     for (const { entry, place } of entries) {

@@ -19,7 +19,7 @@ export function explainEffects(reasons: readonly Reason[], effects: ChangeEffect
     const idle = candidates.filter((reason) => ![...byEffect.keys()].some((effect) => isUsual(reason, effect)));
     for (const [effect, connections] of byEffect) {
       const affectedBy = ({ connections: own }: Reason): readonly ResourceId[] =>
-        [...connections].filter((id) => own === undefined || own.includes(id));
+        own === undefined ? [...connections] : [...new Set(own)].filter((id) => connections.has(id));
       const able = candidates.filter((reason) => affectedBy(reason).length > 0);
       const usual = able.filter((reason) => isUsual(reason, effect));
       const unused = able.filter((reason) => idle.includes(reason));

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -282,7 +283,7 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, connection
   const groups = new Map<string, RiskDraft[]>();
   for (const draft of drafts) {
     const key = `${draft.code.name} ${draft.class ?? ''}`;
-    groups.set(key, [...(groups.get(key) ?? []), draft]);
+    addToGroup(groups, key, draft);
   }
   return [...groups.values()].flatMap((group): readonly Risk[] => {
     const [first] = group;

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -172,8 +173,7 @@ export function sourceUsers(connections: () => readonly DesiredResource[]): Owne
     if (known === undefined) {
       known = new Map();
       for (const one of connections())
-        for (const secret of new Set(Object.values(one.secrets).map((each) => each.source)))
-          known.set(secret, [...(known.get(secret) ?? []), one]);
+        for (const secret of new Set(Object.values(one.secrets).map((each) => each.source))) addToGroup(known, secret, one);
     }
     return known.get(source) ?? [];
   };

@@ -1,4 +1,4 @@
-import type { BaseState, DesiredState, Sample } from '../../model/desired.ts';
+import { type BaseState, desiredById, desiredByKey, type DesiredState, type Sample } from '../../model/desired.ts';
 import { canonical, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
@@ -35,8 +35,9 @@ type SampleToTry = { readonly sample: Sample; readonly gone: boolean };
 
 /** Lists the samples of the manifest, then those that only the base has. */
 function samplesOf({ id, key }: Change, desired: DesiredState, base: BaseState | undefined): readonly SampleToTry[] {
-  const own = desired.resources.find((resource) => resource.id === id)?.samples ?? [];
-  const former = base?.desired.resources.find((resource) => resource.id === id || resource.key === key)?.samples ?? [];
+  const own = desiredById(desired.resources).get(id)?.samples ?? [];
+  const applied = base?.desired.resources ?? [];
+  const former = (desiredById(applied).get(id) ?? desiredByKey(applied).get(key ?? id))?.samples ?? [];
   const kept = new Set(own.map(({ given }) => textKey(given)));
   return [
     ...own.map((sample) => ({ sample, gone: false })),

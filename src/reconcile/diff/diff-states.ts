@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
@@ -84,7 +85,7 @@ function unrepeated(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const one of sortDiagnostics(diagnostics)) {
     const key = `${one.code} ${one.message}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    addToGroup(groups, key, one);
   }
   return sortDiagnostics(
     [...groups.values()].flatMap((group) =>

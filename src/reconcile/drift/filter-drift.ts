@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import {
@@ -65,10 +66,12 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
     (change) => ids.has(change.id) && (change.action === 'rename' || change.fields.some(({ origin }) => origin === 'intent')),
   );
   const stillWritten = edges.filter(({ by }) => by === undefined || keys.has(by));
+  const writtenBy = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of stillWritten) if (edge.by !== undefined) addToGroup(writtenBy, edge.by, edge);
   return {
     diff: {
       ...whole,
-      changes: changes.map((change) => withRemainingNeeds(change, ids, stillWritten)),
+      changes: changes.map((change) => withRemainingNeeds(change, ids, writtenBy.get(liveKeyOf(change)))),
       edges: stillWritten,
       orphans: remainingOrphans(whole),
       unmanaged: [],
@@ -115,8 +118,7 @@ function asHeld(change: Change): Change {
 }
 
 /** Drops reasons and needs that do not apply to the filtered change. */
-function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, edges: readonly EdgeChange[]): Change {
-  const own = edges.filter(({ by }) => by === liveKeyOf(change));
+function withRemainingNeeds(change: Change, ids: ReadonlySet<ResourceId>, own: readonly EdgeChange[] = []): Change {
   const writes = change.fields.some(({ held }) => held !== true);
   const reasons = change.reasons.filter((reason) => {
     if (reason === 'edge/attach') return own.some(({ action }) => action === 'attach');

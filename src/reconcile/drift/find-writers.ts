@@ -1,4 +1,5 @@
-import type { DesiredState } from '../../model/desired.ts';
+import { addToGroup } from '../../model/append-all.ts';
+import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
 import { withoutApplyWrites, type ApplyRecordOfWrites } from './apply-writes.ts';
@@ -30,7 +31,7 @@ export function findWriters(
   for (const write of writes) {
     for (const name of new Set(write.names)) {
       const key = `${write.kind}/${name}`;
-      byName.set(key, [...(byName.get(key) ?? []), write]);
+      addToGroup(byName, key, write);
     }
   }
   const named = (kind: string, names: readonly string[]): ReadonlySet<AuditedWrite> =>
@@ -62,10 +63,11 @@ function sinceCreated(own: ReadonlySet<AuditedWrite>, writes: readonly AuditedWr
 /** Returns the only deletion in the log that can be that of a missing object. */
 function loneDeletion(id: ResourceId, missing: readonly ResourceId[], { desired, live, writes }: WriterContext): AuditedWrite | undefined {
   const kind = kindOf(id);
-  const present = live.resources.filter((one) => kindOf(one.id) === kind);
-  const declared = new Set(desired.resources.map(({ key }) => key));
   // It may have been renamed instead.
-  if (missing.some((one) => one !== id && kindOf(one) === kind) || present.some((one) => !declared.has(one.id))) return undefined;
+  if (missing.some((one) => one !== id && kindOf(one) === kind)) return undefined;
+  const present = live.resources.filter((one) => kindOf(one.id) === kind);
+  const declared = desiredByKey(desired.resources);
+  if (present.some((one) => !declared.has(one.id))) return undefined;
   const known = new Set(present.map(({ uid }) => uid));
   const isOfUnknown = (name: string): boolean => isUuid(name) && !known.has(name);
   const deletions = writes.filter((write) => write.kind === kind && write.method === 'DELETE' && write.names.every(isOfUnknown));

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { PreflightResult } from '../../model/gateway.ts';
 import type { Allowance, Diff, Plan, OutsideReference, Refusal, RiskClass } from '../../model/plan/plan.ts';
@@ -62,7 +63,7 @@ export function sortReferences(references: readonly OutsideReference[]): readonl
 /** Refuses each successor whose predecessor is named by an unmanaged object that would not apply to the successor. */
 export function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
   const groups = new Map<ResourceId, OutsideReference[]>();
-  for (const one of references) groups.set(one.id, [...(groups.get(one.id) ?? []), one]);
+  for (const one of references) addToGroup(groups, one.id, one);
   return [...groups].map(([id, found]): Refusal => {
     const at = resources.find((resource) => resource.id === id)?.locate('');
     return {

@@ -1,6 +1,7 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { desiredByKey, type DesiredResource } from '../../model/desired.ts';
 import type { Registry, Kind } from '../../model/kind.ts';
-import { liveKeyOf, otherEnd, type Change, type Diff, type Refusal } from '../../model/plan/plan.ts';
+import { liveKeyOf, otherEnd, type Change, type Diff, type EdgeChange, type Refusal } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { Limits } from '../../model/gateway.ts';
 import { kindOf, type ResourceId, nameOf } from '../../model/resource.ts';
@@ -56,11 +57,13 @@ function incomparableRefusals(
   ofPredecessors: Prepared['incomparable'],
 ): readonly Refusal[] {
   if (incomparableDrift !== 'refuse') return [];
+  const detachedBy = new Map<ResourceId | undefined, EdgeChange[]>();
+  for (const edge of edges) if (edge.incomparable === true) addToGroup(detachedBy, edge.by, edge);
   return changes.flatMap((change): readonly Refusal[] => {
     const own = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [path] : []));
     const former = (ofPredecessors.get(change.id) ?? []).filter((path) => !own.includes(path));
     const fields = [...own.map(fieldText), ...former.map((path) => `${fieldText(path)} of its predecessor`)];
-    const detached = edges.filter(({ by, incomparable }) => incomparable === true && by === liveKeyOf(change));
+    const detached = detachedBy.get(liveKeyOf(change)) ?? [];
     const ends = detached.map((edge) => `the attachment of ${otherEnd(edge, liveKeyOf(change))}`);
     if (fields.length + ends.length === 0) return [];
     const adopting = former.length > 0 ? 'state it in the manifest' : 'accept it with ostiary drift --adopt';

@@ -217,7 +217,7 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
 /** Returns whether an end with a manifest can write the edge. */
 function canMove({ rule, connection }: EdgeEnds, successor: ResourceId, desired: DesiredState, registry: Registry): boolean {
   const other = successor === rule ? connection : rule;
-  const isDeclared = desired.resources.some(({ key }) => key === other);
+  const isDeclared = desiredByKey(desired.resources).has(other);
   return edgeField(registry.get(kindOf(successor)), kindOf(other)) !== undefined || isDeclared;
 }
 

@@ -15,7 +15,8 @@ export function digestOf(
   sources: Iterable<SecretProvenance>,
 ): string {
   const hash = createHash('sha256');
-  const covered = changes.filter((change) => changesMore(change) || writesEdge(change, edges));
+  const writers = new Set(edges.map(({ by }) => by));
+  const covered = changes.filter((change) => changesMore(change) || writers.has(change.key ?? change.id));
   const written = edges.filter(({ action }) => action !== 'foreign');
   // The canonical text of one document, hashed change by change to avoid one large string.
   hash.update('{"changes":[');
@@ -64,10 +65,6 @@ function changeDocument(change: Change): JsonObject {
 function changesMore({ action, fields }: Change): boolean {
   const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
   return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));
-}
-
-function writesEdge(change: Change, edges: readonly EdgeChange[]): boolean {
-  return edges.some((edge) => edge.by === (change.key ?? change.id));
 }
 
 function isSecret(value: Value): boolean {

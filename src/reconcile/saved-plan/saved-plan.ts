@@ -8,8 +8,8 @@ import { kindOf } from '../../model/resource.ts';
 import { digestOf } from './digest.ts';
 import { plan as isPlanDocument, type EncodedPlan } from './validators.js';
 
-/** The size limit of a plan file, in bytes. */
-export const longestPlan: number = 64 * 1024 * 1024;
+/** The size limit of a plan file, in bytes: that of 50,000 new connections has about 270 MB, and V8 has no strings above 512 MiB. */
+export const longestPlan: number = 384 * 1024 * 1024;
 
 /** The depth limit of a plan file: manifests nest at most 64 deep, and a plan adds a few levels. */
 const deepest = 128;
@@ -141,7 +141,7 @@ export function repeatedKey(text: string): string | undefined {
       end = closingQuote(text, index);
       index = end;
     } else if (code === colon) {
-      const key: string = JSON.parse(text.slice(start, end + 1));
+      const key = keyAt(text, start, end);
       const keys = open.at(-1);
       if (keys?.has(key) === true) return key;
       keys?.add(key);
@@ -150,6 +150,12 @@ export function repeatedKey(text: string): string | undefined {
     else if (code === openBrace + 2 || code === openBracket + 2) open.pop();
   }
   return undefined;
+}
+
+/** Returns the key between two quotes. */
+function keyAt(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end);
+  return inner.includes('\\') ? JSON.parse(`"${inner}"`) : inner;
 }
 
 /** Returns the index of the quote that ends the JSON string. */

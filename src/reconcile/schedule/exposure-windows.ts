@@ -158,7 +158,7 @@ function directionOf({ part }: Step, effect: Effect, { connection, halved }: Wri
 
 /** Groups connections with the same exposure into one window. */
 function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
-  const windows = new Map<string, ExposureWindow>();
+  const windows = new Map<string, { readonly window: Omit<ExposureWindow, 'connections'>; readonly connections: ResourceId[] }>();
   for (const { connection, from, until } of open) {
     const window = {
       from: from.change.id,
@@ -167,9 +167,13 @@ function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, 
       missing: pathsOf(until, connection, { side: 'strengthens', specs }),
     };
     const key = JSON.stringify(window);
-    windows.set(key, { ...window, connections: [...(windows.get(key)?.connections ?? []), connection].toSorted(compareText) });
+    const known = windows.get(key);
+    if (known === undefined) windows.set(key, { window, connections: [connection] });
+    else known.connections.push(connection);
   }
-  return [...windows].toSorted(([left], [right]) => compareText(left, right)).map(([, window]) => window);
+  return [...windows]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([, { window, connections }]) => ({ ...window, connections: connections.toSorted(compareText) }));
 }
 
 type PathOptions = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };

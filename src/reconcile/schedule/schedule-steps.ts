@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
@@ -185,7 +186,7 @@ function guardsOf(rules: readonly PlacedRule[]): Layout['guards'] {
   for (const rule of rules) {
     if (rule.placement === 'late') continue;
     for (const id of rule.connections) {
-      if (effectOn(rule, id).strengthens) guards.set(id, [...(guards.get(id) ?? []), rule]);
+      if (effectOn(rule, id).strengthens) addToGroup(guards, id, rule);
     }
   }
   return guards;

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
@@ -7,7 +8,7 @@ import { positionObject, planObject } from './plan.ts';
 import { orphanNotices, unmanagedList, type SideList } from './groups.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { nameOf } from '../../model/resource.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import { withEffect, type Verdict } from '../wording/verdict.ts';
@@ -47,17 +48,15 @@ const shownWriters = 3;
 export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[] {
   const { written, others } = groupEdges(plan);
   const held = others.filter(({ action }) => action === 'held' || action === 'blocked');
-  const own = (change: Change): readonly EdgeChange[] => [
-    ...(written.get(change.id) ?? []),
-    ...held.filter(({ rule }) => rule === liveKeyOf(change)),
-  ];
+  const heldBy = new Map<ResourceId, EdgeChange[]>();
+  for (const edge of held) addToGroup(heldBy, edge.rule, edge);
+  const own = (change: Change): readonly EdgeChange[] => [...(written.get(change.id) ?? []), ...(heldBy.get(liveKeyOf(change)) ?? [])];
   const listed = plan.changes.map((change) => rowOf(change, own(change), writes));
   const changedKeys = new Set(plan.changes.map(liveKeyOf));
-  const alone = [...new Set(held.map(({ rule }) => rule))].filter((rule) => !changedKeys.has(rule));
+  const alone = [...heldBy].filter(([rule]) => !changedKeys.has(rule));
   return [
     ...listed,
-    ...alone.map((rule) => {
-      const edges = held.filter((edge) => edge.rule === rule);
+    ...alone.map(([rule, edges]) => {
       const action = edges.some((edge) => edge.action === 'held') ? 'held' : 'blocked';
       return rowOf({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, writes);
     }),

@@ -50,8 +50,8 @@ export function likenessOfChange({ change, edges, note, flips }: GroupedChange):
   const { action, id, risks, carried } = change;
   const risk = highestRisk(risks);
   const isHarmless = risk === undefined || risk === 'neutral' || risk === 'strengthens';
-  const isShape = flips.length === 0 && isHarmless;
-  const codes = risks.map(({ code }) => code);
+  const isShape = flips.length === 0 && (isHarmless || action === 'create' || action === 'delete');
+  const codes = risks.map(({ code, class: one }) => [code, one]);
   const parts = [rowsOf(changeRows(change), isShape), edgesOf(edgeChangeRows(change, edges), isShape)];
   return JSON.stringify([action, kindOf(id), note, codes, carried, parts, isShape ? [] : flips]);
 }

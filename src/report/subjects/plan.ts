@@ -159,11 +159,13 @@ function fieldObject({ path, before, after, at, origin, own, held, incomparable,
   return definedFields({ path, ...sides, at: position, origin, own, held, incomparable, cause });
 }
 
+const absent = { absent: true } as const;
+
 /** Returns one side of a field as data. */
 export function valueObject(value: Value): JsonObject {
   if ('value' in value) return { value: ordered(value.value) };
   if ('secret' in value) return { secret: value.secret, state: value.state };
-  return 'unknown' in value ? { unknown: value.unknown } : { absent: true };
+  return 'unknown' in value ? { unknown: value.unknown } : absent;
 }
 
 function edgeObject({ rule, connection, action, declared, bySelector, by, origin, incomparable, own }: EdgeChange): JsonObject {

@@ -40,6 +40,10 @@ function update(id: string, after: number, riskClass: RiskClass): GroupedChange 
   return { change, edges: [], note: '', flips: [] };
 }
 
+function withAction(action: AssessedChange['action'], grouped: GroupedChange): GroupedChange {
+  return { ...grouped, change: { ...grouped.change, action } };
+}
+
 describe('changes are alike', () => {
   test.each<readonly [boolean, GroupedChange, GroupedChange]>([
     [true, update('a', 120, 'neutral'), update('b', 120, 'neutral')],
@@ -49,6 +53,10 @@ describe('changes are alike', () => {
     [false, update('a', 120, 'unknown'), update('b', 180, 'unknown')],
     [false, update('a', 120, 'neutral'), update('b', 120, 'weakens')],
     [false, update('a', 120, 'neutral'), { ...update('b', 120, 'neutral'), note: 'drift' }],
+    [true, withAction('create', update('a', 120, 'exposes')), withAction('create', update('b', 180, 'exposes'))],
+    [true, withAction('delete', update('a', 120, 'weakens')), withAction('delete', update('b', 180, 'weakens'))],
+    [false, withAction('delete', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'neutral'))],
+    [false, withAction('create', update('a', 120, 'weakens')), withAction('delete', update('b', 120, 'weakens'))],
   ])('%s', (isAlike, left, right) => {
     expect(likenessOfChange(left) === likenessOfChange(right)).toBe(isAlike);
   });
