@@ -82,8 +82,26 @@ async function createLockFile(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
-/** Creates the folder of locks. Earlier versions had a file in its place, which named a process. */
+/** The attempts to replace a file while other servers replace it, too. */
+const mostAttempts = 20;
+
+/** Creates the folder of locks. Servers that start at the same moment may remove or create it between two steps of each other. */
 async function makeLockFolder(folder: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await replaceLockFile(folder);
+      return;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      const isRace = code === 'ENOENT' || code === 'EEXIST' || code === 'EISDIR' || code === 'ERR_FS_EISDIR';
+      if (!isRace || attempt === mostAttempts) throw error;
+      await delay(10);
+    }
+  }
+}
+
+/** Creates the folder if it does not exist. Earlier versions had a file in its place, which named a process. */
+async function replaceLockFile(folder: string): Promise<void> {
   const stats = await lstat(folder).catch(() => undefined);
   if (stats?.isFile() === true) {
     const [pid = '', start = ''] = (await readFile(folder, 'utf8')).trim().split(' ');
