@@ -136,7 +136,12 @@ async function withNewObjects(planned: PlanResult, flags: DriftFlags, context: C
     if (flags.new.length === 0) return planned;
     const { readDetails } = await import('../pull/choose-objects.ts');
     const named = planned.live.resources.filter(({ id }) => flags.new.includes(id));
-    return { ...planned, live: await readDetails(planned.live, named, planned.gateway, trackSecretReads({ flags, context })) };
+    const live = await readDetails(planned.live, named, {
+      gateway: planned.gateway,
+      concurrency: planned.target.readConcurrency,
+      track: trackSecretReads({ flags, context }),
+    });
+    return { ...planned, live };
   } finally {
     await planned.gateway.close();
   }

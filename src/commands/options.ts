@@ -81,7 +81,15 @@ export function configRefOption(on: Command): Command {
 export function cacheOption(on: Command): Command {
   return on
     .optionsGroup(groups.from)
-    .option('--cache <folder>', 'folder for the cache of verified secrets, without their values (default: .ostiary)');
+    .option('--cache <folder>', 'folder for the cache of verified secrets, without their values (default: .ostiary)')
+    .addOption(readConcurrencyOption());
+}
+
+/** Returns `--read-concurrency`. */
+export function readConcurrencyOption(): Option {
+  return new Option('--read-concurrency <n>', 'maximum number of concurrent reads; overrides the target (default: 16)')
+    .argParser(wholeNumber(1, 64))
+    .helpGroup(groups.from);
 }
 
 /** Adds the options that decide what counts as last applied. */

@@ -24,7 +24,7 @@ import { printerFor } from './output/printer.ts';
 import { recordSecrets, secretCacheOf, withReliableVersion } from './planning/read-secrets.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
-import { formatOption, groups, selectionOption, targetOptions, type DefineCommand } from './options.ts';
+import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;
@@ -49,6 +49,7 @@ export const definePull: DefineCommand = (command, run) => {
     .option('--dry-run', 'write nothing; print what a pull would write', false)
     .option('-y, --yes', 'overwrite local edits without asking for confirmation', false)
     .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state, and write removed blocks')
+    .addOption(readConcurrencyOption())
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
       'after',
@@ -82,7 +83,11 @@ export async function runPull(flags: PullFlags, context: CliContext): Promise<nu
     const asked = matched === undefined ? selectLive(flags, listed) : new Set(matched.flatMap(({ live }) => live ?? []));
     const chosen = chooseObjects(listed, new Set(project.declared.resources.map(({ key }) => key)), asked);
     const detailed = flags.secrets === 'omit' ? [] : [...chosen.live, ...objectsWithDeclaredSecrets(listed, project, asked)];
-    const live = await readDetails(listed, detailed, gateway, trackSecretReads({ flags, context }));
+    const live = await readDetails(listed, detailed, {
+      gateway,
+      concurrency: project.target.readConcurrency,
+      track: trackSecretReads({ flags, context }),
+    });
     const { ids, managed } = chosen;
     const updating = { live, identity, asked, context };
     const update = await updateExisting(project, updating);

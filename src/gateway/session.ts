@@ -29,6 +29,8 @@ export type SessionOptions = {
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly network?: NetworkOptions;
   readonly retries?: Partial<RetryLimits>;
+  /** The largest number of reads at the same time. */
+  readonly readConcurrency?: number;
   /** The largest response body that is read, in bytes. */
   readonly maxBytes?: number;
   /** Called after each attempt of each request. */
@@ -60,7 +62,9 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
   const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
+  const { readConcurrency } = options;
   const optional = {
+    ...(readConcurrency === undefined ? {} : { readConcurrency }),
     ...(signal === undefined ? {} : { signal }),
     ...(onRequest === undefined ? {} : { onRequest }),
     ...(onRetry === undefined ? {} : { onRetry }),

@@ -1,6 +1,13 @@
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { dialectNames } from '../model/dialects.ts';
-import { defaultLimits, incomparableDriftChoices, type Config, type Limits, type Target } from '../model/gateway.ts';
+import {
+  defaultLimits,
+  defaultReadConcurrency,
+  incomparableDriftChoices,
+  type Config,
+  type Limits,
+  type Target,
+} from '../model/gateway.ts';
 import {
   hasErrors,
   sortDiagnostics,
@@ -170,6 +177,7 @@ function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 
     limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
     prune: target['prune'] === true,
     reportUnmanaged: target['unmanaged'] === 'report',
+    readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
   };
 }

@@ -115,9 +115,14 @@ export type Target = {
   readonly prune: boolean;
   /** Whether plans list live connections without a manifest and check their policies. */
   readonly reportUnmanaged: boolean;
+  /** How many objects are read at the same time. */
+  readonly readConcurrency: number;
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
   readonly released: readonly string[];
 };
+
+/** How many objects are read at the same time unless the config or an option says otherwise. */
+export const defaultReadConcurrency = 16;
 
 /** What a plan does with drift of a protection that cannot be compared with the manifest. */
 export const incomparableDriftChoices = ['revert', 'hold', 'refuse'] as const;

@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireFolderInside } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { defaultLimits, type Config, type Target } from '../model/gateway.ts';
+import { defaultLimits, defaultReadConcurrency, type Config, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
@@ -20,7 +20,7 @@ export type ProjectContext = {
 };
 
 /** Which config file, target and manifests the caller asks for; `url`, `dialect` and `auth` override those of the target. */
-export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth'>> & {
+export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth' | 'readConcurrency'>> & {
   /** The path of the config file; the nearest one in this folder or above if undefined. */
   readonly config?: string;
   /** The commit whose config decides targets, URLs, names of tokens and secrets, and limits. */
@@ -110,6 +110,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     limits: defaultLimits,
     prune: false,
     reportUnmanaged: false,
+    readConcurrency: defaultReadConcurrency,
     released: [],
   };
   return { root: context.cwd, targets: [target], notices: [] };
@@ -142,6 +143,7 @@ export function chooseTarget(config: ResolvedConfig, selection: ProjectSelection
     url: selection.url ?? config.override?.url ?? target.url,
     dialect: selection.dialect ?? target.dialect,
     auth: selection.auth ?? target.auth,
+    readConcurrency: selection.readConcurrency ?? target.readConcurrency,
   };
 }
 

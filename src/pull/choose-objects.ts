@@ -9,8 +9,6 @@ import { suggest } from '../model/diagnostic.ts';
 import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
 import type { PullProject } from './pull-project.ts';
 
-const concurrency = 16;
-
 /** Returns the selected live ids; undefined without a selection. Throws UsageError for a term that matches no live object. */
 export function selectLive(selection: ResourceSelection, { resources }: LiveState): ReadonlySet<string> | undefined {
   if (!isPartial(selection)) return undefined;
@@ -66,12 +64,14 @@ export function objectsWithDeclaredSecrets(
 /** Runs work of `total` steps and shows its progress; the work calls `step` after each one. */
 export type TrackSteps = (total: number, work: (step: () => void) => Promise<void>) => Promise<void>;
 
+/** Where and how objects are read one at a time. */
+export type DetailReads = { readonly gateway: Pick<Gateway, 'readOne'>; readonly concurrency: number; readonly track: TrackSteps };
+
 /** Reads the parts of the chosen objects that the bulk read leaves out, one object at a time; drops objects that are gone. */
 export async function readDetails(
   state: LiveState,
   chosen: readonly LiveResource[],
-  gateway: Pick<Gateway, 'readOne'>,
-  track: TrackSteps,
+  { gateway, concurrency, track }: DetailReads,
 ): Promise<LiveState> {
   const incomplete = chosen.filter(({ leftOut = [] }) => leftOut.length > 0);
   if (incomplete.length === 0) return state;

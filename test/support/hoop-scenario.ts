@@ -165,7 +165,13 @@ export async function planHoop(
   const { value, diagnostics } = await gateway.readAll([...registry.keys()]);
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const { url } = await gateway.identify();
-  const { live } = await withSecrets(value, desired, { gateway, key: verificationKey(scenarioToken, url, undefined), folder });
+  const { live } = await withSecrets(value, desired, {
+    gateway,
+    concurrency: 16,
+    track: (_, work) => work(() => undefined),
+    key: verificationKey(scenarioToken, url, undefined),
+    folder,
+  });
   const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' };
   const checked = runReconcile({ target, desired, live, ...pruned });
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));

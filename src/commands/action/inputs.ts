@@ -54,6 +54,7 @@ export const flagInputs: Readonly<Record<string, ActionInput>> = {
   secrets: { becomes: 'flag', of: ['plan', 'drift'] },
   'config-ref': { becomes: 'flag', of: ['plan'], obeyed: writing },
   'detailed-exitcode': { becomes: 'switch', of: ['plan'], obeyed: ['drift'] },
+  'read-concurrency': { becomes: 'flag', of: comparing },
   concurrency: { becomes: 'flag', of: writing },
   'on-managed': { becomes: 'flag', of: ['apply'] },
   plan: { becomes: 'flag', of: ['apply'] },

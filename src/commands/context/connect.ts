@@ -83,7 +83,7 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
   const token = tokenOf(target, context);
   if (token === '') throw missingToken(target);
   context.onEvent?.({ secret: token });
-  const { url, auth, dialect } = target;
+  const { url, auth, dialect, readConcurrency } = target;
   const network = readNetwork(context.env);
   const observers = [...(onRequest === undefined ? [] : [onRequest]), ...(flags.verbose === true ? [requestPrinter(flags, context)] : [])];
   return {
@@ -91,6 +91,7 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
     token,
     auth,
     dialect,
+    readConcurrency,
     ...(network === undefined ? {} : { network }),
     onRetry: retryPrinter(flags, context),
     ...(observers.length === 0 ? {} : { onRequest: (event: RequestEvent) => observers.forEach((observe) => observe(event)) }),

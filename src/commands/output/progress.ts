@@ -77,7 +77,7 @@ export async function waiting<T>(
   return counted(text, undefined, { flags, context, work: () => work() });
 }
 
-/** Runs work of `total` steps; after one second a terminal shows the number of finished steps, if the total is known. */
+/** Runs work of `total` steps; after one second a terminal shows the number of finished steps and the time left, if the total is known. */
 export async function counted<T>(
   text: string,
   total: number | undefined,
@@ -85,12 +85,14 @@ export async function counted<T>(
 ): Promise<T> {
   const { stderr } = context;
   if (!stderr.isTTY || flags.quiet) return work(() => undefined);
+  const began = performance.now();
   let done = 0;
   let isShown = false;
   const show = (): void => {
     if (isShown && !stderr.ansi) return;
     isShown = true;
-    const line = clip(`${text} …${total === undefined ? '' : ` ${done} of ${total}`}`, stderr.columns ?? 80);
+    const counts = total === undefined ? '' : ` ${done} of ${total}${timeLeft(performance.now() - began, done, total)}`;
+    const line = clip(`${text} …${counts}`, stderr.columns ?? 80);
     stderr.write(stderr.ansi ? `${clearLine}${line}` : `${line}\n`);
   };
   const timer = setInterval(show, 1000);
@@ -102,6 +104,13 @@ export async function counted<T>(
     clearInterval(timer);
     if (isShown && stderr.ansi) stderr.write(clearLine);
   }
+}
+
+/** Returns the time that the remaining steps take at the speed of the finished ones; empty before the first one. */
+function timeLeft(elapsedMs: number, done: number, total: number): string {
+  if (done === 0) return '';
+  const seconds = Math.ceil((elapsedMs / done) * ((total - done) / 1000));
+  return seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }
 
 /** The progress of an apply. */

@@ -12,7 +12,7 @@ import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../flags.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite, readLive, withMissingToken } from '../context/connect.ts';
+import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
@@ -61,8 +61,9 @@ export async function gatherLive({
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf({ root: config.root, target, identity }, flags, context);
-  const { live, unwritten } = await withSecrets(bulk, desired, { ...cache, gateway });
-  return { live: await withPredecessors(live, desired, gateway), unwritten };
+  const reads = { gateway, concurrency: target.readConcurrency, track: trackSecretReads({ flags, context }) };
+  const { live, unwritten } = await withSecrets(bulk, desired, { ...cache, ...reads });
+  return { live: await withPredecessors(live, desired, reads), unwritten };
 }
 
 /** A plan with everything that it follows from; the caller closes the gateway. */

@@ -2,7 +2,7 @@ import { runPool } from '../../apply/pool.ts';
 import { join } from 'node:path';
 import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
-import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
+import type { GatewayIdentity, Target } from '../../model/gateway.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { predecessorsOf } from '../../reconcile/prepare/replacements.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type VerifiedSecrets,
 } from '../../reconcile/prepare/verified-secrets.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
+import { readDetails, type DetailReads } from '../../pull/choose-objects.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../flags.ts';
 
@@ -39,9 +40,7 @@ export function secretCacheOf(
 }
 
 /** Where secrets are read, and their cache. */
-export type SecretReadOptions = SecretCache & { readonly gateway: Gateway };
-
-const concurrency = 16;
+export type SecretReadOptions = SecretCache & DetailReads;
 
 /** An object with its manifest. */
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
@@ -53,7 +52,7 @@ type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 export async function withSecrets(
   state: LiveState,
   desired: DesiredState,
-  { gateway, key, folder }: SecretReadOptions,
+  { gateway, concurrency, track, key, folder }: SecretReadOptions,
 ): Promise<{ readonly live: LiveState; readonly unwritten?: string }> {
   const found = liveById(state.resources);
   const pairs = desired.resources.flatMap((resource): readonly Pair[] => {
@@ -71,12 +70,19 @@ export async function withSecrets(
     if (known !== undefined) read.set(pair.live.uid, known);
     return known === undefined;
   });
-  await runPool(unknown, concurrency, async (pair) => {
+  const readPair = async (pair: Pair): Promise<void> => {
     const live = withReliableVersion(await gateway.readOne(pair.live), pair.live);
     const changedSecrets = live === undefined ? undefined : changedSince(pair.desired, live, verified, key);
     read.set(pair.live.uid, live === undefined || changedSecrets === undefined ? live : { ...live, changedSecrets });
     if (live !== undefined) fresh.push({ desired: pair.desired, live });
-  });
+  };
+  if (unknown.length > 0)
+    await track(unknown.length, (step) =>
+      runPool(unknown, concurrency, async (pair) => {
+        await readPair(pair);
+        step();
+      }),
+    );
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
   const next = updateVerified(verified, state, fresh, key);
   const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
@@ -85,15 +91,8 @@ export async function withSecrets(
 }
 
 /** Reads each replaced object whose secrets the bulk read omits, because its successor inherits them. */
-export async function withPredecessors(state: LiveState, desired: DesiredState, gateway: Gateway): Promise<LiveState> {
-  const replaced = [...predecessorsOf(desired, state).values()].filter(({ leftOut = [] }) => leftOut.length > 0);
-  if (replaced.length === 0) return state;
-  const read = new Map<string, LiveResource | undefined>();
-  await runPool(replaced, concurrency, async (one) => void read.set(one.uid, await gateway.readOne(one)));
-  return {
-    ...state,
-    resources: state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource])),
-  };
+export async function withPredecessors(state: LiveState, desired: DesiredState, reads: DetailReads): Promise<LiveState> {
+  return readDetails(state, [...predecessorsOf(desired, state).values()], reads);
 }
 
 /** An object whose secrets were read or written, and its manifest if it has one. */

@@ -1,8 +1,10 @@
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
+import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { largestMemory, takeMemory, type MemoryBudget } from './answer-memory.ts';
 import { networkFailure, parseJson, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
+import { createReadLimiter, type ReadLimiter } from './read-limiter.ts';
 import { largerThan, pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
@@ -37,6 +39,8 @@ export type ClientOptions = {
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
+  /** The largest number of reads at the same time; fewer while the gateway answers 429 or 503. */
+  readonly readConcurrency?: number;
   readonly onRequest?: (event: RequestEvent) => void;
   readonly onRetry?: (event: RetryEvent) => void;
 };
@@ -56,6 +60,7 @@ const maxRedirects = 3;
 type ClientState = {
   readonly options: ClientOptions;
   readonly token: string;
+  readonly reads: ReadLimiter;
   authHeader: Readonly<Record<string, string>>;
   errorHints: readonly ErrorHint[];
   lastHint: string | undefined;
@@ -67,7 +72,9 @@ type ClientState = {
  */
 export function createClient(options: ClientOptions): Client {
   const token = checkToken(options.token);
-  const state: ClientState = { options, token, authHeader: { authorization: `Bearer ${token}` }, errorHints: [], lastHint: undefined };
+  const reads = createReadLimiter(options.readConcurrency ?? defaultReadConcurrency, options.now);
+  const authHeader = { authorization: `Bearer ${token}` };
+  const state: ClientState = { options, token, reads, authHeader, errorHints: [], lastHint: undefined };
   return {
     authorize(how) {
       state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
@@ -85,7 +92,7 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
   const started = now();
   let ambiguous = false;
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await sendOnce(state, request, attempt);
+    const outcome = request.method === 'GET' ? await readOnce(state, request, attempt) : await sendOnce(state, request, attempt);
     if (!('failure' in outcome)) return outcome;
     ambiguous ||= outcome.failure.ambiguous;
     const pause = pauseBeforeRetry(state, outcome, { attempt, elapsed: now() - started });
@@ -102,6 +109,25 @@ async function sendWithRetries(state: ClientState, request: HttpRequest): Promis
       throw new ApiError(`${outcome.message}; interrupted while waiting to try again`, { ...outcome.failure, ambiguous, cause: error });
     }
   }
+}
+
+/** The statuses with which a gateway refuses a request because of its load. */
+const overloaded: readonly (number | undefined)[] = [429, 503];
+
+/** Makes one attempt of a read when there is room for it. */
+async function readOnce(state: ClientState, request: HttpRequest, attempt: number): Promise<HttpResponse | RequestFailure> {
+  const { options, reads } = state;
+  return reads.run(async (round) => {
+    const rest = attempt === 1 ? reads.pauseMs() : 0;
+    // An interrupt ends the pause; the request then reports it.
+    if (rest > 0) await options.sleep(rest, options.signal).catch(() => undefined);
+    const outcome = await sendOnce(state, request, attempt);
+    if ('failure' in outcome && overloaded.includes(outcome.failure.status)) {
+      const asked = parseRetryAfter(outcome.retryAfter, options.now()) ?? 0;
+      reads.slowDown(round, Math.min(asked, options.limits.retryAfterMs));
+    }
+    return outcome;
+  });
 }
 
 /** Returns the hint of a failure with its last part, if the gateway answered. */

@@ -53,7 +53,7 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
     const { proxies, certificates = [] } = network ?? {};
     const ca = certificates.length === 0 ? {} : { ca: [...(await import('node:tls')).rootCertificates, ...certificates] };
     const connect = { timeout: timeouts.connectMs, ...ca };
-    const options = { connections: 32, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
+    const options = { connections: 64, connect, headersTimeout: timeouts.idleMs, bodyTimeout: timeouts.idleMs };
     if (proxies !== undefined) return openProxied(options, proxies);
     const [agentModule, requestModule] = await Promise.all([
       import('undici/lib/dispatcher/agent.js'),

@@ -17,6 +17,7 @@ function targetOf(name: string, given: Partial<Target> = {}): Target {
     limits: defaultLimits,
     prune: false,
     reportUnmanaged: false,
+    readConcurrency: 16,
     released: [],
     allowedValues: {},
     ...given,

@@ -40,11 +40,15 @@ describe('readDetails', () => {
     const whole = liveOf('Connection/c', { spec: { type: 'database' } });
     const readOne = (one: { readonly id: string }): Promise<typeof whole | undefined> =>
       Promise.resolve(one.id === 'Connection/c' ? whole : undefined);
-    const after = await readDetails(stateOf(a, c, gone), [a, c, gone], { readOne }, (total, work) => {
-      totals.push(total);
-      return work(() => {
-        steps += 1;
-      });
+    const after = await readDetails(stateOf(a, c, gone), [a, c, gone], {
+      gateway: { readOne },
+      concurrency: 1,
+      track: (total, work) => {
+        totals.push(total);
+        return work(() => {
+          steps += 1;
+        });
+      },
     });
     expect(after.resources).toEqual([a, whole]);
     expect({ totals, steps }).toEqual({ totals: [2], steps: 2 });
