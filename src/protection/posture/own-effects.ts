@@ -4,6 +4,7 @@ import type { FieldChange, Value } from '../../model/plan/plan.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { compareProtection, effectsOfDifferences, type ControlDifference, type ProtectionEffect } from '../controls/compare-protection.ts';
+import type { Posture } from '../controls/control.ts';
 import { conditionedTypesOf } from '../controls/control-table.ts';
 import { createPostureBuilder } from './posture.ts';
 import type { ResourceSnapshot } from './protection-snapshot.ts';
@@ -16,14 +17,28 @@ export type ObjectSides = { readonly before: JsonObject; readonly after: JsonObj
  * connection of a rule loses at most what it loses here, because rules only add.
  */
 export function compareOwn(id: ResourceId, { before, after, longestAccess }: ObjectSides): readonly ControlDifference[] {
+  return compareProtection(ownPosture(id, before, longestAccess), ownPosture(id, after, longestAccess));
+}
+
+type OwnPosture = { readonly id: ResourceId; readonly longestAccess: number | undefined; readonly posture: Posture };
+
+/** The posture that was last read of each spec, which never changes: a change is compared field by field, always with the same sides. */
+const known = new WeakMap<JsonObject, OwnPosture>();
+
+function ownPosture(id: ResourceId, spec: JsonObject, longestAccess: number | undefined): Posture {
+  const last = known.get(spec);
+  if (last?.id === id && last.longestAccess === longestAccess) return last.posture;
+  const posture = readOwnPosture(id, spec, longestAccess);
+  known.set(spec, { id, longestAccess, posture });
+  return posture;
+}
+
+function readOwnPosture(id: ResourceId, spec: JsonObject, longestAccess: number | undefined): Posture {
   const build = createPostureBuilder({ incomplete: new Set(), longestAccess });
-  const [first, last] = [before, after].map((spec) => {
-    const resource: ResourceSnapshot = { spec, unknown: [] };
-    if (kindOf(id) === 'Connection') return build({ resource, rules: new Map(), accessRules: [] });
-    const attributes = spec['attributes'] ?? [];
-    return build({ resource: { spec: { attributes }, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
-  });
-  return first === undefined || last === undefined ? [] : compareProtection(first, last);
+  const resource: ResourceSnapshot = { spec, unknown: [] };
+  if (kindOf(id) === 'Connection') return build({ resource, rules: new Map(), accessRules: [] });
+  const attributes = spec['attributes'] ?? [];
+  return build({ resource: { spec: { attributes }, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
 }
 
 /** Returns the effects of some changed fields of an object: from its state before, and towards its state after the change. */

@@ -117,6 +117,7 @@ function sortTags(tags: Json | undefined): JsonObject {
 
 /** Merges the controls of several rules; equal controls become one with all its rules. */
 function mergeControls(controls: readonly Control[]): readonly Control[] {
+  if (controls.length < 2) return controls;
   const all = new Map<string, Control>();
   for (const control of controls) {
     const { rules: _, ...rest } = control;
