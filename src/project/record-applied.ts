@@ -90,6 +90,13 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   let begun: BegunApply | undefined;
   let lost: Diagnostic | undefined;
   let mark: AuditMark | undefined;
+  let lastHead: Head | undefined;
+  const readHead = async (): Promise<Head> => {
+    const commit = await headOf(repository);
+    // A commit never changes, and what is applied was loaded before.
+    if (lastHead === undefined || lastHead.commit !== commit) lastHead = { commit, isApplied: await isAppliedAt(site, input, commit) };
+    return lastHead;
+  };
   const read = async (): Promise<ReadRecord> => {
     const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
@@ -101,7 +108,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
         const found = await read();
         const { record } = found;
         if (isHeldByOther(record.lease, input.run, input.now())) warnings = overridden([lockedRefusal(record.lease)], input.allowed);
-        const { commit, isApplied } = await headState(site, input);
+        const { commit, isApplied } = await readHead();
         mark = await input.auditMark();
         const next = withPending(withApply(record, mark), { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
         const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
@@ -139,7 +146,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
 
   async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
     try {
-      const { commit, isApplied } = await headState(site, input);
+      const { commit, isApplied } = await readHead();
       const { record: before, localId, originId } = begun ?? (await read());
       const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
       const applied = isApplied ? commit : undefined;
@@ -159,13 +166,12 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   }
 }
 
-/** Returns HEAD, and whether its manifests are those that are applied. */
-async function headState(site: CommittedTarget, { desired, target }: RecorderInput): Promise<Head> {
-  const commit = await headOf(site.repository);
-  if (commit === undefined) return { commit, isApplied: false };
+/** Returns whether the manifests of a commit are those that are applied. */
+async function isAppliedAt(site: CommittedTarget, { desired, target }: RecorderInput, commit: string | undefined): Promise<boolean> {
+  if (commit === undefined) return false;
   const { value: tree } = await readCommittedTree(site, commit);
   const isOfGateway = tree !== undefined && tree.target.url === target.url;
-  return { commit, isApplied: isOfGateway && (await isSameTree(tree, site, { commit, desired })) };
+  return isOfGateway && (await isSameTree(tree, site, { commit, desired }));
 }
 
 /** Writes a record as an object of git, and returns its id. A record of nothing but one commit is that commit. */
