@@ -19,6 +19,8 @@ export default defineConfig({
     maxWorkers: '100%',
     // No test replaces a module or a global, so files of one worker share loaded modules, above all the compiled PGlite.
     isolate: false,
+    // Keeps translated modules, by their content, for the next run.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/support/property-runs.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // Starting a process copies its parent, and workers with databases are large: tests that start processes run first.

@@ -2,7 +2,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shells, type Shell } from '../../src/commands/completion/scripts.ts';
-import { builtPackage, ostiary, start } from '../support/cli.ts';
+import { builtPackage, start } from '../support/cli.ts';
+import { ostiaryInProcess } from '../support/run-in-process.ts';
 import { config, connection, guardrail, useProjects } from './project.ts';
 
 const make = useProjects();
@@ -16,7 +17,7 @@ const files = {
 
 /** The words that are suggested for a command line; its last word is being typed. */
 async function suggested(words: readonly string[], cwd = make(files)): Promise<readonly string[]> {
-  const { stdout, code } = await ostiary(['__suggest', '--', ...words], { cwd });
+  const { stdout, code } = await ostiaryInProcess(['__suggest', '--', ...words], { cwd });
   expect(code).toBe(0);
   return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.replace(/\t.*/, '')]));
 }
@@ -47,12 +48,12 @@ test('commands, flags, choices, targets, kinds and names are suggested', async (
 test('every visible command and flag is suggested', async () => {
   const cwd = make(files);
   const commands = await suggested([''], cwd);
-  const help = await ostiary(['--help'], { cwd });
+  const help = await ostiaryInProcess(['--help'], { cwd });
   const listed = [...help.stdout.matchAll(/^ {2}([a-z]+)(?:\|([a-z]+))?(?= )/gm)].flatMap(([, ...names]) => names.filter(Boolean));
   expect(listed.length).toBeGreaterThan(10);
   expect(new Set(commands)).toEqual(new Set(listed));
   for (const command of ['plan', 'serve', 'drift']) {
-    const { stdout } = await ostiary([command, '--help'], { cwd });
+    const { stdout } = await ostiaryInProcess([command, '--help'], { cwd });
     const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
     expect(new Set(await suggested([command, '-'], cwd))).toEqual(new Set(flags));
   }
@@ -61,7 +62,7 @@ test('every visible command and flag is suggested', async () => {
 test('the names of another config are suggested with --config, and none without a project', async () => {
   const cwd = make({ 'other/ostiary.yaml': config(url), 'other/access/a.yaml': connection('other-db') });
   expect(await suggested(['plan', '--config', 'other/ostiary.yaml', '--only', ''], cwd)).toEqual(['Connection/other-db']);
-  const { code, stdout } = await ostiary(['__suggest', '--', 'plan', '--only', ''], { cwd: make({}) });
+  const { code, stdout } = await ostiaryInProcess(['__suggest', '--', 'plan', '--only', ''], { cwd: make({}) });
   expect([code, stdout]).toEqual([3, '']);
 });
 

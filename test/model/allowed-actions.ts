@@ -114,8 +114,18 @@ function readConnection(state: ModelState, id: string): Reading | undefined {
   };
 }
 
-/** Returns what a connection allows; nothing when it does not exist. */
+const known = new WeakMap<ModelState, Map<string, Map<World, Allowed>>>();
+
+/** Returns what a connection allows; nothing when it does not exist. Each is computed once, because several laws ask for it. */
 export function allowedOn(state: ModelState, id: string, world: World): Allowed {
+  const byId = known.get(state) ?? new Map<string, Map<World, Allowed>>();
+  const byWorld = byId.get(id) ?? new Map<World, Allowed>();
+  const allowed = byWorld.get(world) ?? computeAllowed(state, id, world);
+  known.set(state, byId.set(id, byWorld.set(world, allowed)));
+  return allowed;
+}
+
+function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const found = read(state, id);
   if (found === undefined) return { connect: {}, exec: {}, runbooks: {}, browse: {} };
   const { spec, approval, metadata, redaction, input, output } = found;

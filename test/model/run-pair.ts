@@ -1,5 +1,5 @@
 import { registry } from '../../src/kinds/index.ts';
-import { draftPlan, reviewPlan, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
+import { draftPlan, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
@@ -26,6 +26,15 @@ function stateOfGateway(gateway: MemoryGateway, { accessRules = [] }: Pair): Mod
   return { ...gateway.state(), ...Object.fromEntries(rules) };
 }
 
+const loaded = new WeakMap<Pair['manifests'], DesiredState>();
+
+/** Loads manifests; a pair that runs twice has the same ones. */
+function loadOnce(manifests: Pair['manifests']): DesiredState {
+  const desired = loaded.get(manifests) ?? desiredState(manifests);
+  loaded.set(manifests, desired);
+  return desired;
+}
+
 /** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
 export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefined> {
   if (pair.manifests.length === 0) return undefined;
@@ -40,8 +49,8 @@ export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefi
     ...(pair.dialect === 'hoop' && pair.accessRules !== undefined ? { accessRules: pair.accessRules } : {}),
     ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}),
   };
-  const desired = desiredState(pair.manifests);
-  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
+  const desired = loadOnce(pair.manifests);
+  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: loadOnce(pair.base), removedIn: new Map() };
   const ids = desired.resources.map(({ id }) => id);
   const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
   const target = { ...testTarget, dialect: pair.dialect };

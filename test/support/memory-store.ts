@@ -201,11 +201,27 @@ export function idOf(row: MemoryRow): ResourceId {
 
 /** Returns the compared fields that the gateway has, normalized, without secrets, edges and unknown fields. */
 export function comparedFields(kind: Kind, spec: JsonObject, dialect: DialectFields): JsonObject {
-  const fields = kind.fields.filter(
-    (field) => field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && hasField(dialect, kind.name, field),
-  );
-  const known = fields.flatMap(({ name }) => (spec[name] === undefined ? [] : [[name, spec[name]] as const]));
-  return normalizeObject(fields, Object.fromEntries(known));
+  const fields = comparedRules(kind, dialect);
+  const known: Record<string, Json> = {};
+  for (const { name } of fields) {
+    const value = spec[name];
+    if (value !== undefined) known[name] = value;
+  }
+  return normalizeObject(fields, known);
+}
+
+const rulesByDialect = new WeakMap<DialectFields, Map<Kind, readonly FieldRule[]>>();
+
+function comparedRules(kind: Kind, dialect: DialectFields): readonly FieldRule[] {
+  const byKind = rulesByDialect.get(dialect) ?? new Map<Kind, readonly FieldRule[]>();
+  rulesByDialect.set(dialect, byKind);
+  const rules = byKind.get(kind) ?? kind.fields.filter((field) => isCompared(kind, field, dialect));
+  byKind.set(kind, rules);
+  return rules;
+}
+
+function isCompared(kind: Kind, field: FieldRule, dialect: DialectFields): boolean {
+  return field.edge === undefined && field.secret === undefined && field.manifestOnly !== true && hasField(dialect, kind.name, field);
 }
 
 function tableOf(kind: Kind, field: FieldRule): string {
