@@ -97,7 +97,7 @@ describe('6: refused', () => {
     const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
     expect(refused.code).toBe(6);
     const reason = '4 of 10 live objects would be updated, more than the limit of 30 %';
-    expect(refused.stdout).toContain(`Refused: apply rejects this plan.\n  plan/too-many-updates  ${reason}\n`);
+    expect(refused.stdout).toContain(`Apply rejects this plan:\n  plan/too-many-updates  ${reason}\n`);
     expect(refused.stderr).toBe('error plan/refused  nothing was applied; the plan above gives the reason: plan/too-many-updates\n');
     const asJson = await gateway.run('apply --yes --format json', cwd);
     expect(asJson.stderr).toContain(`error plan/too-many-updates  ${reason}\n  hint: `);
@@ -123,10 +123,10 @@ describe('6: refused', () => {
     expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
     const { digest } = applied.targets[0];
     const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
-    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\nIt covers target`);
-    expect(text).toContain(`\nAllowed plan/too-many-updates: the-team-moved\n`);
+    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\nThe digest identifies the plan: target`);
+    expect(text).toContain(`\nOverridden: plan/too-many-updates: the-team-moved\n`);
     const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
-    expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Allowed \`plan/too-many-updates\`: the-team-moved\n`);
+    expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Overridden: \`plan/too-many-updates\`: the-team-moved\n`);
     const target = { name: 'production', url: gateway.url() };
     const ends = journalOf(cwd, 'k').filter(({ event }) => event === 'begin' || event === 'end');
     expect(ends).toMatchObject([

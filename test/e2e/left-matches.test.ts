@@ -128,12 +128,12 @@ describe('a connection that leaves the match of a policy', () => {
     expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
     expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');
     expect(text).toContain('--allow policy/left-match=reason');
-    expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 left by a connection.');
+    expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 no longer applies to a connection.');
     expect(markdown).toContain('policy/left-match');
     expect(html).toContain('no longer applies');
     expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 6 });
     const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/left-match=moved', cwd);
-    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Allowed policy/left-match: moved') });
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: policy/left-match: moved') });
   });
 
   test('is also one that replaces another', async () => {

@@ -42,7 +42,7 @@ describe('plan and apply', () => {
     const ended = await gateway.run('plan --today 2027-02-01', cwd);
     expect(ended).toMatchObject({ code: 6, stdout: expect.stringContaining('policy/waiver-ended') });
     const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/violated=incident-7', cwd);
-    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Allowed policy/violated: incident-7') });
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: policy/violated: incident-7') });
     expect(allowed.stdout).toContain('1 policy on 2 connections as of 2026-11-21: 1 violated, 1 waived.');
 
     const explained = await gateway.run('explain Connection/policy-orders --today 2026-11-21', cwd);

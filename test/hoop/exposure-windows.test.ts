@@ -91,8 +91,8 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   const allow = ['--allow', 'plan/window=agreed with the dba team'];
   const planned = await project.ostiary(['plan', ...allow]);
   expect([planned.code, planned.stderr]).toEqual([0, '']);
-  expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain('Allowed plan/window: agreed with the dba team');
-  expect(planned.stdout).toContain('2 windows: less protection');
+  expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain('Overridden: plan/window: agreed with the dba team');
+  expect(planned.stdout).toContain('2 exposure windows: during apply, less protection');
   expect(await watched(project, allow)).not.toEqual([]);
   expect((await project.ostiary(['plan'])).stdout).toContain('No changes');
 });

@@ -66,7 +66,7 @@ export const ruleCodes = {
     meaning: 'A sample does not have the expected result',
     cause: 'The rule or the sample is wrong; it is a warning of `plan` and `apply`',
     fix: 'Correct the rule or the sample',
-    example: 'expected to be blocked; no entry matches',
+    example: 'the input "TRUNCATE orders" should be blocked; it is allowed',
   },
   'rule/score-below-threshold': {
     level: 'warning',

@@ -38,7 +38,7 @@ const codes = {
   'secret-reused': [
     'reroutes',
     'a credential is used under another key, or by another connection that leads elsewhere',
-    ['uses', 'use', 'a known credential under another key or at another endpoint'],
+    ['uses', 'use', 'an existing credential under another key or at another endpoint'],
   ],
   'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],
   'combined-effect': ['unknown', 'several changes together have an effect that none has alone'],

@@ -60,7 +60,7 @@ function changeDetails({ change, edges, note, flips }: GroupedChange, way: Prote
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),
     ...flips.map((flip) => line(sampleSign(flip), sampleChangeText(flip))),
-    ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  carries ${carriedText(change.carried)}`))]),
+    ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  keeps the live ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
   return element('details', { 'data-name': change.id.toLowerCase(), 'data-way': way }, [
@@ -162,7 +162,7 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
   const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
   const note =
-    comes === true ? 'comes' : goes === true ? 'goes' : aspects.map(({ aspect }) => columnOf(columns, aspect).heading).join(', ');
+    comes === true ? 'created' : goes === true ? 'deleted' : aspects.map(({ aspect }) => columnOf(columns, aspect).heading).join(', ');
   const rows = [
     ...aspects.map((aspect) => aspectRow(aspect, columnOf(columns, aspect.aspect), linkOf)),
     ...(rules.length === 0 ? [] : [rulesRow(rules)]),

@@ -130,7 +130,7 @@ function overviewParagraphs(plan: Plan): readonly Html[] {
       element('code', {}, plan.tree.slice(0, 12)),
       ...(plan.base === undefined ? [] : [' · applied last ', element('code', {}, plan.base.slice(0, 12))]),
     ]),
-    element('p', { class: 'quiet' }, [`The digest identifies the plan. ${digestScope}`]),
+    element('p', { class: 'quiet' }, [digestScope]),
   ];
 }
 
@@ -198,7 +198,7 @@ function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined):
       ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=reason`)])] : []),
     ]),
   );
-  const heading = element('h2', {}, 'Refused: apply rejects this plan');
+  const heading = element('h2', {}, 'Apply rejects this plan');
   return [element('section', { class: 'refusals' }, [heading, element('ul', {}, items)])];
 }
 

@@ -110,7 +110,7 @@ function resultBlocks({ where }: SubjectPlace, summary: ReportSummary | undefine
     case 'apply': {
       const { plan } = summary;
       const allowances = (plan.allowed ?? []).map(({ code, reason }) => ({
-        text: `- Allowed ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
+        text: `- Overridden: ${codeSpan(code)}: ${escapeMarkdown(clip(reason, longestText))}\n`,
         rank: 2,
         label: 'allowance',
       }));

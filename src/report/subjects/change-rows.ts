@@ -139,7 +139,8 @@ function secretRow(action: Action, { path, before, after, cause }: FieldChange):
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
   if (cause !== undefined) return { label, part: { sign: '', text: causeText(cause, [after, before]) }, merges: false };
   const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${escapeTerminal(before.secret)} → ` : '';
-  const source = `(${moved}${escapeTerminal(shown.secret)})`;
+  const from = shown.secret.replace(/^live:(.*)$/, 'copied from $1 of the gateway');
+  const source = `(${moved}${escapeTerminal(from)})`;
   const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;
   return { label, part: { sign: '', text }, merges: false };
 }
@@ -199,7 +200,7 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.error !== undefined) return `not written: ${escapeTerminal(change.error.code)}`;
   if (change.action === 'blocked') return `managed by ${escapeTerminal(change.managedBy ?? 'another manager')}, not written`;
   if (change.action === 'delete') return deletionNote(change, orphan);
-  if (change.reasons.includes('replaced')) return 'replaced';
+  if (change.reasons.includes('replaced')) return replacedText(change);
   if (change.adoption === true) return 'import: it exists already';
   if (change.action === 'held') return `held: ${isIncomparable(change) ? 'changed' : 'made stricter'} outside Ostiary`;
   if (change.action === 'rename' && change.key !== undefined) return `renamed from ${escapeTerminal(nameOf(change.key))}`;
@@ -215,9 +216,15 @@ export function blockedReason({ error, at }: Pick<Change, 'error' | 'at'>): stri
   return escapeTerminal(`${message}${place}; ${hint === undefined ? '' : `${hint}; `}${code}`);
 }
 
+/** Returns `replaced by NAME`, escaped. */
+function replacedText({ needs }: Pick<Change, 'needs'>): string {
+  const [successor] = needs;
+  return successor === undefined ? 'replaced' : `replaced by ${escapeTerminal(nameOf(successor))}`;
+}
+
 /** Returns why an object is deleted, and whether it is closed before that. */
-function deletionNote({ reasons }: Change, orphan: Orphan | undefined): string {
-  const why = reasons.includes('replaced') ? 'replaced' : orphan === undefined ? '' : removalText(orphan);
+function deletionNote({ reasons, needs }: Change, orphan: Orphan | undefined): string {
+  const why = reasons.includes('replaced') ? replacedText({ needs }) : orphan === undefined ? '' : removalText(orphan);
   const how = reasons.includes('closed-first') ? 'closed first, then deleted' : '';
   return [why, how].filter((text) => text !== '').join('; ');
 }

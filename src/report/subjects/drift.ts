@@ -134,7 +134,7 @@ function writeText({ at, by, from, method, path }: AuditedWrite): string {
 /** Returns the list of live protection that no manifest declares. */
 function unwatchedList({ plan }: Drift): SideList {
   return {
-    title: `${plan.unwatched.length} unwatched: live protection that no manifest declares`,
+    title: `${plan.unwatched.length} unwatched: protection on the gateway that no manifest declares`,
     entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
   };
 }

@@ -179,7 +179,7 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
   attach: (edges) => `${edges} to attach`,
   detach: (edges) => `${edges} to detach`,
   blocked: (edges) => `${edges} blocked: one end is managed`,
-  foreign: (edges) => `${edges} unmanaged: kept by every write, never removed`,
+  foreign: (edges) => `${edges} unmanaged: in no manifest, kept by Ostiary`,
 };
 
 /** Returns the lists below the changes: attachments that no change writes, unmanaged, unwatched and unverified objects. */
@@ -194,10 +194,13 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   const ofOrphans = others.filter(isLeft).map(edgeText);
   const lists = [
     ...edges,
-    { title: `${plural(ofOrphans.length, 'attachment')} of orphans: kept until the orphans are deleted`, entries: ofOrphans },
+    {
+      title: `${plural(ofOrphans.length, 'attachment')} of objects that were removed from the manifests: kept while those are live`,
+      entries: ofOrphans,
+    },
     unmanagedList(plan),
     {
-      title: `${plan.unwatched.length} unwatched: live protection that no manifest declares`,
+      title: `${plan.unwatched.length} unwatched: protection on the gateway that no manifest declares`,
       entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
     },
     {
@@ -207,11 +210,11 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   ];
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
   const windows = {
-    title: `${plural(open.length, 'window')}: less protection than before and after, for a moment`,
+    title: `${plural(open.length, 'exposure window')}: during apply, less protection than before and after`,
     entries: open.map((window) => escapeTerminal(exposureWindowText(window))),
   };
   const references = {
-    title: `${plan.references.length} unmanaged: refer to the replaced object and not to its successor`,
+    title: `${plural(plan.references.length, 'reference')} outside the manifests: to the replaced object, not to its successor`,
     entries: plan.references.map(referenceText),
   };
   const unwritten = plan.unwritten.flatMap(({ id, risks }) => {
@@ -220,7 +223,10 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
   });
   const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} changed without a change on the gateway`, entries: unwritten };
   const leaving = leftTexts(plan.policies);
-  const leftMatches = { title: `${leaving.length} left: policies that no longer apply`, entries: leaving };
+  const leftMatches = {
+    title: `${leaving.length === 1 ? '1 policy no longer applies' : `${leaving.length} policies no longer apply`} to a changed connection`,
+    entries: leaving,
+  };
   const waived = waivedTexts(plan.policies);
   const passed = { title: `${waived.length} waived: violations accepted for a limited time`, entries: waived };
   return [windows, references, unwrittenList, leftMatches, passed, ...lists].filter((list) => list.entries.length > 0);
@@ -261,7 +267,9 @@ export function orphanText(orphan: Orphan): string {
   const removal = removalText(orphan);
   const access = { true: ' and accessible', false: ', closed', undefined: '' }[String(accessible)] ?? '';
   const advice =
-    kept === undefined ? 'delete it with --prune, or keep it with released: in the config' : `--prune keeps it: ${escapeTerminal(kept)}`;
+    kept === undefined
+      ? 'delete it with --prune, or keep it with released: in the config'
+      : `--prune does not delete it: ${escapeTerminal(kept)}`;
   return `${escapeTerminal(id)} was removed from the manifests but is still live${access}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
 }
 

@@ -216,7 +216,7 @@ function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
 function carriedLines(change: AssessedChange, terminal: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
-  return wrap([{ text: '      ' }, ...words(`carries ${names}`, terminal.color.dim)], terminal, 8);
+  return wrap([{ text: '      ' }, ...words(`keeps the live ${names}`, terminal.color.dim)], terminal, 8);
 }
 
 /** Returns the lines of drifted objects, with a blank line between them. */

@@ -116,7 +116,7 @@ function digestLines(digest: string, terminal: Terminal, indent: number): readon
 
 function allowanceLines(allowed: Plan['allowed'], terminal: Terminal): readonly string[] {
   return allowed.flatMap(({ code, reason }) =>
-    wrap([{ text: 'Allowed', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], terminal, 2),
+    wrap([{ text: 'Overridden:', paint: terminal.color.yellow }, ...words(escapeTerminal(`${code}: ${reason}`))], terminal, 2),
   );
 }
 
@@ -152,7 +152,7 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
       ...(others.length === 0 ? [] : [`      and ${others.length} more of this code; --full prints them`]),
     ];
   });
-  return [red(bold('Refused: apply rejects this plan.')), ...lines];
+  return [red(bold('Apply rejects this plan:')), ...lines];
 }
 
 const wordColumn = 11;

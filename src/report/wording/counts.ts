@@ -4,10 +4,14 @@ import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/wrap.ts';
 
 /** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
-export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>>;
+export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>> & {
+  /** Attachments that apply leaves as they are; absent when there are none. */
+  readonly heldAttachments?: number;
+  readonly blockedAttachments?: number;
+};
 
 /** Counts the changes of each action; unmanaged connections only if the target reports them. */
-export function countActions(plan: Pick<Plan, 'changes' | 'unchanged' | 'orphans' | 'unmanagedAccess'>): ActionCounts {
+export function countActions(plan: Pick<Plan, 'changes' | 'edges' | 'unchanged' | 'orphans' | 'unmanagedAccess'>): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, replace: 0, delete: 0, blocked: 0, held: 0 };
   const replaced = new Set(plan.changes.filter(({ reasons, action }) => reasons.includes('replaced') && action !== 'blocked'));
   const successors = new Set([...replaced].flatMap(({ needs }) => needs));
@@ -17,7 +21,18 @@ export function countActions(plan: Pick<Plan, 'changes' | 'unchanged' | 'orphans
     else if (!isSuccessor) counts[change.action] += 1;
   }
   const unmanaged = plan.unmanagedAccess?.length ?? 0;
-  return { ...counts, unchanged: plan.unchanged, orphaned: countOrphans(plan, new Set([...replaced].map(({ id }) => id))), unmanaged };
+  const orphaned = countOrphans(plan, new Set([...replaced].map(({ id }) => id)));
+  const [heldAttachments, blockedAttachments] = (['held', 'blocked'] as const).map(
+    (action) => plan.edges.filter((edge) => edge.action === action).length,
+  );
+  return {
+    ...counts,
+    unchanged: plan.unchanged,
+    orphaned,
+    unmanaged,
+    ...(heldAttachments ? { heldAttachments } : {}),
+    ...(blockedAttachments ? { blockedAttachments } : {}),
+  };
 }
 
 /** Counts the objects that stay live without a manifest; a replaced one that is closed counts as replaced. */
@@ -35,7 +50,7 @@ export function countsText(counts: ActionCounts): string {
     [counts.delete, 'to delete'],
     [counts.blocked, 'blocked'],
     [counts.held, 'held'],
-    [counts.orphaned, 'orphaned'],
+    [counts.orphaned, 'orphaned (still live)'],
     [counts.unmanaged, 'unmanaged'],
   ] as const;
   return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
@@ -66,7 +81,7 @@ export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
 
 /** What a digest covers, for every place that prints one. */
 export const digestScope =
-  'It covers target, changes, attachments, and the sources of secrets with the content of committed files; not the values of secrets from the environment.';
+  'The digest identifies the plan: target, changes, attachments, and the sources of secrets with the content of committed files; not the values of secrets from the environment.';
 
 /** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {
@@ -90,7 +105,7 @@ export function policiesText(report: PolicyReport | undefined): string {
     ...(violated === 0 ? [] : [`${violated} violated`]),
     ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
     ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
-    ...(left.length === 0 ? [] : [`${left.length} left by ${left.length === 1 ? 'a connection' : 'connections'}`]),
+    ...(left.length === 0 ? [] : [`${left.length} no longer ${left.length === 1 ? 'applies' : 'apply'} to a connection`]),
   ];
   const many = policies === 1 ? '1 policy' : `${policies} policies`;
   return `${many} on ${plural(connections, 'connection')} as of ${today}: ${counts.length === 0 ? 'all satisfied' : counts.join(', ')}`;

@@ -34,7 +34,7 @@ export function sampleSign({ before, after }: SampleChange): '-' | '+' | '!' {
 /** Returns a changed sample as one line, escaped. */
 export function sampleChangeText(flip: SampleChange): string {
   const { text, note } = sampleText(flip);
-  return `${sampleTurn(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
+  return `sample ${sampleTurn(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
 }
 
 /** Returns a changed sample as a line of a diff. */
