@@ -1,5 +1,6 @@
-// Writes what follows from other files: the index of kinds and the validators from the schemas, the indexes of dialects and their names in
-// the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead and exits with 1.
+// Writes what follows from other files: the index of kinds, the schema of defaults and the validators from the schemas, the indexes of dialects
+// and their names in the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead
+// and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -19,14 +20,15 @@ const dialects = readdirSync(dialectsFolder)
   .toSorted((left, right) => Number(right.default === true) - Number(left.default === true));
 
 /** Documents that are read from a repository and are not manifests of a kind. */
-const documents = ['config', 'policy', 'record'];
+const documents = ['config', 'defaults', 'policy', 'record'];
 
-// In this order: the validators follow from the schema of the config.
+// In this order: the validators follow from the schemas of the config and of defaults.
 const outputs = {
   'src/kinds/index.ts': kindsIndex,
   'src/model/dialects.ts': dialectFacts,
   'src/gateway/dialects/index.ts': dialectsIndex,
   'schemas/documents/config.schema.json': configSchema,
+  'schemas/documents/defaults.schema.json': defaultsSchema,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
   'src/README.md': mapWithPicture,
@@ -128,7 +130,78 @@ function knownFields(schema, node, place) {
   ];
 }
 
-/** Returns one module for everything that people write: manifests by kind, the config file, and policies. */
+/** Returns the schema of a defaults file: the fields of every kind, none of them required, without secrets. */
+function defaultsSchema() {
+  const schemas = kinds.map((file) => read(`schemas/${file}.schema.json`));
+  const example = {
+    apiVersion: 'ostiary/v1',
+    kind: 'Defaults',
+    spec: { Connection: { reviewers: ['dba-team'], access_mode_exec: 'disabled', connection_tags: { env: 'prod' } } },
+  };
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:ostiary:v1:defaults',
+    title: 'Defaults',
+    description: '_defaults.yaml: fields for the manifests in its folder and in the folders below.',
+    type: 'object',
+    additionalProperties: false,
+    required: ['apiVersion', 'kind', 'spec'],
+    properties: {
+      apiVersion: { const: 'ostiary/v1', description: 'The version of the format.' },
+      kind: { const: 'Defaults', description: 'What this document describes.' },
+      spec: {
+        type: 'object',
+        additionalProperties: false,
+        description: 'The fields of each kind. A manifest that states a field itself replaces the value; maps merge key by key.',
+        properties: Object.fromEntries(schemas.map(({ title }) => [title, { $ref: `#/$defs/${title}` }])),
+      },
+    },
+    $defs: Object.assign({}, ...schemas.map(defaultFields)),
+    examples: [example],
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** Returns the definitions that a kind's schema adds to the schema of defaults. */
+function defaultFields({ title, description, $defs }) {
+  const defs = {};
+  const add = (name, node) => {
+    if (name in defs) return;
+    defs[name] = {};
+    defs[name] = renamed(node);
+  };
+  const renamed = (node) => {
+    if (Array.isArray(node)) return node.map(renamed);
+    if (!isObject(node)) return node;
+    const reference = typeof node.$ref === 'string' ? node.$ref.slice('#/$defs/'.length) : undefined;
+    if (reference !== undefined) add(`${title}.${reference}`, $defs[reference]);
+    const entries = Object.entries(node).map(([key, value]) => [key, renamed(value)]);
+    return { ...Object.fromEntries(entries), ...(reference === undefined ? {} : { $ref: `#/$defs/${title}.${reference}` }) };
+  };
+  const { required: _, ...spec } = $defs.spec;
+  const properties = Object.entries(spec.properties).map(([name, node]) => [name, renamed(defaultField(node))]);
+  return { [title]: { description, ...spec, properties: Object.fromEntries(properties) }, ...defs };
+}
+
+/** Returns the node of a field as a default: maps may lack fields, a null removes a key, and a secret has no default. */
+function defaultField(node) {
+  if ('x-ostiary-secret' in node) {
+    return {
+      not: {},
+      'x-ostiary-secret': node['x-ostiary-secret'],
+      'x-ostiary-no-default': 'state secrets in the manifest of each object',
+    };
+  }
+  const { required: _, ...rest } = node;
+  const { properties, additionalProperties } = rest;
+  if (isObject(properties))
+    rest.properties = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, defaultField(one)]));
+  if (isObject(additionalProperties))
+    rest.additionalProperties = { ...additionalProperties, type: [additionalProperties.type, 'null'].flat() };
+  return rest;
+}
+
+/** Returns one module for everything that people write: manifests by kind, the config file, defaults, and policies. */
 function manifestValidators() {
   const ajv = compiler({ allErrors: true });
   const names = {};

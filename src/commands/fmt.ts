@@ -2,6 +2,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { readTree, missingPaths } from '../disk/walk.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
+import { existingDefaultsAbove } from '../project/manifests.ts';
+import { defaultsSchema } from '../manifest/read-defaults.ts';
+import { defaultsKind } from '../manifest/validate/validate-manifest.ts';
 import { configSchema } from '../manifest/read-config.ts';
 import { policyKind, policySchema } from '../manifest/read-policies.ts';
 import { formatFile, type DocumentSchemas } from '../manifest/format/format-file.ts';
@@ -68,11 +71,13 @@ function readFiles({ paths, config: selected }: FmtFlags, context: CliContext): 
   if (config.file === undefined)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the files to format');
   const folders = config.targets.flatMap(({ manifests, overlays }) => [...manifests, ...overlays]);
-  return readTree([...new Set([resolve(cwd, config.file), ...folders])], { root: config.root, cwd, exclude: [] });
+  const all = new Set([resolve(cwd, config.file), ...folders, ...existingDefaultsAbove(folders, config.root)]);
+  return readTree([...all], { root: config.root, cwd, exclude: [] });
 }
 
 const schemas: DocumentSchemas = new Map([
   ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
   [policyKind, policySchema],
+  [defaultsKind, defaultsSchema],
   ['Config', configSchema],
 ]);

@@ -1,9 +1,10 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import {
   type Checked,
   type Diagnostic,
   sortDiagnostics,
+  isDefaultsPath,
   isManifestFolder,
   isManifestName,
   isPrintableName,
@@ -38,7 +39,7 @@ type Walk = Telling & {
   readonly roots: Set<string>;
   /** Folders that were walked or are excluded, as paths without links. */
   readonly done: Set<string>;
-  /** Files by their paths without links, each once. */
+  /** Files by their paths without links, each once; defaults by the folder that they are for. */
   readonly known: Set<string>;
   readonly files: ShownFile[];
   /** Links, followed after everything that is reachable without them. */
@@ -154,8 +155,9 @@ function followLink(walk: Walk, link: Found): void {
 }
 
 function addFile(walk: Walk, file: Found): void {
-  if (walk.known.has(file.real) || !hasGoodName(walk, file)) return;
-  walk.known.add(file.real);
+  const identity = isDefaultsPath(file.path) ? join(realOf(dirname(file.path)), basename(file.path)) : file.real;
+  if (walk.known.has(identity) || !hasGoodName(walk, file)) return;
+  walk.known.add(identity);
   walk.files.push({ shown: walk.show(file.path), real: file.real, isPrivate: isPrivate(walk, file) });
 }
 

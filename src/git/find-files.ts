@@ -1,4 +1,4 @@
-import { type Diagnostic, isManifestFolder, isManifestName, isPrintableName } from '../model/diagnostic.ts';
+import { type Diagnostic, isDefaultsPath, isManifestFolder, isManifestName, isPrintableName } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 
 /** One entry of a commit; folders exist only as parts of paths. */
@@ -22,8 +22,8 @@ type FileSearch = {
   readonly targets: ReadonlyMap<string, string>;
   readonly roots: readonly string[];
   readonly options: FindOptions;
-  /** The paths by which files were reached, by their paths without links. */
-  readonly files: Map<string, string>;
+  /** Files by their paths without links, each once; defaults by the folder that they are for. */
+  readonly files: Map<string, FoundFile>;
   readonly links: ResolvedPath[];
   /** Links that were found, and folders whose names were reported. */
   readonly visited: Set<string>;
@@ -61,8 +61,10 @@ export function findFiles(
     const links = search.links.splice(0).toSorted((left, right) => compareText(left.path, right.path));
     for (const link of links) followLink(search, link);
   }
-  const found = [...search.files].map(([real, path]) => ({ path, id: byPath.get(real)?.id ?? '' }));
-  return { files: found.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: search.diagnostics };
+  return {
+    files: [...search.files.values()].toSorted((left, right) => compareText(left.path, right.path)),
+    diagnostics: search.diagnostics,
+  };
 }
 
 function searchPath(search: FileSearch, path: string): void {
@@ -123,8 +125,9 @@ function followLink(search: FileSearch, link: ResolvedPath): void {
 }
 
 function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
-  if (search.files.has(real)) return;
-  if (isPrintableName(nameOf(path))) search.files.set(real, path);
+  const identity = isDefaultsPath(path) ? join(resolveLinks(search, folderOf(path)) ?? '', nameOf(path)) : real;
+  if (search.files.has(identity)) return;
+  if (isPrintableName(nameOf(path))) search.files.set(identity, { path, id: search.byPath.get(real)?.id ?? '' });
   else reportName(search, path);
 }
 

@@ -1,5 +1,5 @@
 import { appendAll } from '../model/append-all.ts';
-import { sortDiagnostics, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { isDefaultsPath, sortDiagnostics, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import { runPlumbing } from './run-git.ts';
 import { findFiles, type TreeEntry, type FindOptions } from './find-files.ts';
@@ -130,7 +130,8 @@ type TreeQuery = { readonly paths: readonly string[]; readonly root: string };
 async function listTree(repository: Repository, commit: string, { paths, root }: TreeQuery): Promise<readonly TreeEntry[]> {
   if (paths.length === 0) return [];
   const entries = await listEntries(repository, commit, paths);
-  const hasAll = paths.every((top) => entries.some((entry) => isBelow(entry, top)));
+  // Most folders have no defaults.
+  const hasAll = paths.every((top) => isDefaultsPath(top) || entries.some((entry) => isBelow(entry, top)));
   if (hasAll && entries.every(({ type }) => type !== 'link')) return entries;
   return listEntries(repository, commit, [root, ...paths]);
 }

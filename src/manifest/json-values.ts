@@ -29,7 +29,7 @@ export function suggestWord(word: string | undefined): string | undefined {
 }
 
 /** The hint for a null key of a map. */
-export const nullKeyHint = 'remove the key; null removes a key only in an overlay';
+export const nullKeyHint = 'remove the key; null removes a key only in an overlay, or over a default';
 
 /** Suggests the only word that begins or ends with the text (without a plural s), such as agent_id for agent. */
 export function suggestPartialMatch(text: string, words: readonly string[]): string | undefined {

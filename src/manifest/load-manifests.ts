@@ -2,7 +2,9 @@ import { appendAll } from '../model/append-all.ts';
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import {
+  formatPosition,
   hasErrors,
+  isDefaultsPath,
   sortDiagnostics,
   type Checked,
   type Diagnostic,
@@ -76,7 +78,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     appendAll(diagnostics, selected.diagnostics);
     if (manifests.length === 0) diagnostics.push(noManifests(input.target));
   }
-  const sorted = foldUnfamiliarValues(sortDiagnostics(diagnostics));
+  const sorted = foldUnfamiliarValues(sortDiagnostics(reportDefaultsOnce(diagnostics)));
   if (hasErrors(sorted)) return { diagnostics: sorted };
   const { ids } = selected;
   const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
@@ -109,6 +111,16 @@ function isUnfamiliar({ code }: Diagnostic): boolean {
   return code === 'manifest/unfamiliar-value';
 }
 
+/** Keeps one of the equal findings that many manifests have about the same default. */
+function reportDefaultsOnce(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const known = new Set<string>();
+  return diagnostics.filter(({ at, code, message }) => {
+    if (at === undefined || !isDefaultsPath(at.file)) return true;
+    const key = `${formatPosition(at)} ${code} ${message}`;
+    return !known.has(key) && known.add(key).has(key);
+  });
+}
+
 /** Creates the function that locates later findings in their manifests; it indexes the manifests on first use. */
 function createDiagnose(sources: SourceMap, manifests: readonly Manifest[]): NonNullable<DesiredState['diagnose']> {
   let byId: ReadonlyMap<ResourceId, Manifest> | undefined;
@@ -130,7 +142,7 @@ export function loadPolicies({
   // Other files contain no policy. Reading them would take as long as reading all manifests again.
   const some = files.filter(({ text }) => text.includes(policyKind));
   const views = new Map([...registry].map(([name, kind]) => [name, createKindView(kind)]));
-  const { sources, policies, diagnostics } = readDocuments(some, [], views);
+  const { sources, policies, diagnostics } = readDocuments(some, [], { views, placeOf: (path) => path });
   const unread = diagnostics.filter(({ severity, resource }) => severity === 'error' && resource === undefined);
   const { policies: value, diagnostics: found } = readPolicies(sources, policies, { name: target, all: targets });
   return { value, diagnostics: [...unread, ...found] };
@@ -143,10 +155,13 @@ type TargetManifests = {
   readonly diagnostics: Diagnostic[];
 };
 
-/** Reads the manifests of a target, with overlays merged, sorted by id. */
+/** Reads the manifests of a target, with defaults and overlays merged, sorted by id. */
 export function readTargetManifests(input: LoadInput): TargetManifests {
   const views = new Map([...input.registry].map(([name, kind]) => [name, createKindView(kind, input.allowedValues)]));
-  const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, views);
+  const { sources, base, invalid, overlays, policies, declared, complete, diagnostics } = readDocuments(input.files, input.overlays, {
+    views,
+    placeOf: input.pathInTree ?? ((path) => path),
+  });
   const asked = readPolicies(sources, policies, { name: input.target, all: input.targets });
   const here = base.filter((manifest) => isFor(manifest, input.target));
   const unique = removeDuplicates(sources, here, ({ id }) => id, 'manifest/duplicate-name');

@@ -140,7 +140,7 @@ function findSelectors(schema: JsonObject): readonly SelectorField[] {
   });
 }
 
-/** A valid manifest of one resource: its document, with overlays merged into it. */
+/** A valid manifest of one resource: its document, merged into the defaults of its folders, with overlays merged into both. */
 export type Manifest = {
   readonly view: KindView;
   readonly id: ResourceId;
@@ -149,7 +149,9 @@ export type Manifest = {
   readonly spec: JsonObject;
   /** The samples of the manifest, for kinds that have them. */
   readonly tests: readonly JsonObject[];
-  /** The manifest's own document, then its overlays in order. */
+  /** The manifest's own document. */
+  readonly document: ManifestDocument;
+  /** The defaults of its folders from the outer one in, the own document, then the overlays in order. */
   readonly layers: readonly [ManifestDocument, ...ManifestDocument[]];
 };
 
@@ -160,7 +162,12 @@ export type Locate = ManifestDocument['locate'];
 export type ManifestValue = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly tests?: Json | undefined };
 
 /** Creates the manifest of a valid document, or of a merged value and the documents that it was merged from. */
-export function makeManifest(view: KindView, value: ManifestValue, layers: Manifest['layers']): Manifest {
+export function makeManifest(
+  view: KindView,
+  value: ManifestValue,
+  layers: Manifest['layers'],
+  document: ManifestDocument = layers[0],
+): Manifest {
   const name = toText(value.metadata['name']);
   return {
     view,
@@ -169,6 +176,7 @@ export function makeManifest(view: KindView, value: ManifestValue, layers: Manif
     metadata: value.metadata,
     spec: value.spec,
     tests: Array.isArray(value.tests) ? value.tests.filter(isObject) : none,
+    document,
     layers,
   };
 }
@@ -183,13 +191,29 @@ export function toGatewayKey({ view, id, name, spec }: Manifest): ResourceId {
 /** Creates the function that locates values in the document that decides them. */
 export function createManifestLocate(manifest: Manifest): Locate {
   const { layers } = manifest;
-  // Most manifests have no overlay, so there is nothing to decide.
+  // Most manifests have no defaults and no overlay, so there is nothing to decide.
   if (layers.length === 1) return layers[0].locate;
-  return (path, part) => (findDecidingLayer(manifest, tokensOf(path)) ?? layers[0]).locate(path, part);
+  return (path, part) => (findDecidingLayer(manifest, tokensOf(path)) ?? manifest.document).locate(path, part);
+}
+
+/** Returns the document to edit: the last one that states the first of the places; else the manifest's own one. Defaults are not edited. */
+export function findEditableLayer(
+  { layers, document }: Pick<Manifest, 'layers' | 'document'>,
+  ...places: readonly (readonly string[])[]
+): ManifestDocument {
+  const editable = layers.slice(layers.indexOf(document));
+  for (const place of places) {
+    const layer = findDecidingLayer({ layers: editable }, place);
+    if (layer !== undefined) return layer;
+  }
+  return document;
 }
 
 /** Returns the last document of the manifest that states the place; undefined if none does. */
-export function findDecidingLayer({ layers }: Pick<Manifest, 'layers'>, tokens: readonly string[]): ManifestDocument | undefined {
+export function findDecidingLayer(
+  { layers }: { readonly layers: readonly ManifestDocument[] },
+  tokens: readonly string[],
+): ManifestDocument | undefined {
   return layers.findLast((layer) => decides(layer.value, tokens));
 }
 

@@ -1,4 +1,5 @@
-import { hasErrors, type Diagnostic, type DocumentDiagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { appendAll } from '../model/append-all.ts';
+import { hasErrors, isDefaultsPath, type Diagnostic, type DocumentDiagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { type ResourceId, resourceId } from '../model/resource.ts';
@@ -6,12 +7,15 @@ import { readObject } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from './source-map.ts';
 import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';
 import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts';
+import { mergeLayers, validateMerged } from './merge-layers.ts';
+import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
 import { policyKind, policySchema } from './read-policies.ts';
-import { classifyDocument, validateManifest, type KindViews } from './validate/validate-manifest.ts';
+import { classifyDocument, defaultsKind, type DocumentClass, validateManifest, type KindViews } from './validate/validate-manifest.ts';
 
 /** The documents of all files, before overlays are merged. */
 export type DocumentSet = {
   readonly sources: SourceMap;
+  /** The manifests, merged into their defaults. */
   readonly base: readonly Manifest[];
   /** Manifests with errors, and the places of these errors. */
   readonly invalid: readonly InvalidManifest[];
@@ -30,14 +34,19 @@ type InvalidManifest = { readonly manifest: Manifest; readonly places: readonly 
 
 type ParsedFile = Parameters<typeof createSourceMap>[0][number] & { readonly diagnostics: readonly Diagnostic[] };
 
-/** Parses and validates manifests and overlays, file by file in the order of their paths. */
-export function readDocuments(files: readonly SourceFile[], overlays: readonly (readonly SourceFile[])[], views: KindViews): DocumentSet {
+/** Parses and validates manifests, their defaults and overlays, file by file in the order of their paths. */
+export function readDocuments(
+  files: readonly SourceFile[],
+  overlays: readonly (readonly SourceFile[])[],
+  { views, placeOf }: { readonly views: KindViews; readonly placeOf: (path: string) => string },
+): DocumentSet {
   const pages = parseFiles(files, views);
   const overlayPages = overlays.map((folder) => parseFiles(folder, views));
   const all = [...pages, ...overlayPages.flat()];
   const sources = createSourceMap(all, ({ value }) => {
     const kind = isObject(value) ? value['kind'] : undefined;
     if (kind === policyKind) return policySchema;
+    if (kind === defaultsKind) return defaultsSchema;
     return typeof kind === 'string' ? views.get(kind)?.kind.schema : undefined;
   });
   const policies: ManifestDocument[] = [];
@@ -45,21 +54,28 @@ export function readDocuments(files: readonly SourceFile[], overlays: readonly (
   const foreign: ManifestDocument[] = [];
   const invalid: InvalidManifest[] = [];
   const diagnostics: Diagnostic[] = all.flatMap((page) => page.diagnostics);
+  const defaults = readDefaults(
+    sources,
+    pages.filter(({ file }) => isDefaultsPath(file.path)),
+    placeOf,
+  );
   const readPages = (list: readonly ParsedFile[], form: 'manifest' | 'overlay'): readonly Manifest[] => {
     const manifests: Manifest[] = [];
     for (const document of list.flatMap((page) => page.documents)) {
-      const { manifest, id, problems, skipped, isPolicy } = readDocument(document, views, form);
+      const { manifest, id, problems, skipped, isPolicy } = readDocument(document, { views, form, defaults });
       if (isPolicy === true) policies.push(document);
-      const sound = problems.length === 0;
+      const sound = !hasErrors(problems) && (isPolicy === true || !defaults.isInvalid(document.file.path));
       if (skipped === true) foreign.push(document);
       if (id !== undefined && overlays.length > 0 && form === 'manifest') declared.add(id);
-      for (const problem of problems) diagnostics.push(locateDiagnostic(sources, document.locate, problem, id));
+      const locate = manifest === undefined ? document.locate : createManifestLocate(manifest);
+      for (const problem of problems) diagnostics.push(locateDiagnostic(sources, locate, problem, id));
       if (manifest !== undefined && sound) manifests.push(manifest);
       if (manifest !== undefined && !sound && form === 'manifest') invalid.push({ manifest, places: listInvalidPlaces(problems) });
     }
     return manifests;
   };
   const base = readPages(pages, 'manifest');
+  appendAll(diagnostics, defaults.diagnostics);
   const complete = !hasErrors(diagnostics);
   const merged = overlayPages.map((list) => readPages(list, 'overlay'));
   return {
@@ -98,9 +114,15 @@ type ClassifiedDocument = {
   readonly isPolicy?: boolean;
 };
 
-function readDocument(document: ManifestDocument, views: KindViews, form: 'manifest' | 'overlay'): ClassifiedDocument {
+type DocumentContext = { readonly views: KindViews; readonly form: 'manifest' | 'overlay'; readonly defaults: FolderDefaults };
+
+function readDocument(document: ManifestDocument, { views, form, defaults }: DocumentContext): ClassifiedDocument {
   const classified = classifyDocument(document, views);
+  const misplaced = findMisplacedDefaults(classified, document.file.path, form);
+  if (misplaced !== undefined) return { problems: [misplaced] };
   switch (classified.is) {
+    case 'defaults':
+      return { problems: [] };
     case 'foreign':
       return { problems: [], skipped: document.incomplete !== true };
     case 'config':
@@ -113,16 +135,41 @@ function readDocument(document: ManifestDocument, views: KindViews, form: 'manif
       return { problems: document.incomplete === true ? [] : [classified.problem] };
     case 'manifest': {
       const { view, value } = classified;
-      const found = validateManifest(view, value, form);
+      const isBelowInvalid = form === 'manifest' && defaults.isInvalid(document.file.path);
+      const below = form === 'manifest' && !isBelowInvalid ? defaults.find(document.file.path, view) : undefined;
+      const found = validateManifest(view, value, below !== undefined || isBelowInvalid ? 'overlay' : form);
       const problems = document.incomplete === true ? found.filter(isPresent) : found;
-      const manifest = makeManifest(
-        view,
-        { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] },
-        [document],
-      );
-      return { manifest, problems, ...(manifest.name === '' ? {} : { id: manifest.id }) };
+      const own = makeManifest(view, { metadata: readObject(value, 'metadata'), spec: readObject(value, 'spec'), tests: value['tests'] }, [
+        document,
+      ]);
+      const id = own.name === '' ? {} : { id: own.id };
+      if (below === undefined || problems.length > 0 || document.incomplete === true) return { manifest: own, problems, ...id };
+      const { manifest, problems: losses } = mergeLayers(below, own, 'manifest');
+      return { manifest, problems: [...losses, ...validateMerged(manifest)], ...id };
     }
   }
+}
+
+/** Finds a defaults file in the wrong place, and other documents in a defaults file. A file of another tool may have any name. */
+function findMisplacedDefaults(classified: DocumentClass, path: string, form: 'manifest' | 'overlay'): DocumentDiagnostic | undefined {
+  const isDefaults = classified.is === 'defaults';
+  const isOfOtherTool = classified.is === 'wrong' || (classified.is === 'foreign' && classified.apiVersion !== undefined);
+  const isNamedSo = isDefaultsPath(path.replace(/yml$/i, 'yaml').toLowerCase());
+  if (isOfOtherTool || !(isDefaults || isNamedSo)) return undefined;
+  if (form === 'overlay')
+    return misplacedDefaults('found Defaults among the overlays', 'move them to the manifests, or write an overlay for each object');
+  if (!isDefaults)
+    return misplacedDefaults(
+      `the file has the name of ${defaultsKind}, but another kind`,
+      `begin it with apiVersion: ostiary/v1, kind: ${defaultsKind} and spec, or rename it`,
+    );
+  return isDefaultsPath(path)
+    ? undefined
+    : misplacedDefaults(`Ostiary reads ${defaultsKind} only from _defaults.yaml`, 'rename the file to _defaults.yaml');
+}
+
+function misplacedDefaults(message: string, hint: string): DocumentDiagnostic {
+  return { code: 'defaults/misplaced', severity: 'error', pointer: '/kind', message, hint };
 }
 
 /** Returns whether an error is about present text; a missing field may have been at the key that was left out. */

@@ -31,7 +31,7 @@ export function toResource(
     ignore: readStrings(metadata['ignore']),
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
-    locate: (path: Pointer) => (path === '' ? manifest.layers[0].locate('') : locateInSpec(manifest, path)),
+    locate: (path: Pointer) => (path === '' ? manifest.document.locate('') : locateInSpec(manifest, path)),
   };
   const { replaces, renamedFrom } = metadata;
   const selector = readSelector(view, raw);

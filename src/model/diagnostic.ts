@@ -18,6 +18,25 @@ export function isManifestName(name: string): boolean {
   return name.endsWith('.yaml') || name.endsWith('.yml');
 }
 
+/** Returns whether a file at this path, or at `COMMIT:PATH`, has the defaults of its folder. */
+export function isDefaultsPath(path: string): boolean {
+  return /(?:^|[\\/]|^[\da-f]{10}:)_defaults\.yaml$/.test(path);
+}
+
+/** Returns the paths that defaults files in the folders above the given paths have; the root ends with a separator or is empty. */
+export function defaultsAbove(paths: readonly string[], root: string, separator = '/'): readonly string[] {
+  const folders = paths.flatMap((path) => {
+    const names = path.startsWith(root) ? path.slice(root.length).split(separator) : [];
+    return names.map((_, depth) =>
+      names
+        .slice(0, depth)
+        .map((name) => name + separator)
+        .join(''),
+    );
+  });
+  return [...new Set(folders)].map((folder) => `${root}${folder}_defaults.yaml`);
+}
+
 /** Returns whether a folder with this name is searched for manifests. */
 export function isManifestFolder(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules';

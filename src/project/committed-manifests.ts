@@ -9,7 +9,7 @@ import { readConfig } from '../manifest/read-config.ts';
 import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';
 import type { Config, Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Checked, type Diagnostic, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
+import { defaultsAbove, hasErrors, type Checked, type Diagnostic, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { contentsOf, readContentsAt, secretFilesOf, withContents } from './committed-files.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
@@ -48,17 +48,20 @@ export async function readCommittedTree(site: CommittedTarget, commit: string): 
   const folders = target.manifests.map(inRepository);
   const overlays = target.overlays.map(inRepository);
   const options = treeOptionsAt(commit, root);
+  const top = root === '' ? '' : `${root}/`;
   const exclude = committed.targets.flatMap((one) => one.overlays.map(inRepository));
   const trees = await Promise.all([
-    readTreeAt(site.repository, commit, { paths: folders, options: { ...options, exclude } }),
+    readTreeAt(site.repository, commit, { paths: [...folders, ...defaultsAbove(folders, top)], options: { ...options, exclude } }),
     ...overlays.map((folder) => readTreeAt(site.repository, commit, { paths: [folder], options })),
   ]);
   const [files = [], ...over] = trees.map(({ value }) => value ?? []);
+  const before = options.show('').length;
+  const pathInTree = (path: string): string =>
+    path.startsWith(top, before) ? path.slice(before + top.length) : posix.relative(root, path.slice(before));
   const layers = target.overlays.map((folder) => posix.relative(committed.root, folder));
-  const before = options.show(root === '' ? '' : `${root}/`).length;
   const targets = committed.targets.map(({ name }) => name);
   const diagnostics = trees.flatMap((tree) => tree.diagnostics);
-  const value = { target, targets, folders, root, files, overlays: over, layers, pathInTree: (path: string) => path.slice(before) };
+  const value = { target, targets, folders, root, files, overlays: over, layers, pathInTree };
   return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
@@ -6,7 +7,7 @@ import { registry } from '../kinds/index.ts';
 import { loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
 import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { defaultsAbove, hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ProjectContext, type ProjectSelection, absolutePath, isPartialSelection, type ResolvedConfig } from './resolved-config.ts';
 
@@ -38,7 +39,7 @@ export type ManifestSources = Pick<LoadInput, 'files' | 'overlays'> & { readonly
 /** Reads the manifest files and overlay files of a target. */
 export function readSources(config: ResolvedConfig, target: Target, context: ProjectContext): ManifestSources {
   const options = { root: config.root, cwd: context.cwd, exclude: config.targets.flatMap((one) => one.overlays) };
-  const tree = readTree(target.manifests, options);
+  const tree = readTree([...target.manifests, ...existingDefaultsAbove(target.manifests, config.root)], options);
   const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
   return {
     files: tree.value ?? [],
@@ -48,6 +49,11 @@ export function readSources(config: ResolvedConfig, target: Target, context: Pro
       ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => atConfigLine(one, config, context)),
     ],
   };
+}
+
+/** Returns the defaults files in folders above the paths, up to the root. */
+export function existingDefaultsAbove(paths: readonly string[], root: string): readonly string[] {
+  return defaultsAbove(paths, root.endsWith(sep) ? root : `${root}${sep}`, sep).filter((path) => existsSync(path));
 }
 
 /** Moves the diagnostic of a missing path to the line of the config file that names the path. */

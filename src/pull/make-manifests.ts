@@ -10,6 +10,7 @@ import {
   type DraftResult,
   assignFileNames,
 } from '../manifest/pull/draft-manifests.ts';
+import { createDefaultsSubtraction } from '../manifest/pull/subtract-defaults.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { edgeKey, liveEdges, type LiveState } from '../model/live.ts';
@@ -19,7 +20,7 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/serialize.ts';
-import { isAtOrBelow, loadSources, wholeTarget } from '../project/manifests.ts';
+import { isAtOrBelow, loadInputOf, loadSources, wholeTarget } from '../project/manifests.ts';
 import { schemaPath, type ProjectContext } from '../project/resolved-config.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
@@ -95,7 +96,7 @@ function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest):
 }
 
 /** Returns the text of each manifest, and its path below the project's folder. */
-function filesOf(drafts: readonly DraftManifest[], { project, taken }: ManifestRequest): readonly SourceFile[] {
+function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, context }: ManifestRequest): readonly SourceFile[] {
   const names = assignFileNames(
     drafts.map(({ id }) => id),
     taken,
@@ -103,8 +104,15 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken }: ManifestR
   const below = relative(project.root, project.folder).split(sep).join('/');
   // All files of a kind are in one folder.
   const schemas = new Map<string, string>();
-  return drafts.map(({ id, value }) => {
+  const { files, pathInTree: placeOf = (path: string) => path } = loadInputOf(
+    project.sources,
+    wholeTarget(project.config, project.target, context),
+  );
+  const withoutDefaults = createDefaultsSubtraction({ files, registry, speech: identity, placeOf });
+  return drafts.map((draft) => {
+    const { id } = draft;
     const path = posix.join(below, names.get(id) ?? '');
+    const value = withoutDefaults(draft, path);
     const kind = kindOf(id);
     const schema = schemas.get(kind) ?? posix.relative(posix.dirname(path), schemaPath(kind));
     schemas.set(kind, schema);

@@ -7,7 +7,7 @@ import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts
 import type { Diff, FieldChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
-import { type Manifest, findDecidingLayer } from '../manifest.ts';
+import { type Manifest, findEditableLayer } from '../manifest.ts';
 import { findDifferences, type LiveDifference, createFieldEdits, findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
 import {
@@ -22,6 +22,7 @@ import {
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
+import { stateDefaultLists } from './state-default-lists.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
 import { toStatedValue } from '../pull/draft-manifests.ts';
@@ -93,8 +94,15 @@ function convertUnwatched({ watch = [], live, registry }: AcceptInput, desired: 
 type AcceptState = { readonly desired: DesiredState; readonly live: LiveState; readonly wanted: readonly LiveDifference[] };
 type AcceptAttempt = { readonly texts: ReadonlyMap<string, string>; readonly failures: ReadonlyMap<LiveDifference, string> };
 
+/** Edits the files for all wanted differences, after copies of the lists that come from defaults. */
+function tryAccept(input: LoadInput, state: AcceptState): AcceptAttempt {
+  const stated = stateDefaultLists(input, state.wanted);
+  const { texts, failures } = tryEdits(replaceInputTexts(input, stated), state);
+  return { texts: new Map([...stated, ...texts]), failures };
+}
+
 /** Edits the files for all wanted differences, fields before edges, and finds those that failed. */
-function tryAccept(load: LoadInput, { desired, live, wanted }: AcceptState): AcceptAttempt {
+function tryEdits(load: LoadInput, { desired, live, wanted }: AcceptState): AcceptAttempt {
   const { manifests } = readTargetManifests(load);
   const byField = editFields(load, manifests, { desired, live, wanted });
   if (byField.failures.size > 0) return byField;
@@ -309,7 +317,7 @@ type WrittenEntry = { readonly layer: LayerEdit['layer']; readonly index: number
 
 /** Returns the entry as its document states it. */
 function findWritten({ manifest, rule, place, token }: ManifestEntry): WrittenEntry | undefined {
-  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findEditableLayer(manifest, place);
   const list = readEntries(layer && readValueAt(layer.value, place));
   const index = findTokenIndex(rule, list, token);
   const raw = list[index];

@@ -5,7 +5,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { readStrings } from '../json-values.ts';
 import { collectEdges, createTagSelector } from '../collect-edges.ts';
-import { type KindView, type SelectorField, findDecidingLayer, type Manifest } from '../manifest.ts';
+import { type KindView, type SelectorField, findEditableLayer, type Manifest } from '../manifest.ts';
 import type { LayerEdit } from './field-edits.ts';
 
 /** The ends of edges by edge key. */
@@ -55,7 +55,7 @@ export function createEdgeEdits(
 
 function removeFromList(manifest: Manifest, [field = '', text = '']: readonly string[]): readonly LayerEdit[] {
   const place = ['spec', field];
-  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findEditableLayer(manifest, place);
   return [{ layer, edit: { edit: 'drop', path: pointer(...place), value: text } }];
 }
 
@@ -63,7 +63,7 @@ function removeFromList(manifest: Manifest, [field = '', text = '']: readonly st
 function addException(manifest: Manifest, path: string, name: string): readonly LayerEdit[] {
   const place = ['spec', ...tokensOf(path)];
   const own = [...place, 'except'];
-  const layer = findDecidingLayer(manifest, own) ?? findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findEditableLayer(manifest, own, place);
   return [{ layer, edit: { edit: 'add', path: pointer(...own), value: name, order: ['match_tags', 'except', 'allow_empty'] } }];
 }
 
@@ -84,7 +84,7 @@ function allowEmptySelectors(
       const names = news.flatMap(({ edit }) => (edit.edit === 'add' ? [edit.value] : []));
       const except: readonly Json[] = [...readStrings(value['except']), ...names];
       if (select(rule, selector, kind, { ...value, except }).names.length > 0) return [];
-      const layer = findDecidingLayer(rule, ['spec', selector.name]) ?? rule.layers[0];
+      const layer = findEditableLayer(rule, ['spec', selector.name]);
       return [{ layer, key: '', edit: { edit: 'set', path: pointer('spec', selector.name, 'allow_empty'), value: true } as const }];
     }),
   );
@@ -113,7 +113,7 @@ function declareEdge(
     sides[0];
   if (side === undefined) return edits;
   const place = ['spec', side.field.name];
-  const layer = findDecidingLayer(side.manifest, place) ?? side.manifest.layers[0];
+  const layer = findEditableLayer(side.manifest, place);
   const order = side.manifest.view.kind.fields.map(({ name }) => name);
   return [...edits, { layer, edit: { edit: 'add', path: pointer(...place), value: nameOf(side.other), order } }];
 }
@@ -134,7 +134,7 @@ function removeException(
   const except = isObject(value) ? readStrings(value['except']) : [];
   if (selector.edge !== field.name || !isObject(value) || !except.includes(name)) return { edits: [], isSelected: false };
   const place = ['spec', selector.name, 'except'];
-  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const layer = findEditableLayer(manifest, place);
   const without: JsonObject = { ...value, except: except.filter((one) => one !== name) };
   const isSelected = select(manifest, selector, field.refers, without).names.includes(name);
   return { edits: [{ layer, edit: { edit: 'drop', path: pointer(...place), value: name } }], isSelected };

@@ -8,7 +8,7 @@ import { readValueAt, readEntries } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { DocumentEdit } from '../edit/apply-edit.ts';
-import { findDecidingLayer, type Manifest } from '../manifest.ts';
+import { findEditableLayer, type Manifest } from '../manifest.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import type { EdgeEnds } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -85,11 +85,11 @@ export function createFieldEdits(
   const [key] = rest;
   const isMap = rule.shape === 'map' || rule.secret === 'base64';
   if (isMap && key !== undefined) return createKeyEdits(manifest, place, { key, live, fields: manifest.view.kind.fields, spec });
-  const layer = findDecidingLayer(manifest, place) ?? manifest.layers[0];
-  if (live === undefined && rest.length === 0) return removal(manifest, layer, place);
+  const layer = findEditableLayer(manifest, place);
+  const order = manifest.view.kind.fields.map(({ name }) => name);
+  if (live === undefined && rest.length === 0) return removal(manifest, layer, place, order);
   const fields = rules.length === 1 ? manifest.view.kind.fields : (fieldsOf(rules.at(-2)) ?? []);
   const step = { layer, place: place.slice(0, -1), fields, tokens: [rule.name, ...rest], live };
-  const order = manifest.view.kind.fields.map(({ name }) => name);
   const edits = createValueEdits(step);
   return 'reason' in edits ? edits : edits.map((edit) => ({ layer, edit: addOrder(edit, order) }));
 }
@@ -124,36 +124,36 @@ function addOrder(edit: DocumentEdit, order: readonly string[]): DocumentEdit {
 
 type MapKey = { readonly key: string; readonly live: Json | undefined; readonly fields: readonly FieldRule[]; readonly spec: JsonObject };
 
-/** Creates the edits of one key of a map: in the document that states it, else in the one that states the map. An overlay removes a key by null. */
+/** Creates the edits of one key of a map: in the document that states it, else in the one that states the map. Above another document a null removes a key. */
 function createKeyEdits(
   manifest: Manifest,
   place: readonly string[],
   { key, live, fields, spec }: MapKey,
 ): readonly LayerEdit[] | UneditableField {
   const own = [...place, key];
-  const stating = findDecidingLayer(manifest, place) ?? manifest.layers[0];
+  const stating = findEditableLayer(manifest, place);
   const order = fields.map(({ name }) => name);
   const stated = (layer: ManifestDocument, name: string, value: Json): LayerEdit => ({
     layer,
     edit: { edit: 'set', path: pointer(...place, name), value, order, level: 2 },
   });
   if (stating !== manifest.layers[0] && readValueAt(stating.value, place) === null) {
-    if (live === undefined || live === keep) return { reason: `an overlay resets ${pointer(...place)} as a whole` };
-    // Once the overlay has a map there, keys of the documents below reappear; those that are not live are removed one by one.
+    if (live === undefined || live === keep) return { reason: `a null resets ${pointer(...place)} as a whole` };
+    // Once the document has a map there, keys of the documents below reappear; those that are not live are removed one by one.
     const seen = readValueAt(spec, place.slice(1));
     const hidden = [...new Set(earlierThan(manifest, stating).flatMap(({ value }) => keysOf(readValueAt(value, place))))];
     const gone = hidden.filter((name) => !keysOf(seen).includes(name));
     return [...gone.map((name) => stated(stating, name, null)), stated(stating, key, live)];
   }
-  const layer = findDecidingLayer(manifest, own) ?? stating;
-  return live === undefined ? removal(manifest, layer, own) : [stated(layer, key, live)];
+  const layer = findEditableLayer(manifest, own, place);
+  return live === undefined ? removal(manifest, layer, own, order) : [stated(layer, key, live)];
 }
 
 /** Removes a key from the document that states it; if an earlier document states it too, null removes it. */
-function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[]): readonly LayerEdit[] {
+function removal(manifest: Manifest, layer: ManifestDocument, place: readonly string[], order: readonly string[]): readonly LayerEdit[] {
   const path = pointer(...place);
   const isBelow = earlierThan(manifest, layer).some(({ value }) => (readValueAt(value, place) ?? null) !== null);
-  return [{ layer, edit: isBelow ? { edit: 'set', path, value: null } : { edit: 'remove', path } }];
+  return [{ layer, edit: isBelow ? addOrder({ edit: 'set', path, value: null }, order) : { edit: 'remove', path } }];
 }
 
 function earlierThan({ layers }: Manifest, layer: ManifestDocument): readonly ManifestDocument[] {

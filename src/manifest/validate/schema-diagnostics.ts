@@ -169,6 +169,8 @@ function unknownField(place: SchemaPlace, key: string): DocumentDiagnostic {
   if (readOnly !== undefined) {
     return { ...createError('manifest/read-only-field', at, `"${key}" is read-only`, `remove it: ${readOnly}`), part: 'key' };
   }
+  const noDefault = readAnnotation(isObject(field) ? field : undefined, 'x-ostiary-no-default');
+  if (noDefault !== undefined) return { ...createError('defaults/secret', at, `"${key}" cannot have a default`, noDefault), part: 'key' };
   const hint = suggestWord(suggest(key, listAllowedFields(place.node))) ?? suggestLevel(place, key);
   return { ...createError('manifest/unknown-field', at, `unknown field ${quoteValue(key)} in ${ownerOf(place)}`, hint), part: 'key' };
 }

@@ -9,15 +9,19 @@ import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation
 import { policyKind } from '../read-policies.ts';
 import { manifests, type SchemaError } from './validators.js';
 
-/** The class of a document: a manifest of a kind, a policy, the config file, a document of another tool, or an error. */
+/** The class of a document: a manifest of a kind, a policy, defaults, the config file, a document of another tool, or an error. */
 export type DocumentClass =
   | { readonly is: 'manifest'; readonly view: KindView; readonly value: JsonObject }
   | { readonly is: 'foreign'; readonly apiVersion: string | undefined }
   | { readonly is: 'config' }
   | { readonly is: 'policy' }
+  | { readonly is: 'defaults' }
   | { readonly is: 'wrong'; readonly problem: DocumentDiagnostic };
 
 export type KindViews = ReadonlyMap<string, KindView>;
+
+/** The kind of defaults files. */
+export const defaultsKind = 'Defaults';
 
 const version = 'ostiary/v1';
 
@@ -36,7 +40,7 @@ export function classifyDocument(document: ManifestDocument, views: KindViews): 
   if (apiVersion === undefined) {
     const ours =
       typeof kind === 'string' &&
-      (views.has(kind) || kind === 'Config' || kind === policyKind) &&
+      (views.has(kind) || kind === 'Config' || kind === policyKind || kind === defaultsKind) &&
       isObject(value['spec'] ?? value['targets']);
     if (!ours) return { is: 'foreign', apiVersion };
     return wrong('manifest/missing-field', '', `missing required field "apiVersion" in the ${kind}`, `add apiVersion: ${version}`);
@@ -53,7 +57,8 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   if (view !== undefined) return { is: 'manifest', view, value };
   if (kind === 'Config') return { is: 'config' };
   if (kind === policyKind) return { is: 'policy' };
-  const names = [...views.keys(), policyKind];
+  if (kind === defaultsKind) return { is: 'defaults' };
+  const names = [...views.keys(), policyKind, defaultsKind];
   if (kind === undefined)
     return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `one of ${names.join(', ')}`);
   const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;

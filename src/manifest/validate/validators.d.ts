@@ -19,6 +19,9 @@ export const manifests: Readonly<Record<string, SchemaValidator>>;
 /** The compiled schema of the config file. */
 export const config: SchemaValidator;
 
+/** The compiled schema of a defaults file. */
+export const defaults: SchemaValidator;
+
 /** The compiled schema of a policy. */
 export const policy: SchemaValidator;
 

@@ -1,5 +1,30 @@
 /** The messages of the section "Manifests: names and attachments". */
 export const nameCodes = {
+  'defaults/duplicate': {
+    meaning: 'A `_defaults.yaml` has more than one document',
+    cause: 'Two files were joined',
+    fix: 'Move all fields into one document',
+    example: 'more than one Defaults in one file',
+  },
+  'defaults/loses-protection': {
+    level: 'warning',
+    meaning: 'A manifest, or an inner `_defaults.yaml`, removes a protection that a folder states by default',
+    cause: 'A list replaces the list of the defaults',
+    fix: 'Repeat the entries that you want to keep',
+    example: 'the manifest removes "dba-team" from reviewers',
+  },
+  'defaults/misplaced': {
+    meaning: 'Defaults are in a file where Ostiary does not read them, or a `_defaults.yaml` has another kind',
+    cause: 'The file name has a typo, the file begins without `kind: Defaults`, or it is among the overlays',
+    fix: 'Name the file `_defaults.yaml` and begin it with `apiVersion: ostiary/v1` and `kind: Defaults`',
+    example: 'Ostiary reads Defaults only from _defaults.yaml',
+  },
+  'defaults/secret': {
+    meaning: 'A `_defaults.yaml` states a secret',
+    cause: 'Secrets belong to one object',
+    fix: 'State the secret in each manifest',
+    example: '"secret" cannot have a default',
+  },
   'manifest/ambiguous-reference': {
     meaning: 'The gateway has several objects of this name',
     cause: 'Names of this kind are not unique on the gateway',
