@@ -160,10 +160,8 @@ describe('defaults', () => {
         const request = { ids: new Set(ids), managed: [], live, identity, taken: new Set<string>(), secrets: 'keep' as const, context };
         const { manifests, pulled: result } = makeManifests({ ...request, project: { ...project, sources } });
         const { value: desired, diagnostics } = loadManifests(inputOf([...files, ...manifests]));
-        if (desired === undefined) {
-          expect(errorsOf({ diagnostics })).toEqual(['manifest/none']);
-          return;
-        }
+        expect(desired === undefined ? errorsOf({ diagnostics }) : ['manifest/none']).toEqual(['manifest/none']);
+        if (desired === undefined) return;
         const plan = planOf(desired, live);
         expect(plan.changes.filter(({ action }) => action !== 'blocked')).toEqual([]);
         // Only a value that no manifest can declare is ignored, as without defaults.
@@ -171,7 +169,7 @@ describe('defaults', () => {
         expect(result.unstated.length).toBeLessThanOrEqual(plain.pulled.unstated.length);
         for (const { said } of manifests) {
           const spec = isObject(said) && isObject(said['spec']) ? said['spec'] : {};
-          const kind = isObject(said) ? String(said['kind']) : '';
+          const kind = isObject(said) && typeof said['kind'] === 'string' ? said['kind'] : '';
           const stated = Object.entries(defaults.access[kind] ?? {}).filter(([name, value]) => value !== null && spec[name] === value);
           expect(stated).toEqual([]);
         }
