@@ -71,6 +71,16 @@ async function flagsByCommand(): Promise<ReadonlyMap<string, ReadonlySet<string>
   return flags;
 }
 
+test('the help of every command fits a terminal of 80 columns', async () => {
+  const wide: string[] = [];
+  for (const name of ['', ...(await commandNames()).flatMap((names) => names.split('|'))]) {
+    const lines = (await help(name === '' ? [] : [name], 80)).split('\n');
+    // An example is a command to copy, which a line break would change.
+    wide.push(...lines.filter((line) => line.length > 80 && !/^ {2}\S.* ostiary /.test(line)));
+  }
+  expect(wide).toEqual([]);
+});
+
 test('every command and flag that the pages name exists', async () => {
   const flags = await flagsByCommand();
   const all = new Set([...flags.values()].flatMap((set) => [...set]));

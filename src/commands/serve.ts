@@ -54,12 +54,12 @@ export const defineServe: DefineCommand = (command, run) => {
       `
 Environment variables:
   OSTIARY_SERVE_KEY                      key of an admin
-  OSTIARY_SERVE_MANAGER_KEY              key of a manager: its objects get managed_by
-  OSTIARY_SERVE_MANAGER                  name of that manager
-  OSTIARY_SERVE_DATABASE                 same as --database, hidden from the process list
-  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64; required with PostgreSQL
+  OSTIARY_SERVE_MANAGER_KEY              key that sets managed_by on objects
+  OSTIARY_SERVE_MANAGER                  value of managed_by for that key
+  OSTIARY_SERVE_DATABASE                 same as --database, but private
+  OSTIARY_SERVE_ENCRYPTION_KEY           32 bytes in base64, for PostgreSQL
   OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS  earlier keys, for reading only
-  NAME_FILE                              file that contains the value of NAME: of the database and of all keys`,
+  NAME_FILE                              file with the value of NAME, see above`,
     )
     .option('--port <n>', 'port to listen on; 0 selects a free port', wholeNumber(0, 65_535), 8009)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

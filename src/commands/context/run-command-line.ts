@@ -102,7 +102,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
     .helpOption('-h, --help', 'print help')
     .addHelpText('after', footer)
     .showSuggestionAfterError(true)
-    .configureHelp({ optionDescription })
+    .configureHelp({ optionDescription, minWidthToWrap: 20 })
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
