@@ -1,6 +1,6 @@
 // The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|scale|hoop|pull|apply|server]
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -145,6 +145,76 @@ async function hoopRow() {
   await stop(child);
 }
 
+/** A first plan of the public gateway, which reads every connection, against the same reads by a bare client. */
+async function firstRow() {
+  const env = { OSTIARY_TOKEN: 'hpk_bench' };
+  const manifests = writeManifests(join(folder, '1000'), 1000);
+  const { url, child } = await hoopGateway(env.OSTIARY_TOKEN, 'measured');
+  const root = `${url}/api`;
+  run([cli, 'apply', manifests, '--url', root, '--yes', '--quiet'], { env });
+  let round = 0;
+  const plan = () => run([cli, 'plan', manifests, '--url', root, '--quiet', '--cache', join(folder, `none-${(round += 1)}`)], { env });
+  const { first, second, wall, cpu } = pairs(5, plan, () => run([here('hoop-floor.js'), root, 'details'], { env }));
+  row(
+    'first plan, 1,000 connections of the public gateway',
+    `${wall.toFixed(2)} × its reads (CPU ${cpu.toFixed(2)} ×; ${first.wall.toFixed(0)} against ${second.wall.toFixed(0)} ms)`,
+    '≤ 1.1 × (goal 1.0)',
+    wall <= 1.1,
+  );
+  await stop(child);
+}
+
+/** Makes the folder a clone of a repository whose default branch has its files; returns the commit. */
+function commitFolder() {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
+  const git = (...args) => spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' }).stdout.trim();
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '1000');
+  git('-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '--quiet', '--message', 'bench');
+  git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+  return git('rev-parse', 'HEAD');
+}
+
+/** A plan by the action, without a comment, against the same plan by the command line: whole processes both. */
+async function actionRow() {
+  const manifests = writeManifests(join(folder, '1000'), 1000);
+  const own = await gateway('action');
+  run([cli, 'apply', manifests, '--url', own.url, '--yes', '--quiet']);
+  const file = (name, text) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const env = {
+    GITHUB_API_URL: 'http://127.0.0.1:9',
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_EVENT_PATH: file('event.json', '{"repository":{"full_name":"octo/access","default_branch":"main"}}'),
+    GITHUB_GRAPHQL_URL: 'http://127.0.0.1:9/graphql',
+    GITHUB_OUTPUT: file('output', ''),
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REPOSITORY: 'octo/access',
+    GITHUB_RUN_ID: '1',
+    GITHUB_SERVER_URL: 'https://github.test',
+    GITHUB_SHA: commitFolder(),
+    GITHUB_STEP_SUMMARY: file('summary', ''),
+    GITHUB_WORKSPACE: folder,
+    RUNNER_TEMP: folder,
+    INPUT_MODE: 'plan',
+    INPUT_COMMENT: 'false',
+    INPUT_PATHS: manifests,
+    INPUT_URL: own.url,
+  };
+  const action = () => run([here('../../dist/action.js')], { env });
+  const plan = () => run([cli, 'plan', '--url', own.url, '--out', join(folder, 'saved.json'), manifests]);
+  const { first, second, wall, cpu } = pairs(9, action, plan);
+  row(
+    'plan of 1,000 objects by the action',
+    `${wall.toFixed(2)} × the command line (CPU ${cpu.toFixed(2)} ×; ${first.wall.toFixed(0)} against ${second.wall.toFixed(0)} ms)`,
+    '≤ 1.3 ×',
+    cpu <= 1.3,
+  );
+  await stop(own.child);
+}
+
 async function gateway(name) {
   const args = [cli, 'serve', '--port', '0', '--quiet', '--database', join(folder, name), '--agent', 'prod-agent'];
   return start(args, 'stderr', { OSTIARY_SERVE_KEY: token });
@@ -244,6 +314,8 @@ try {
     plan: () => planRows(full),
     scale: () => scaleRows({ full, folder, run, cli, gateway: (count) => start([here('gateway.js'), String(count)], 'stdout'), stop, row }),
     hoop: hoopRow,
+    first: firstRow,
+    action: actionRow,
     pull: pullRows,
     apply: applyRow,
     server: () => serverRows({ cli, folder, token, start, stop, row, median }),
