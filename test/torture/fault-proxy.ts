@@ -70,6 +70,8 @@ export async function startFaultProxy(target: string, onWrite: () => Promise<voi
       await (handle ?? passOn)(exchange);
     })().catch(() => response.destroy());
   });
+  // Only faults close a connection, not a pause of this busy process.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

@@ -18,6 +18,9 @@ const disturbed: Readonly<Record<string, number>> = { 'serve on PGlite': 1, 'ser
 /** Of the faults that need no signal, one of so many disturbs a process of its own. */
 const processEvery = 4;
 
+// Only a command that hangs takes longer, also on a busy machine.
+const patience = 600_000;
+
 const ignoreSignal: SendSignal = () => undefined;
 const { make } = useRepositories();
 
@@ -61,7 +64,7 @@ describe.each(Object.entries(tortureGateways))('%s', (name, start) => {
     const isDisturbed = (index: number): boolean => (lasting === true ? index >= at : index === at);
     proxy.disturb((exchange) => (isDisturbed(exchange.index) ? disturb(exchange, signal) : passOn(exchange)));
     if (signals === undefined && inProcess) return run(applying);
-    const { child, ended } = await startOstiary(applying, { cwd: project.folder, env });
+    const { child, ended } = await startOstiary(applying, { cwd: project.folder, env, patience });
     signal = (one) => void child.kill(one);
     return ended;
   }

@@ -239,23 +239,27 @@ class PreparedClient implements PostgresPoolClient {
 /** Rows of one table that a start reads at most: enough for every table but the audit log, of which it reads the last ones. */
 const checkedRows = 20_000;
 
-/** Throws `AppError` when the files of a table are damaged or too short: reads its rows through the primary key. */
+/** Throws `AppError` when the files of a table are damaged or too short: reads its rows through its primary key, and through every other index. */
 export async function requireWholeTables(db: Kysely<Tables>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Without these, PostgreSQL could read a table that was cut short and find no fault.
     for (const name of ['enable_seqscan', 'enable_bitmapscan', 'enable_indexonlyscan', 'enable_sort']) {
       await sql`select set_config(${name}, 'off', true)`.execute(trx);
     }
-    const { rows } = await sql<{ readonly name: string; readonly key: string }>`
-      select c.relname as name, string_agg(quote_ident(a.attname) || ' desc', ', ' order by k.position) as key
-      from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary
-      cross join lateral unnest(i.indkey) with ordinality as k (attribute, position)
-      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attribute
-      where c.relnamespace = 'public'::regnamespace group by c.relname`.execute(trx);
-    for (const { name, key } of rows) {
+    const { rows } = await sql<{ readonly name: string; readonly read: string; readonly condition: string | null; readonly order: string }>`
+      select c.relname as name, case when i.indisprimary then 'sum(length(r::text))' else 'count(*)' end as read,
+      pg_get_expr(i.indpred, c.oid) as condition, string_agg(
+        pg_get_indexdef(i.indexrelid, k, true) || case when i.indoption[k - 1] & 1 = 1 then ' asc' else ' desc' end, ', ' order by k) as order
+      from pg_class c join pg_index i on i.indrelid = c.oid
+      join pg_class x on x.oid = i.indexrelid join pg_am a on a.oid = x.relam and a.amname = 'btree'
+      cross join lateral generate_series(1, i.indnkeyatts) as k
+      where c.relnamespace = 'public'::regnamespace group by c.oid, i.indexrelid, i.indisprimary, i.indpred order by c.relname, i.indisprimary desc`.execute(
+      trx,
+    );
+    for (const { name, read, condition, order } of rows) {
       await sql`
-        select sum(length(r::text)) from (
-          select * from ${sql.table(name)} order by ${sql.raw(key)} limit ${sql.lit(checkedRows)}) r`
+        select ${sql.raw(read)} from (
+          select * from ${sql.table(name)} where ${sql.raw(condition ?? 'true')} order by ${sql.raw(order)} limit ${sql.lit(checkedRows)}) r`
         .execute(trx)
         .catch((error: unknown) => {
           throw damaged(name, error);

@@ -16,6 +16,8 @@ let home: string;
 let template: string;
 /** The file of the table of connections, below the folder. */
 let tableFile: string;
+/** The file of its index by name. */
+let indexFile: string;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'ostiary-database-folder-'));
@@ -29,8 +31,18 @@ beforeAll(async () => {
     );
   });
   tableFile = await fileWith(join(template, 'postgres', 'base', '5'), 'x17x17x17');
+  indexFile = await fileOf('connections_name_key');
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
+
+/** Returns the file of a table or an index, below the folder. */
+async function fileOf(relation: string): Promise<string> {
+  const { PGlite } = await import('@electric-sql/pglite');
+  const lite = await PGlite.create(join(await copyOfTemplate(), 'postgres'));
+  const { rows } = await lite.query<{ readonly path: string }>('select pg_relation_filepath($1) as path', [relation]);
+  await lite.close();
+  return join('postgres', rows[0]?.path ?? '');
+}
 
 /** Starts a gateway that has its own encryption key, and stops it; returns its log. */
 async function startOnce(
@@ -99,6 +111,7 @@ test.each<[string, string, (folder: string) => Promise<unknown>]>([
   ['of another version of PostgreSQL', 'serve/database', (folder) => writeFile(join(folder, 'postgres', 'PG_VERSION'), '12\n')],
   ['without a table', 'serve/database-damaged', (folder) => rm(join(folder, tableFile))],
   ['with a table cut in half', 'serve/database-damaged', async (folder) => cut(join(folder, tableFile))],
+  ['with an index cut in half', 'serve/database-damaged', async (folder) => cut(join(folder, indexFile))],
   ['with a changed page', 'serve/database-damaged', (folder) => scribble(join(folder, tableFile))],
 ])('a folder %s is refused, with a reason and a hint, and stays as it is', async (_case, code, damage) => {
   const folder = await copyOfTemplate();

@@ -43,6 +43,8 @@ export async function startHoopModel(options: HoopOptions = {}): Promise<HoopMod
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => void response.destroy(error instanceof Error ? error : undefined));
   });
+  // A client of the same busy process would send a request on a connection that is just being closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => void server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
