@@ -67,7 +67,7 @@ describe('removing a manifest', () => {
     for (const command of ['plan', 'apply --yes', 'drift']) {
       const { stdout } = await gateway.run(command, ours.folder);
       expect(flat(stdout)).toContain(still('r0-old'));
-      expect(flat(stdout)).toContain('--prune keeps it: its last manifest sets metadata.protect');
+      expect(flat(stdout)).toContain('--prune does not delete it: its last manifest sets metadata.protect');
       expect(flat(stdout)).not.toContain('--prune deletes it');
     }
     expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });

@@ -22,7 +22,7 @@ test('a plan lists the samples whose result changes, and rejects a rule that can
   writeFiles(folder, { 'access/rule.yaml': rule(['xp_dirtree']) });
   const loosened = await gateway.run('plan --out plan.json', folder);
   expect(loosened.code).toBe(0);
-  expect(loosened.stdout).toContain('      - blocked → allowed: exec xp_cmdshell\n');
+  expect(loosened.stdout).toContain('      - sample blocked → allowed: exec xp_cmdshell\n');
   expect(loosened.stderr).toContain('warning rule/sample-failed');
   const json = JSON.parse((await gateway.run('plan --format json', folder)).stdout);
   expect(json.plans[0].protection.flips).toMatchObject([{ rule: 'GuardrailRule/no-shell', before: 'blocked', after: 'allowed' }]);
