@@ -52,6 +52,11 @@ describe.each([
   });
 });
 
+test('the examples are formatted', async () => {
+  const { code, stdout } = await gateway.run('fmt --check examples', process.cwd());
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+});
+
 test('each example applies, and then is in sync', async () => {
   for (const [name, target] of [
     ['acme', 'production'],

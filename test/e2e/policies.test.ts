@@ -183,7 +183,7 @@ describe('the starter policies', () => {
     const { code, stderr } = await validate('production', '2026-11-21');
     expect(code).toBe(3);
     expect(stderr.match(/^\S+ error policy\/.*$/gm)).toEqual([
-      'access/customer-data/consent.yaml:15:14 error policy/violated  Connection/customer-consent: policy "production-has-a-reviewer": production data of customers needs at least one reviewing group (size(connection.reviewers) > 0)',
+      'access/customer-data/consent.yaml:17:14 error policy/violated  Connection/customer-consent: policy "production-has-a-reviewer": production data of customers needs at least one reviewing group (size(connection.reviewers) > 0)',
       expect.stringMatching(
         /^access\/customer-data\/consent\.yaml:1\d:\d+ error policy\/violated {2}Connection\/customer-consent: policy "no-inline-credentials"/,
       ),
