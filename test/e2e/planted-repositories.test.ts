@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -105,6 +105,17 @@ describe('a repository whose own configuration names programs', () => {
       write({ 'infra/included': text });
       appendFileSync(join(folder, '.git/config'), '[include]\n\tpath = ../infra/included\n');
     },
+    'a file that its config includes for this folder and this branch': ({ folder, write }, text) => {
+      write({ 'infra/included': text });
+      const conditions = ['gitdir:**', 'onbranch:**'].map((condition) => `[includeIf "${condition}"]\n\tpath = ../infra/included\n`);
+      appendFileSync(join(folder, '.git/config'), conditions.join(''));
+    },
+    'the config of a folder elsewhere, which the file .git names': ({ folder }, text) => {
+      const elsewhere = `${folder}.git`;
+      renameSync(join(folder, '.git'), elsewhere);
+      writeFileSync(join(folder, '.git'), `gitdir: ${elsewhere}\n`);
+      appendFileSync(join(elsewhere, 'config'), text);
+    },
   };
   const addresses: Readonly<Record<string, (witness: Witness) => string>> = {
     'a command line': (witness) => `ext::${witness.command('address')}`,
@@ -112,7 +123,7 @@ describe('a repository whose own configuration names programs', () => {
     'a machine behind https': () => 'https://127.0.0.1:1/x',
     'a machine behind git://': () => 'git://127.0.0.1:1/x',
   };
-  const cases = Object.keys(addresses).map((address, index) => [address, Object.keys(locations)[index % 3] ?? ''] as const);
+  const cases = Object.keys(locations).map((location, index) => [Object.keys(addresses)[index % 4] ?? '', location] as const);
 
   test.each(cases)('and whose origin is %s (%s) runs nothing', async (address, location) => {
     const witness = createWitness();
