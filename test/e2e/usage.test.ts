@@ -185,20 +185,20 @@ describe('help', () => {
       '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --today --format --report',
     test: '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --format --report',
     get: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
-    list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --today --secrets',
+    list: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --today --secrets',
     version: '--color --no-color --quiet --full --verbose --json --help',
     fmt: '--color --no-color --quiet --full --verbose --check --help --config',
     completion: '--color --no-color --quiet --full --verbose --help',
     search: '--color --no-color --quiet --full --verbose --help --config --target --url --dialect --auth --format',
     review: '--color --no-color --quiet --full --verbose --force --window --help --config --target --url --dialect --auth --format',
     explain:
-      '--color --no-color --quiet --full --verbose --all --help --config --target --url --dialect --auth --cache --base --own --no-origin --format --today --secrets',
-    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --secrets --keep-going',
+      '--color --no-color --quiet --full --verbose --all --help --config --target --url --dialect --auth --cache --read-concurrency --base --own --no-origin --format --today --secrets',
+    plan: '--color --no-color --quiet --full --verbose --detailed-exitcode --out --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --config-ref --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --secrets --keep-going',
     apply:
-      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
+      '--color --no-color --quiet --full --verbose --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --max-risk --adopt --revert --prune --no-prune --keep-going --yes --concurrency --lock-timeout --journal --on-managed --plan --digest',
     drift:
-      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
-    pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --format',
+      '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
+    pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
     init: '--color --no-color --quiet --full --verbose --help',
     serve:
       '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --allow-private-repositories --help',

@@ -30,11 +30,10 @@ export function callerOf(server: Pick<TestServer, 'url' | 'key'>): CallServer {
   return async (method, path, { body, text, key = server.key, headers = {} } = {}) => {
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const authorization = key === null ? {} : { Authorization: `Bearer ${key}` };
-    const response = await fetch(`${server.url}${path}`, {
-      method,
-      ...(sent === undefined ? {} : { body: sent }),
-      headers: { ...authorization, ...headers },
-    });
+    const ask = () =>
+      fetch(`${server.url}${path}`, { method, ...(sent === undefined ? {} : { body: sent }), headers: { ...authorization, ...headers } });
+    // A server may close an idle connection while a request is on its way: a read is repeated, as browsers do.
+    const response = await (method === 'GET' ? ask().catch(ask) : ask());
     const received = await response.text();
     const parsed: Json = received === '' ? null : JSON.parse(received);
     return {
