@@ -15,7 +15,7 @@ export function explanationLines({ rows, rules = [], policies = [] }: Explanatio
   const columns = widthFor(terminal);
   const { dim } = terminal.color;
   const judged = [...ruleLines(rules, terminal), ...policyLines(policies, terminal)];
-  if (rows.length === 0) return judged;
+  if (rows.length === 0) return judged.slice(1);
   const withBase = rows.some((row) => row.base !== undefined);
   const headers = ['field', 'desired', 'live', ...(withBase ? ['base'] : []), 'status'];
   const cells = rows.map((row) => [
