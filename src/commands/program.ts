@@ -1,9 +1,10 @@
 import { workflowCommands } from './action/workflow-commands.ts';
+import type { suggestWords } from './completion/suggest.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { type CommandList, runCommandLine } from './context/run-command-line.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
-const commandsByHeading: CommandList = {
+const commandsByHeading: CommandList['byHeading'] = {
   'Get started:': [
     {
       name: 'init',
@@ -83,7 +84,11 @@ const commandsByHeading: CommandList = {
   ],
 };
 
+async function loadSuggestions(): Promise<typeof suggestWords> {
+  return (await import('./completion/suggest.ts')).suggestWords;
+}
+
 /** Runs one command line and returns its exit code (`ostiary --help` lists them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
-  return runCommandLine(argv, context, commandsByHeading);
+  return runCommandLine(argv, context, { byHeading: commandsByHeading, loadSuggestions });
 }

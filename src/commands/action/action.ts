@@ -97,7 +97,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
         },
       );
       task = { ...given, step };
-      return runCommandLine(step.argv, taskContext, { 'Commands:': Object.values(workflowCommands) });
+      return runCommandLine(step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
     },
     { context: taskContext, flags: plainFlags },
   );

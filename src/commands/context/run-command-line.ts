@@ -22,8 +22,11 @@ export type ListedCommand = {
   readonly load: () => Promise<DefineCommand>;
 };
 
-/** Commands by the headings of the help. */
-export type CommandList = Readonly<Record<string, readonly ListedCommand[]>>;
+/** The commands of a program by the headings of the help, and what its completion scripts call. */
+export type CommandList = {
+  readonly byHeading: Readonly<Record<string, readonly ListedCommand[]>>;
+  readonly loadSuggestions?: () => Promise<(program: Command, words: readonly string[], context: CliContext) => string>;
+};
 
 const footer = `
 Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
@@ -51,7 +54,7 @@ async function runCounted(
     flags,
     onError(diagnostics, code) {
       if (optionIn(argv, '--format') !== 'json') return;
-      const list = Object.values(commands)
+      const list = Object.values(commands.byHeading)
         .flat()
         .find(({ name, alias }) => argv[0] === name || argv[0] === alias)?.list;
       printerFor(context, flags).printDocument(fleetDocument(list, [], [{ target: undefined, exitCode: code, diagnostics }]));
@@ -87,8 +90,8 @@ async function parseAndRun(argv: readonly string[], context: CliContext, command
 /** Prints what can follow the words of an unfinished command line; the completion scripts call it. */
 async function printSuggestions(words: readonly string[], context: CliContext, commands: CommandList): Promise<number> {
   const program = await createProgram(words, context, { commands, finish: () => undefined });
-  const { suggestWords } = await import('../completion/suggest.ts');
-  context.stdout.write(suggestWords(program, words, context));
+  const suggestWords = await commands.loadSuggestions?.();
+  context.stdout.write(suggestWords?.(program, words, context) ?? '');
   return 0;
 }
 
@@ -111,7 +114,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
       getOutHelpWidth: () => context.stdout.columns ?? 100,
     });
   const named = commandsNamedIn(argv);
-  for (const [heading, listed] of Object.entries(commands)) {
+  for (const [heading, listed] of Object.entries(commands.byHeading)) {
     program.commandsGroup(heading);
     for (const { name, alias, usage, summary, load } of listed) {
       const command = addCommand(program, name, summary);
