@@ -103,7 +103,12 @@ export async function findAppliedFork(
 /** Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. */
 export async function setAppliedRef(repository: Repository, name: string, id: string, expected?: string): Promise<void> {
   const last = expected === undefined ? [] : [expected === '' ? '0'.repeat(id.length) : expected];
-  await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, id, ...last]);
+  try {
+    await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, id, ...last]);
+  } catch (error) {
+    // The push before it moves the ref too in a clone that fetches all refs of origin.
+    if ((await readAppliedRefs(repository)).local.get(name)?.id !== id) throw error;
+  }
 }
 
 /** Pushes a record if the ref of origin still has the expected id (empty: does not exist); returns the error if that fails. */

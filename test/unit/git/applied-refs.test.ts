@@ -110,6 +110,17 @@ describe('findLastApplied', () => {
     expect(await lastApplied(ours)).toStrictEqual({ commit, diagnostics: [] });
   });
 
+  it('records an apply in a clone that fetches all refs of origin, where the push itself moves the ref', async () => {
+    const { ours } = pair();
+    ours.git('config', '--replace-all', 'remote.origin.fetch', '+refs/*:refs/*');
+    const [opened, commit] = [await ours.open(), ours.git('rev-parse', 'HEAD')];
+    expect(await pushAppliedRef(opened, 'prod', { id: commit, expected: '' })).toBeUndefined();
+    await setAppliedRef(opened, 'prod', commit, '');
+    const other = ours.git('commit-tree', '-m', 'other', 'HEAD^{tree}');
+    await expect(setAppliedRef(opened, 'prod', other, '')).rejects.toMatchObject({ code: 'git/failed' });
+    expect(ours.git('rev-parse', appliedRef('prod'))).toBe(commit);
+  });
+
   it('finds a commit that a forced push removed from every branch', async () => {
     const { ours, origin, theirs } = pair();
     ours.save({ 'lost.yaml': '' });
