@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { AppError } from '../../model/errors.ts';
@@ -157,6 +157,8 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
     connectionsCheckingInterval: Math.min(headers, request, 5000),
+    // Node would answer without the security headers; without a host, the target is not a valid URL.
+    requireHostHeader: false,
   };
 }
 
@@ -187,7 +189,7 @@ function noKeyError(): AppError {
   });
 }
 
-type MalformedAnswer = { readonly status: 400 | 408 | 431 | 500; readonly reason: string; readonly message: string };
+type MalformedAnswer = { readonly status: 400 | 408 | 417 | 431 | 500; readonly reason: string; readonly message: string };
 
 const malformed: MalformedAnswer = { status: 400, reason: 'Bad Request', message: 'the request is not valid HTTP' };
 const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
@@ -195,8 +197,14 @@ const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
   HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large', message: 'the headers are larger than 16 KiB' },
 };
 
-/** Answers and logs requests that no route sees because they are not valid HTTP. */
+/** Answers and logs requests that no route sees because they are not valid HTTP, or expect what no server of HTTP/1.1 knows. */
 export function rejectMalformedRequests(server: Server, log: Log): void {
+  server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const refused: MalformedAnswer = { status: 417, reason: 'Expectation Failed', message: 'the expectation cannot be met' };
+    logMalformed(log, refused, socket.remoteAddress);
+    response.writeHead(refused.status, { 'Content-Type': 'application/json', ...securityHeaders });
+    response.end(JSON.stringify({ message: refused.message }));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();

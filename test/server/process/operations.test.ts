@@ -154,6 +154,8 @@ describe('slow callers', () => {
   test.each([
     [' 431 ', `GET /healthz HTTP/1.1\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`],
     [' 400 ', 'nonsense\r\n\r\n'],
+    [' 400 ', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [' 417 ', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n'],
     [' 400 ', 'GET http://[ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     [' 200 ', 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ])('a response%sto a raw request has the security headers', async (status, request) => {
