@@ -16,7 +16,7 @@ test('examples/terraform is what a pull writes for its state', async () => {
   const env = Object.fromEntries([...names].map(([, name = '']) => [name, 'value-on-the-gateway']));
   expect(Object.keys(env)).toHaveLength(6);
   const applied = await gateway.process(`apply --yes --url ${gateway.url()}`, cwd, env);
-  expect({ code: applied.code, stdout: applied.stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Applied: 3 created.') });
+  expect({ code: applied.code, stdout: applied.stdout }).toEqual({ code: 0, stdout: expect.stringContaining(': 3 created.') });
 
   const moved = makeProject({ 'terraform.tfstate': readFileSync(join(example, 'terraform.tfstate'), 'utf8') });
   const pull = `pull new --url ${gateway.url()} --from-state terraform.tfstate --secrets stubs`;
