@@ -25,13 +25,13 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
   && useradd --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin --user-group ostiary \
   && install --directory --owner ostiary --group ostiary --mode 0700 /data \
-  && install --directory --owner ostiary --group ostiary /work
+  && install --directory --owner ostiary --group ostiary /project
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /package /usr/local
 # Numbers, so that Kubernetes can check that the user is not root.
 USER 10001:10001
 ENV NODE_ENV=production OSTIARY_SERVE_DATABASE=/data/gateway
-WORKDIR /work
+WORKDIR /project
 VOLUME /data
 EXPOSE 8009
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

@@ -94,7 +94,7 @@ function commandLine({ config, root, holder }, words, env) {
 async function tryImage({ config, root }) {
   assert.match(config.User, /^[1-9]\d*:[1-9]\d*$/);
   const [user = 0] = config.User.split(':').map(Number);
-  const volumes = Object.fromEntries(['/data', '/work'].map((path) => [path, join(place, path)]));
+  const volumes = Object.fromEntries(['/data', '/project'].map((path) => [path, join(place, path)]));
   assert.ok('/data' in config.Volumes);
   for (const folder of Object.values(volumes)) {
     mkdirSync(folder);
