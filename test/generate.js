@@ -1,4 +1,4 @@
-// Writes what follows from other files: the index of kinds, the schema of defaults and the validators from the schemas, the indexes of dialects
+// Writes what follows from other files: the index of kinds, the schema of defaults, the schema for SchemaStore and the validators from the schemas, the indexes of dialects
 // and their names in the schema of the config from the folders of dialects, the picture of the map from the imports. `--check` compares instead
 // and exits with 1.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,6 +29,7 @@ const outputs = {
   'src/gateway/dialects/index.ts': dialectsIndex,
   'schemas/documents/config.schema.json': configSchema,
   'schemas/documents/defaults.schema.json': defaultsSchema,
+  '.github/schemastore/src/schemas/json/ostiary.json': storeSchema,
   'src/manifest/validate/validators.js': manifestValidators,
   'src/reconcile/saved-plan/validators.js': planValidator,
   'src/README.md': mapWithPicture,
@@ -114,6 +115,24 @@ function configSchema() {
     .replace(/("allow_values": \{[^]*?"properties": \{)[^]*?\n {6}\}/, (_, start) => `${start}\n${allowed}\n      }`);
 }
 
+/** Returns the schema of the config as SchemaStore takes it: draft-07, without annotations of Ostiary. */
+function storeSchema() {
+  const { $schema: _, $id: __, $defs, examples: ___, ...schema } = read('schemas/documents/config.schema.json');
+  const convert = (node) => {
+    if (Array.isArray(node)) return node.map(convert);
+    if (!isObject(node)) return node;
+    const kept = Object.entries(node).filter(([key]) => !key.startsWith('x-ostiary-'));
+    const { $ref, ...rest } = Object.fromEntries(kept.map(([key, value]) => [key, convert(value)]));
+    if ($ref === undefined) return rest;
+    const reference = { $ref: $ref.replace('#/$defs/', '#/definitions/') };
+    // Draft-07 ignores everything beside a reference.
+    return Object.keys(rest).length === 0 ? reference : { ...rest, allOf: [reference] };
+  };
+  const address = read('.github/schemastore/catalog-entry.json').url;
+  const store = { $schema: 'http://json-schema.org/draft-07/schema#', $id: address, ...convert(schema), definitions: convert($defs) };
+  return `${JSON.stringify(store, null, 2)}\n`;
+}
+
 /** Lists the fields with known values, as `Connection.subtype`. */
 function knownFields(schema, node, place) {
   const own =
@@ -140,7 +159,7 @@ function defaultsSchema() {
   };
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: 'urn:ostiary:v1:defaults',
+    $id: 'defaults.schema.json',
     title: 'Defaults',
     description: '_defaults.yaml: fields for the manifests in its folder and in the folders below.',
     type: 'object',
@@ -180,7 +199,7 @@ function defaultFields({ title, description, $defs }) {
   };
   const { required: _, ...spec } = $defs.spec;
   const properties = Object.entries(spec.properties).map(([name, node]) => [name, renamed(defaultField(node))]);
-  return { [title]: { description, ...spec, properties: Object.fromEntries(properties) }, ...defs };
+  return { [title]: { ...spec, description, properties: Object.fromEntries(properties) }, ...defs };
 }
 
 /** Returns the node of a field as a default: maps may lack fields, a null removes a key, and a secret has no default. */

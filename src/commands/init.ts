@@ -5,11 +5,13 @@ import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags } from './flags.ts';
 import { printerFor } from './output/printer.ts';
-import { absolutePath, schemaFiles } from '../project/resolved-config.ts';
+import { absolutePath } from '../project/resolved-config.ts';
+import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { DefineCommand } from './options.ts';
 
-const config = `# The gateways of these manifests. Tokens are read from the environment.
+const config = `# yaml-language-server: $schema=schemas/config.schema.json
+# The gateways of these manifests. Tokens are read from the environment.
 apiVersion: ostiary/v1
 kind: Config
 manifests: [access/]
@@ -74,7 +76,7 @@ export const defineInit: DefineCommand = (command, run) => {
 export async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
-  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles];
+  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles()];
   const written = files.filter(([path, text]) => createFile(absolutePath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(

@@ -6,9 +6,6 @@ import { defaultLimits, defaultReadConcurrency, type Config, type Target } from 
 import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
-import { registry } from '../kinds/index.ts';
-import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
-import { policyKind, policySchema } from '../manifest/read-policies.ts';
 
 /** What reading a project needs from outside the program. */
 export type ProjectContext = {
@@ -167,15 +164,4 @@ export function outputPath(path: string, context: ProjectContext): string {
   const file = absolutePath(path, context);
   requireFolderInside(file, context.cwd);
   return file;
-}
-
-/** The schemas that the first lines of manifests name: the path below the project's folder, and the text. */
-export const schemaFiles: readonly (readonly [path: string, text: string])[] = [
-  ...[...registry.values()].map(({ name, schema }) => [name, schema] as const),
-  [policyKind, policySchema] as const,
-].map(([name, schema]) => [schemaPath(name), `${JSON.stringify(schema, null, 2)}\n`]);
-
-/** Returns the path of a kind's schema below the project's folder. */
-export function schemaPath(kind: string): string {
-  return `schemas/${toKebabCase(kind)}.schema.json`;
 }

@@ -21,7 +21,8 @@ import type { SourceFile } from '../model/diagnostic.ts';
 import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
 import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadInputOf, loadSources, wholeTarget } from '../project/manifests.ts';
-import { schemaPath, type ProjectContext } from '../project/resolved-config.ts';
+import type { ProjectContext } from '../project/resolved-config.ts';
+import { schemaPath } from '../project/schema-files.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
 

@@ -7,7 +7,7 @@ import type { DesiredState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import { toYamlText } from '../report/serialize.ts';
+import { schemaLine, toYamlText } from '../report/serialize.ts';
 import { isAtOrBelow, loadSources, readSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
 import {
   type ProjectContext,
@@ -17,6 +17,7 @@ import {
   resolveConfig,
   type ResolvedConfig,
 } from '../project/resolved-config.ts';
+import { schemaPath } from '../project/schema-files.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
 export type PullProject = {
@@ -128,7 +129,7 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     prune: true,
   };
   const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
-  return `# The gateways of these manifests. Tokens are read from the environment.\n${toYamlText(value, 80)}`;
+  return `${schemaLine(schemaPath('Config'))}# The gateways of these manifests. Tokens are read from the environment.\n${toYamlText(value, 80)}`;
 }
 
 function isFile(path: string): boolean {

@@ -7,7 +7,8 @@ import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/pull-result.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { environmentText, removedBlocks } from '../report/serialize.ts';
-import { schemaFiles, type ProjectContext } from '../project/resolved-config.ts';
+import type { ProjectContext } from '../project/resolved-config.ts';
+import { schemaFiles } from '../project/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
 import { readStateFile } from '../disk/cache.ts';
@@ -52,7 +53,7 @@ export function writeProject(
   const writer = preview ? previewWriter(root) : treeWriter(root);
   const files: string[] = [];
   const create = (path: string, text: string): void => void (writer.create(path, text) && files.push(path));
-  if (manifests.length > 0) for (const [path, text] of schemaFiles) create(path, text);
+  if (manifests.length > 0 || config !== undefined) for (const [path, text] of schemaFiles()) create(path, text);
   writer.createAll(manifests);
   const read = new Map([...sources.files, ...sources.overlays.flat()].map(({ path, text }) => [resolve(context.cwd, path), text]));
   for (const { path, text } of edited) writer.replace(relative(root, path), text, read.get(path));

@@ -206,7 +206,12 @@ const columns = 100;
 /** Returns a manifest as people write it, below the comment that names its schema for editors. */
 export function manifestText(value: JsonObject, schema: string): string {
   const parts = Object.entries(value).map(([name, part]) => partText(name, part));
-  return `# yaml-language-server: $schema=${schema}\n${parts.join('')}`;
+  return `${schemaLine(schema)}${parts.join('')}`;
+}
+
+/** Returns the comment that names the schema of a file for editors. */
+export function schemaLine(schema: string): string {
+  return `# yaml-language-server: $schema=${schema}\n`;
 }
 
 /** Returns a top-level key; metadata and spec are always blocks. */

@@ -254,7 +254,7 @@ describe('init', () => {
     expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
       'access/rule.yaml',
       'ostiary.yml',
-      ...['connection', 'data-masking-rule', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
+      ...['config', 'connection', 'data-masking-rule', 'defaults', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
         (name) => `schemas/${name}.schema.json`,
       ),
     ]);

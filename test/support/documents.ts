@@ -12,6 +12,6 @@ for (const name of names) ajv.addSchema(JSON.parse(readFileSync(`schemas/documen
 
 /** Checks a document that was printed against its schema. */
 export function expectValid(name: DocumentName, text: string): void {
-  const isValid = ajv.validate(`urn:ostiary:v1:${name}`, JSON.parse(text));
+  const isValid = ajv.validate(`${name}.schema.json`, JSON.parse(text));
   expect([isValid, ajv.errors]).toEqual([true, null]);
 }

@@ -111,7 +111,7 @@ test('every field on the wire has a schema', () => {
 });
 
 test('the document contains no field that only manifests have', () => {
-  const found = JSON.stringify(document).match(/x-ostiary|urn:ostiary|valueFrom|connection_selector|Omitted|by name or id|manifest/g);
+  const found = JSON.stringify(document).match(/x-ostiary|\.schema\.json|valueFrom|connection_selector|Omitted|by name or id|manifest/g);
   expect(found).toEqual(null);
 });
 

@@ -1,0 +1,45 @@
+import { registry } from '../kinds/index.ts';
+import { toText } from '../manifest/json-values.ts';
+import { toKebabCase } from '../manifest/pull/draft-manifests.ts';
+import { configSchema } from '../manifest/read-config.ts';
+import { defaultsSchema } from '../manifest/read-defaults.ts';
+import { policySchema } from '../manifest/read-policies.ts';
+import { isObject, type Json, type JsonObject } from '../model/json.ts';
+
+/** Returns the schemas that the first lines of manifests, policies, defaults and the config name: the path below the project's folder, and the text. */
+export function schemaFiles(): readonly (readonly [path: string, text: string])[] {
+  const kinds = [...registry.values()].map(({ schema }) => schema);
+  return [...kinds, configSchema, defaultsSchema, policySchema].map((schema) => [
+    schemaPath(toText(schema['title'])),
+    `${JSON.stringify(forEditors(schema), null, 2)}\n`,
+  ]);
+}
+
+/** Returns the path of a kind's schema below the project's folder. */
+export function schemaPath(kind: string): string {
+  return `schemas/${toKebabCase(kind)}.schema.json`;
+}
+
+/** Returns a schema without annotations of Ostiary: editors suggest known values, show defaults, and do not know fields that no document may have. */
+function forEditors(node: Json): Json {
+  if (Array.isArray(node)) return node.map(forEditors);
+  if (!isObject(node)) return node;
+  const entries = Object.entries(node).filter(([key, value]) => !key.startsWith('x-ostiary-') && !isForbidden(value));
+  const kept = Object.fromEntries(entries.map(([key, value]) => [key, forEditors(value)]));
+  return { ...kept, ...describeDefault(node), ...suggestKnown(node['x-ostiary-known']) };
+}
+
+function isForbidden(value: Json): boolean {
+  return isObject(value) && ('x-ostiary-read-only' in value || 'x-ostiary-no-default' in value);
+}
+
+/** Editors show the description alone. */
+function describeDefault({ description, default: value, 'x-ostiary-omitted': omitted }: JsonObject): JsonObject {
+  if (typeof description !== 'string' || value === undefined || omitted !== undefined) return {};
+  return { description: `${description} Omitted: ${JSON.stringify(value)}.` };
+}
+
+/** Suggests values without excluding others, and without a list in every hover text, as `examples` would show. */
+function suggestKnown(known: Json | undefined): JsonObject {
+  return Array.isArray(known) ? { defaultSnippets: known.map((value) => ({ label: value, body: value })) } : {};
+}
