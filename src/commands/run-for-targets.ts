@@ -156,8 +156,7 @@ async function runRecorded<F extends MultiTargetFlags>(
   if (returned !== undefined && (returned !== invalidInput || command.isJoint === true)) return { code: ended };
   const target = flags.target?.includes(',') === true ? undefined : flags.target;
   const failure = { target, exitCode: ended, diagnostics: diagnostics() };
-  const name = target === undefined ? '' : ` for ${target}`;
-  const sentence = `Nothing to show${name}: exit ${ended}, ${exitMeanings[ended] ?? ''}`;
+  const sentence = failureText(target, ended);
   const failed = { list: command.list, failure, sentence, lastResult: lastResult(), flags };
   // A command that returns has written its reports; a report that cannot be written fails once.
   const isReported = returned !== undefined || failure.diagnostics.some(({ code }) => code.startsWith('report/'));
@@ -231,12 +230,16 @@ function recordRun(context: CliContext): RecordedRun {
   };
 }
 
-/** Returns the section of a target without output: its name and exit code. */
+/** Returns the verdict of a target without a result, such as `Failed on prod: input invalid (exit 3)`. */
+function failureText(target: string | undefined, code: number): string {
+  return `Failed${target === undefined ? '' : ` on ${target}`}: ${exitMeanings[code] ?? 'no result'} (exit ${code})`;
+}
+
+/** Returns the section of a target without output. */
 async function emptySection({ name, code, diagnostics }: TargetRun, isMarkdown: boolean): Promise<string> {
-  const why = `exit ${code}, ${exitMeanings[code] ?? ''}`;
-  if (!isMarkdown) return `${escapeTerminal(name)}\n\nNothing to show: ${why}.\n`;
+  if (!isMarkdown) return `${escapeTerminal(failureText(name, code))}.\n`;
   const { runReportMarkdown: messageMarkdown } = await import('../report/markdown/comment.ts');
-  return messageMarkdown({ title: `Nothing to show for ${name}: ${why}`, notes: [], diagnostics, version }, longestSection);
+  return messageMarkdown({ title: failureText(name, code), notes: [], diagnostics, version }, longestSection);
 }
 
 /** In characters: the limit of a comment on GitHub is 65,536. */

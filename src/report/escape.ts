@@ -77,32 +77,61 @@ const plainSign = /^(?:[%→–—,;]|)$/;
 const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
 const issueReference = /^\W*gh-/i;
 
-/** Escapes prose for Markdown: plain words stay, every run of anything else and all between braces becomes a code span. */
+/** Escapes prose for Markdown: plain words stay, every run of anything else and all between its brackets becomes a code span. */
 export function escapeMarkdown(text: string): string {
   const parts: string[] = [];
   let run: string[] = [];
   let depth = 0;
-  const close = (): void => {
-    if (run.length > 0) parts.push(runSpan(run.join(' ')));
-    run = [];
-  };
-  for (const word of escapeTerminal(text).split(' ')) {
+  let end = 0;
+  const words = escapeTerminal(text).split(' ');
+  for (const [index, word] of words.entries()) {
     depth = Math.max(0, depth + count(word, /[{[]/g) - count(word, /[}\]]/g));
-    if (depth === 0 && isPlain(word)) {
-      close();
+    if (depth === 0 && index >= end && isPlain(word)) {
+      if (run.length > 0) parts.push(runSpan(run.join(' ')));
+      run = [];
       parts.push(word);
-    } else run.push(word);
+    } else {
+      run.push(word);
+      if (index >= end) end = closingIndex(words, index) + 1;
+    }
   }
-  close();
+  if (run.length > 0) parts.push(runSpan(run.join(' ')));
   return parts.join(' ').trim();
 }
 
-/** Returns a run as a code span. A comma or colon at its end, and a parenthesis that was opened before it, stay outside. */
+/** Returns the index of the word that closes the parentheses of the word at `start`; `start` if nothing closes them. */
+function closingIndex(words: readonly string[], start: number): number {
+  let open = 0;
+  for (let index = start; index < words.length && index < start + longestCondition; index += 1) {
+    const word = words[index] ?? '';
+    open += count(word, /\(/g) - count(word, /\)/g);
+    if (open <= 0) return index;
+  }
+  return start;
+}
+
+/** The words of the longest condition that one code span shows. */
+const longestCondition = 100;
+
+/** Returns a run as a code span. A comma or colon at its end, and parentheses around it or opened before it, stay outside. */
 function runSpan(run: string): string {
   const sentence = /[^,.;:][,.;:]$/.test(run) ? run.slice(-1) : '';
   const text = run.slice(0, run.length - sentence.length);
+  if (isEnclosed(text)) return `(${codeSpan(text.slice(1, -1))})${sentence}`;
   const closes = text.length > 1 && text.endsWith(')') && count(text, /\)/g) > count(text, /\(/g);
   return closes ? `${codeSpan(text.slice(0, -1))})${sentence}` : `${codeSpan(text)}${sentence}`;
+}
+
+/** Returns whether the first and the last character are parentheses that belong to each other. */
+function isEnclosed(text: string): boolean {
+  if (text.length < 3 || !text.startsWith('(') || !text.endsWith(')')) return false;
+  let open = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    if (text[index] === '(') open += 1;
+    else if (text[index] === ')') open -= 1;
+    if (open <= 0) return index === text.length - 1;
+  }
+  return false;
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -222,6 +222,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
   expect(git(origin, `show --no-patch --format=%B ${branch}`)).not.toContain('fixes');
   const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
   expect(request).toMatchObject({ number: Number(number), title: 'Accept drift on taken' });
+  expect(request?.body).toMatch(/^(?:<!--.*-->\n)*### Accepts drift on `taken`: 1 object changed outside Ostiary\. Strengthens/);
   expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
   const outside = (request?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   expect(outside).not.toMatch(/@octo|fixes/);
@@ -234,7 +235,7 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
     `PATCH ${home}/pulls/${number}`,
   ]);
   const body = (await openRequests()).find((one) => one.number === Number(number))?.body;
-  expect(body).toMatch(/1 part not accepted:[\s\S]*adopt\/removed/);
+  expect(body).toMatch(/### Accepts .*, 1 part not accepted\. [\s\S]*1 part not accepted:[\s\S]*adopt\/removed/);
 
   const closed = { ...place, pull_number: Number(number), state: 'closed' } as const;
   await bench.github().person.pulls.update(closed);

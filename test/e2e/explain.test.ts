@@ -136,8 +136,12 @@ describe('explain', () => {
 
   test.concurrent('explains an undeclared and a managed object', async () => {
     const { stdout } = await gateway.run('explain Connection/theirs', cwd);
-    expect(stdout).toMatch(/^Connection\/theirs: unmanaged: it is live, but no manifest declares it\n\nRules on it/);
-    expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain('Connection/managed: managed by platform: it is live');
+    expect(stdout).toMatch(
+      /^Connection\/theirs: unmanaged: it exists on the gateway, and no manifest declares it; Ostiary\s+does not change it\n\nRules on it/,
+    );
+    expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain(
+      'Connection/managed: managed by platform: it exists on the gateway',
+    );
   });
 
   test.concurrent.each([

@@ -33,7 +33,7 @@ test('an unreachable gateway and an invalid config are reported, too', async () 
   const cwd = makeProject({ 'ostiary.yaml': config({ down: 'http://127.0.0.1:9' }), 'access/a.yaml': connection('reports') });
   expect((await gateway.run('plan --target down --report markdown=out.md', cwd)).code).toBe(4);
   expect(readFileSync(join(cwd, 'out.md'), 'utf8')).toMatch(
-    /^### Nothing to show for down: exit 4, gateway unreachable or access denied\n[\s\S]*api\/unreachable/,
+    /^### Failed on down: gateway unreachable or access denied \(exit 4\)\n[\s\S]*api\/unreachable/,
   );
   writeFileSync(join(cwd, 'ostiary.yaml'), 'apiVersion: ostiary/v1\nkind: Config\ntarget: {}\n');
   const formats = ['json', 'sarif', 'junit', 'codequality', 'markdown', 'text'];

@@ -21,7 +21,7 @@ test('several targets in one run: each has a section, an unreachable one does no
   const planned = await gateway.run('plan --all-targets --report json=plan-{target}.json', cwd);
   expect(planned.code).toBe(4);
   expect(planned.stdout).toMatch(
-    /^Plan for one: [\s\S]*\n\ndown\n\nNothing to show: exit 4, gateway unreachable or access denied\.\n\n\nPlan for two: /,
+    /^Plan for one: [\s\S]*\n\nFailed on down: gateway unreachable or access denied \(exit 4\)\.\n\n\nPlan for two: /,
   );
   expect(planned.stderr).toMatch(
     /api\/unreachable[\s\S]*target: down\n[\s\S]*one {3}done\n {2}down {2}exit 4, gateway unreachable or access denied\n {2}two {3}done\n/,
@@ -30,7 +30,7 @@ test('several targets in one run: each has a section, an unreachable one does no
   expect(written).toEqual([{ plans: ['one'] }, { plans: [], failures: [['down', 4, 'api/unreachable']] }, { plans: ['two'] }]);
   const markdown = await gateway.run('plan --all-targets --format markdown', cwd);
   expect(markdown.stdout).toMatch(
-    /### Plan for `one`[\s\S]*### Nothing to show for down: exit 4[\s\S]*`api\/unreachable`[\s\S]*### Plan for `two`/,
+    /### Plan for `one`[\s\S]*### Failed on down: [^\n]*\(exit 4\)[\s\S]*`api\/unreachable`[\s\S]*### Plan for `two`/,
   );
   const json = await gateway.run('plan --target one,two --format json --detailed-exitcode', cwd);
   const document: { readonly plans: readonly { readonly target: { readonly name: string } }[] } = JSON.parse(json.stdout);

@@ -144,6 +144,6 @@ test('a merge request with invalid manifests has reports of the errors', async (
   ]);
   expect((await runJob('plan', checkout, {})).code).toBe(3);
   const note = readFileSync(join(checkout.folder, 'plan.md'), 'utf8');
-  expect(note).toMatch(/### Nothing to show: exit 3, input invalid\n\n\*\*1 error\*\*\n\n- \[`access\/first\.yaml:\d+`\]\(https/);
-  expect(readFileSync(join(checkout.folder, 'plan.html'), 'utf8')).toContain('<h1>Nothing to show: exit 3, input invalid</h1>');
+  expect(note).toMatch(/### Failed: input invalid \(exit 3\)\n\n\*\*1 error\*\*\n\n- \[`access\/first\.yaml:\d+`\]\(https/);
+  expect(readFileSync(join(checkout.folder, 'plan.html'), 'utf8')).toContain('<h1>Failed: input invalid (exit 3)</h1>');
 });

@@ -11,8 +11,8 @@ const { make, makeOrigin, clone } = useRepositories();
 const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_PASS' } } };
 const manifests = { 'access/a.yaml': connection('rotated', { secret }) };
 const rotated = 'secret envvar:PASS  rotated at its source (env:OSTIARY_SECRET_PASS)';
-const undetermined = 'secret envvar:PASS  (env:OSTIARY_SECRET_PASS) differs; changed at the source or on the gateway';
-const tampered = 'secret envvar:PASS  (live) differs';
+const undetermined = 'secret envvar:PASS  (env:OSTIARY_SECRET_PASS) differs from the gateway: changed at its source or outside Ostiary';
+const tampered = 'secret envvar:PASS  changed on the gateway';
 
 /** A gateway of one dialect: its URL, its token, and a write of another admin. */
 type Side = {
@@ -110,7 +110,10 @@ describe.each(Object.entries(sides))('rotation on the dialect %s', (_, open) => 
     await side.tamper('part-b', other);
     expect(await run('apply --yes --only Connection/part-a', clone(origin), 'canary-second')).toMatchObject({ code: 0 });
     const found = await run('drift', clone(origin), 'canary-third');
-    expect(found).toMatchObject({ code: 2, stdout: expect.stringMatching(/1 pending[^~]*~ Connection\/part-b[^~]*\(live\) differs/) });
+    expect(found).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/1 pending[^~]*~ Connection\/part-b[^~]*changed on the gateway/),
+    });
     expect(found.stdout).not.toContain('Connection/part-a');
   });
 });

@@ -82,8 +82,8 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
   const { adoption, plan } = drift;
   const { run } = task;
   if (adoption?.branch?.pushed === true) {
-    const content = adoptionContent(adoption, issue);
-    const body = adoptionRequest({ adoption, issue, ...placeOf(task) }, stickyLimit);
+    const content = adoptionContent(adoption, plan.target.name, issue);
+    const body = adoptionRequest({ adoption, target: plan.target.name, issue, ...placeOf(task) }, stickyLimit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }

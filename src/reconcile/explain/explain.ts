@@ -59,7 +59,7 @@ function undeclaredWhy({ plan, id, found, change }: ExplainedSubject): string {
   if (change?.reasons.includes('replaced') === true) return 'another object replaces it, so apply closes it';
   if (!plan.unmanaged.includes(id)) return 'its manifest is not selected, so this run does not change it';
   const whose = found?.managedBy === undefined ? 'unmanaged' : `managed by ${found.managedBy}`;
-  return `${whose}: it is live, but no manifest declares it`;
+  return `${whose}: it exists on the gateway, and no manifest declares it; Ostiary does not change it`;
 }
 
 /** Counts the origins of all differences; without origins it lists the reasons of the change. */

@@ -1,6 +1,6 @@
 import type { Adoption, Drift } from '../../model/result/drift.ts';
 import { codeSpan } from '../escape.ts';
-import { driftDocument } from '../subjects/drift.ts';
+import { adoptionDocument, driftDocument } from '../subjects/drift.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { footer, type RunReport } from './comment.ts';
 import { diagnosticsMarkdown } from './fit-to-limit.ts';
@@ -26,34 +26,36 @@ export function driftIssue(
 export function adoptionRequest(
   {
     adoption,
+    target,
     issue,
     linkOf,
+    label,
     ...made
-  }: { readonly adoption: Adoption; readonly issue?: number | undefined } & Pick<RunReport, 'at' | 'version' | 'linkOf'>,
+  }: { readonly adoption: Adoption; readonly target: string; readonly issue?: number | undefined } & Pick<
+    RunReport,
+    'at' | 'version' | 'linkOf' | 'label'
+  >,
   limit: number,
 ): string {
-  const accepted = adoptedMarkdown(adoption, linkOf, limit - 2 * room);
-  const about = issue === undefined ? '' : `Belongs to #${issue}. `;
-  const head = [
-    `This pull request accepts changes made on the gateway outside Ostiary. ${about}`,
-    'After merge and apply, the drift is gone. To reject the changes, close this pull request and run `ostiary drift --revert`. ',
-    'It writes no secret values; apply keeps the live values.\n\n',
+  const accepted = renderMarkdown(adoptionDocument(adoption, target), { limit: limit - 3 * room, linkOf, label });
+  const verdictEnd = accepted.indexOf('\n\n') + 2;
+  const about = issue === undefined ? '' : ` Belongs to #${issue}.`;
+  const steps = [
+    'To accept these changes, merge this pull request. To reject them, close it and run `ostiary drift --revert`. ',
+    `The manifests get no secret values; apply keeps the live ones.${about}\n\n`,
   ].join('');
-  return `${head}${accepted}${notAdoptedMarkdown(adoption, linkOf)}${footer(made)}`;
+  const rest = `${accepted.slice(verdictEnd)}${createdMarkdown(adoption)}${notAdoptedMarkdown(adoption, linkOf)}${footer(made)}`;
+  return `${accepted.slice(0, verdictEnd)}${steps}${rest}`;
 }
 
 /** Returns what the pull request adopts and what it cannot, without the parts that differ from run to run. */
-export function adoptionContent(adoption: Adoption, issue: number | undefined): string {
-  return `${issue ?? ''}\n${adoptedMarkdown(adoption, undefined, room * 4)}${notAdoptedMarkdown(adoption, undefined)}`;
-}
-
-function adoptedMarkdown({ accepted, created = [] }: Adoption, linkOf: RunReport['linkOf'], limit: number): string {
-  const made = createdMarkdown(created);
-  return `${accepted === undefined ? '' : renderMarkdown(driftDocument([accepted]), { limit: limit - made.length, linkOf })}${made}`;
+export function adoptionContent(adoption: Adoption, target: string, issue: number | undefined): string {
+  const accepted = renderMarkdown(adoptionDocument(adoption, target), { limit: room * 4 });
+  return `${issue ?? ''}\n${accepted}${createdMarkdown(adoption)}${notAdoptedMarkdown(adoption, undefined)}`;
 }
 
 /** Returns the new manifests. Their files are on the branch alone, so nothing links to them. */
-function createdMarkdown(created: NonNullable<Adoption['created']>): string {
+function createdMarkdown({ created = [] }: Adoption): string {
   if (created.length === 0) return '';
   const lines = shortList(
     created.map(({ id, file }) => `${codeSpan(id)} in ${codeSpan(file)}`),

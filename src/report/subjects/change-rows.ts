@@ -125,10 +125,12 @@ function isElement({ path, before, after }: FieldChange): boolean {
   return token.startsWith('{') || elementToken(only.value) === token;
 }
 
+const differing = 'differs from the gateway';
+
 const states = {
-  set: 'set',
-  differs: 'differs',
-  unknown: 'not read',
+  set: 'added',
+  differs: differing,
+  unknown: 'value not read',
   kept: 'kept',
   removed: 'removed',
 } as const;
@@ -138,19 +140,28 @@ function secretRow(action: Action, { path, before, after, cause }: FieldChange):
   const shown = 'secret' in after ? after : before;
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
   if (cause !== undefined) return { label, part: { sign: '', text: causeText(cause, [after, before]) }, merges: false };
-  const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${escapeTerminal(before.secret)} → ` : '';
-  const from = shown.secret.replace(/^live:(.*)$/, 'copied from $1 of the gateway');
-  const source = `(${moved}${escapeTerminal(from)})`;
-  const text = action === 'create' && shown.state === 'set' ? source : `${source} ${states[shown.state]}`;
+  const moved = shown.state === 'unknown' && 'secret' in before && before.secret !== 'live' ? `${sourceText(before.secret)} → ` : '';
+  const source = `(${moved}${sourceText(shown.secret)})`;
+  const isLive = moved === '' && shown.secret === 'live';
+  const state = isLive
+    ? `${shown.state === 'differs' ? 'changed' : states[shown.state]} on the gateway`
+    : `${source} ${states[shown.state]}`;
+  const text = action === 'create' && shown.state === 'set' ? source : state;
   return { label, part: { sign: '', text }, merges: false };
+}
+
+/** Returns where a secret comes from, in words where the name of the source is not enough; escaped. */
+function sourceText(source: string): string {
+  if (source === 'inline') return 'inline in the manifest';
+  return escapeTerminal(source.replace(/^live:(.*)$/, 'copied from $1 of the gateway'));
 }
 
 /** Returns why a secret with an unchanged source differs, with the source. */
 function causeText(cause: SecretCause, sides: readonly Value[]): string {
   const sources = sides.flatMap((side) => ('secret' in side && side.secret !== 'live' ? [side.secret] : []));
-  const source = escapeTerminal(sources[0] ?? '');
+  const source = sourceText(sources[0] ?? '');
   if (cause === 'file') return `changes (${source.replace(/^file:/, '')})`;
-  return cause === 'source' ? `rotated at its source (${source})` : `(${source}) differs; changed at the source or on the gateway`;
+  return cause === 'source' ? `rotated at its source (${source})` : `(${source}) ${differing}: changed at its source or outside Ostiary`;
 }
 
 export type EdgeRow = { readonly sign: '+' | '-'; readonly text: string };

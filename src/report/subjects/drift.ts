@@ -186,6 +186,22 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection?.headlines ?? []).join(' ')}${more}` };
 }
 
+/** Returns the document of what a pull request accepts into the manifests of a target. */
+export function adoptionDocument({ accepted, created = [], left }: Adoption, target: string): ReportDocument {
+  const rows = accepted === undefined ? [] : driftedObjects(accepted);
+  const parts = left.filter(({ severity }) => severity !== 'notice').length;
+  const counts = [
+    ...(rows.length === 0 ? [] : [`${plural(rows.length, 'object')} changed outside Ostiary`]),
+    ...(created.length === 0 ? [] : [plural(created.length, 'new manifest')]),
+    ...(parts === 0 ? [] : [`${plural(parts, 'part')} not accepted`]),
+  ];
+  const texts = withEffect(`${counts.join(', ')}.`, accepted?.protection.headlines ?? []);
+  const verdict = { before: 'Accepts drift on ', name: target, after: `: ${texts.join(' ')}` };
+  const section = accepted === undefined ? { blocks: [] } : driftSection(accepted, undefined);
+  const drifts = accepted === undefined ? [] : [driftObject(accepted)];
+  return { json: () => ({ version: 1, drifts }), sections: () => [{ ...section, verdict }] };
+}
+
 /** Returns the result of adopting the drift in one sentence; undefined if it was not requested. */
 function adoptionSummary({ adoption }: Drift): string | undefined {
   if (adoption === undefined) return undefined;

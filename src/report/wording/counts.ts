@@ -40,7 +40,7 @@ export function countOrphans(plan: Pick<Plan, 'changes' | 'orphans'>, replaced: 
   return remainingOrphans(plan).filter(({ id }) => !replaced.has(id)).length;
 }
 
-/** Returns `3 to create, 1 to update, 1 blocked`, without zeros. */
+/** Returns `3 to create, 1 to update, 1 blocked (not written)`, without zeros. */
 export function countsText(counts: ActionCounts): string {
   const parts = [
     [counts.create, 'to create'],
@@ -48,7 +48,7 @@ export function countsText(counts: ActionCounts): string {
     [counts.rename, 'to rename'],
     [counts.replace, 'to replace'],
     [counts.delete, 'to delete'],
-    [counts.blocked, 'blocked'],
+    [counts.blocked, 'blocked (not written)'],
     [counts.held, 'held'],
     [counts.orphaned, 'orphaned (still live)'],
     [counts.unmanaged, 'unmanaged'],
@@ -100,9 +100,13 @@ export function shortList(entries: readonly string[], most: number): readonly st
 export function policiesText(report: PolicyReport | undefined): string {
   if (report === undefined) return '';
   const { today, policies, connections, findings, waived, left } = report;
-  const violated = findings.filter(({ result }) => result === 'violated').length;
+  const violations = findings.filter(({ result }) => result === 'violated');
+  const violated = violations.length;
+  const errors = violations.filter(({ severity }) => severity === 'error').length;
+  const warnings = violated - errors;
+  const severities = [...(errors === 0 ? [] : [plural(errors, 'error')]), plural(warnings, 'warning')].join(', ');
   const counts = [
-    ...(violated === 0 ? [] : [`${violated} violated`]),
+    ...(violated === 0 ? [] : [`${violated} violated${warnings === 0 ? '' : ` (${severities})`}`]),
     ...(findings.length === violated ? [] : [`${findings.length - violated} unknown`]),
     ...(waived.length === 0 ? [] : [`${waived.length} waived`]),
     ...(left.length === 0 ? [] : [`${left.length} no longer ${left.length === 1 ? 'applies' : 'apply'} to a connection`]),

@@ -26,8 +26,13 @@ export function causesText(causes: readonly Cause[], format: CauseFormat): strin
   const written = listed(causes.filter(({ byHand }) => byHand !== true));
   const undone = causes.filter(({ byHand }) => byHand === true);
   const places = listed(undone);
-  const byHand = undone.length === 0 ? '' : places === '' ? 'drift' : `drift: ${places}`;
+  const byHand = undone.length === 0 ? '' : driftCause(places);
   return [written, byHand].filter((text) => text !== '').join('; ');
+}
+
+/** Returns the cause of a drift, with the manifest lines that the gateway differs from. */
+function driftCause(places: string): string {
+  return `changed outside Ostiary${places === '' ? '' : `: ${places}`}`;
 }
 
 /** Returns the position of a cause; for a removed manifest its name, with the commit that removed it. */
@@ -101,7 +106,7 @@ export function causePlaces(
 ): string {
   const { by, places, byHand } = reach;
   const shown = shortList(places.map(place), mostPlaces).join(', ');
-  if (byHand === true) return shown === '' ? 'drift' : `drift: ${shown}`;
+  if (byHand === true) return driftCause(shown);
   if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
   const orphan = orphans.get(by);
   const removed = orphan === undefined ? '' : removalText(orphan);

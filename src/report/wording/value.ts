@@ -44,7 +44,7 @@ export function sampleChangeLine(flip: SampleChange): string {
 
 /** Matches text that is ambiguous without quotes: a literal, a list, words of the report, empty text. */
 const needsQuotes =
-  /^$|^\s|\s$|\s\s|^["'…]|…$| → |^[+~!-] |^\[.*\]$|^\{.*\}$|^\((?:none|unknown|secret)\b|^(?:true|false|null|none|[+-]?\.?\d[\d._eE+-]*)$/;
+  /^$|^\s|\s$|\s\s|^["'…]|…$| → |^[+~!-] |^\[.*\]$|^\{.*\}$|^\((?:none|not set|unknown|secret)\b|^(?:true|false|null|none|[+-]?\.?\d[\d._eE+-]*)$/;
 /** Matches text that would end an entry of a list or an object. */
 const needsQuotesInside = /[,[\]{}"]|: /;
 
@@ -67,7 +67,7 @@ export function valueTexts(before: Value, after: Value): readonly [string, strin
 }
 
 function wholeText(value: Value): string {
-  if ('value' in value) return inlineValue(value.value);
+  if ('value' in value) return value.value === null ? '(not set)' : inlineValue(value.value);
   if ('secret' in value) return `(secret ${escapeTerminal(value.secret)})`;
   if ('unknown' in value) return `(unknown: ${escapeTerminal(value.unknown)})`;
   return '(none)';

@@ -55,6 +55,12 @@ describe('escapeMarkdown', () => {
     ['a | b', 'a &#124; b'],
     ['by ada (PUT /connections/orders-db), twice', 'by ada (PUT `/connections/orders-db`), twice'],
     ['f(x) (g(x))', '`f(x) (g(x))`'],
+    ['needs review (size(connection.reviewers) > 0)', 'needs review (`size(connection.reviewers) > 0`)'],
+    ['(f(a) && g(b) <= 18), else (see x.y)', '(`f(a) && g(b) <= 18`), else (see `x.y`)'],
+    ['waive it (policies.yaml:7:21), with an end date', 'waive it (`policies.yaml:7:21`), with an end date'],
+    ['(f(x) is never closed', '`(f(x)` is never closed'],
+    ['(a.b) and (c.d)', '(`a.b`) and (`c.d`)'],
+    ['(a.b) (c.d)', '`(a.b) (c.d)`'],
   ])('writes %j', (text, escaped) => {
     expect(escapeMarkdown(text)).toBe(escaped);
   });

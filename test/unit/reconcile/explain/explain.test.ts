@@ -12,8 +12,12 @@ describe('the summary', () => {
   };
 
   it.each<[string, Case, string]>([
-    ['unmanaged', { live: liveOf(id) }, 'unmanaged: it is live, but no manifest declares it'],
-    ['managed', { live: liveOf(id, { managedBy: 'platform' }) }, 'managed by platform: it is live, but no manifest declares it'],
+    ['unmanaged', { live: liveOf(id) }, 'unmanaged: it exists on the gateway, and no manifest declares it; Ostiary does not change it'],
+    [
+      'managed',
+      { live: liveOf(id, { managedBy: 'platform' }) },
+      'managed by platform: it exists on the gateway, and no manifest declares it; Ostiary does not change it',
+    ],
     [
       'not selected',
       { live: liveOf(id), plan: { ...plain, unmanaged: [] } },
