@@ -51,9 +51,10 @@ export function readSources(config: ResolvedConfig, target: Target, context: Pro
   };
 }
 
-/** Returns the defaults files in folders above the paths, up to the root. */
+/** Returns the defaults files in folders above the paths, up to the root; also those with the wrong extension, which are errors. */
 export function existingDefaultsAbove(paths: readonly string[], root: string): readonly string[] {
-  return defaultsAbove(paths, root.endsWith(sep) ? root : `${root}${sep}`, sep).filter((path) => existsSync(path));
+  const named = defaultsAbove(paths, root.endsWith(sep) ? root : `${root}${sep}`, sep);
+  return named.flatMap((path) => [path, path.replace(/yaml$/, 'yml')]).filter((path) => existsSync(path));
 }
 
 /** Moves the diagnostic of a missing path to the line of the config file that names the path. */

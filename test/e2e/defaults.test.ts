@@ -126,6 +126,19 @@ test('defaults above the folders of manifests apply, those outside the config do
   expect(readFileSync(join(folder, 'repo/_defaults.yaml'), 'utf8')).toMatch(/^apiVersion: ostiary\/v1\nkind: Defaults\n/);
 });
 
+test('defaults with the extension .yml above the folders of manifests are an error', async () => {
+  const folder = makeProject({
+    'ostiary.yaml': config(gateway.url()).replace('access/', 'access/prod/'),
+    'access/_defaults.yml': defaults('reviewers: [dba]'),
+    'access/prod/a.yaml': connection('five-a'),
+  });
+  for (const command of ['validate', 'plan']) {
+    const { code, stderr } = await gateway.run(command, folder);
+    expect({ command, code, stderr }).toEqual({ command, code: 3, stderr: expect.stringContaining('access/_defaults.yml:2:7') });
+    expect(stderr).toContain('rename the file to _defaults.yaml');
+  }
+});
+
 test('one file may be the defaults of several folders through links; a link out of the repository is an error', async () => {
   const folder = makeProject({
     'ostiary.yaml': config(gateway.url()),
