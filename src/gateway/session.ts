@@ -13,7 +13,15 @@ import {
   type TransportTimeouts,
 } from './http/transport.ts';
 import type { Capabilities, Dialect, Handshake, ServerInfo } from './dialect.ts';
-import { defaultDialect, dialectNamed, mayBeApiKey, recognizeHeader, recognizeInfo, recognizeRows } from './dialects/choose-dialect.ts';
+import {
+  defaultDialect,
+  dialectNamed,
+  mayBeApiKey,
+  recognizeAbsence,
+  recognizeHeader,
+  recognizeInfo,
+  recognizeRows,
+} from './dialects/choose-dialect.ts';
 
 export type SessionOptions = {
   /** The root of the gateway's API. */
@@ -77,7 +85,7 @@ export async function openSession(options: SessionOptions): Promise<GatewaySessi
       dialect: found,
       serverInfo,
       sentAs,
-    } = options.dialect === 'auto' ? await detectDialect(client, options) : { dialect: dialectNamed(options.dialect) };
+    } = options.dialect === 'auto' ? await detectDialect(client, { ...options, url }) : { dialect: dialectNamed(options.dialect) };
     const dialect = found ?? defaultDialect();
     const auth = options.auth === 'auto' ? dialect.authHeaderFor(options.token.trim()) : options.auth;
     client.authorize(auth);
@@ -134,8 +142,12 @@ type Detection = { readonly dialect: Dialect | undefined; readonly serverInfo?: 
 /** The hint for a gateway that is not recognized. */
 export const dialectHint = 'set dialect: interface or hoop in the config';
 
-/** Finds the dialect by the body of the server info, otherwise by the connections, otherwise by a header; undefined if none shows one. */
-async function detectDialect(client: Client, { token, auth }: Pick<SessionOptions, 'token' | 'auth'>): Promise<Detection> {
+/**
+ * Finds the dialect by the body of the server info, otherwise by the connections, otherwise by a header. Throws an AppError where a gateway
+ * shows none; returns undefined where the next read gives a better reason, such as a wrong token or path.
+ */
+async function detectDialect(client: Client, options: Pick<SessionOptions, 'token' | 'auth' | 'url'>): Promise<Detection> {
+  const { token, auth } = options;
   let sentAs: 'bearer' | 'api-key' = auth === 'auto' ? 'bearer' : auth;
   let serverInfo = await requestServerInfo(client, [401]);
   const shown = recognizeInfo(serverInfo) ?? recognizeHeader(serverInfo);
@@ -144,14 +156,27 @@ async function detectDialect(client: Client, { token, auth }: Pick<SessionOption
     client.authorize(sentAs);
     serverInfo = await requestServerInfo(client, [401]);
   }
-  const inContent = recognizeInfo(serverInfo) ?? (serverInfo.status === 401 ? undefined : await recognizeConnections(client));
-  const dialect = inContent ?? recognizeHeader(serverInfo);
+  const inInfo = recognizeInfo(serverInfo);
+  if (inInfo !== undefined || serverInfo.status === 401) return { dialect: inInfo ?? recognizeHeader(serverInfo), serverInfo, sentAs };
+  const { status, body } = await client.send({ method: 'GET', path: '/connections?page=1&page_size=1', accept: listStatuses });
+  const dialect = recognizeRows(body) ?? recognizeHeader(serverInfo) ?? recognizeAbsence(serverInfo, body);
+  if (dialect === undefined && !explainedStatuses.includes(status)) throw unknownDialect(options.url);
   return { dialect, serverInfo, sentAs };
 }
 
-async function recognizeConnections(client: Client): Promise<Dialect | undefined> {
-  const accept = [400, 401, 403, 404, 405, 422, 500, 501];
-  return recognizeRows((await client.send({ method: 'GET', path: '/connections?page=1&page_size=1', accept })).body);
+/** The statuses of a list whose next read reports the reason. */
+const explainedStatuses = [401, 404, 405, 500, 501];
+const listStatuses = [...explainedStatuses, 400, 403, 422];
+
+function unknownDialect(url: string): AppError {
+  return new AppError(
+    'api/unknown-dialect',
+    4,
+    `${url}: the gateway shows neither in /serverinfo nor in its connections which API it has`,
+    {
+      hint: `check that the URL is the root of a gateway’s API, then ${dialectHint}, or pass --dialect`,
+    },
+  );
 }
 
 /** Requests the server info; a gateway that does not provide it can still be used. */

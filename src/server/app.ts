@@ -168,8 +168,8 @@ const networkErrorCodes: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
 ]);
-// A statement took too long or waited too long for a lock, or PostgreSQL ended one of two transactions that waited for each other.
-const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '40P01', '40001']);
+// A statement or a transaction took too long or waited too long for a lock, or PostgreSQL ended one of two transactions that waited for each other.
+const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '25P03', '25P04', '40P01', '40001']);
 // Messages of `pg` for a broken or late connection; these errors have no code.
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
@@ -183,6 +183,8 @@ export function databaseUnavailableReason(error: unknown): string | undefined {
   if (code === '53100') return 'the disk of the database is full';
   if (code.startsWith('53')) return 'the database has no memory or connections left';
   if (busyCodes.has(code)) return 'the database is busy';
+  // After a failover, the server may still be connected to the copy.
+  if (code === '25006') return 'the database is read-only';
   const isUnavailable = networkErrorCodes.has(code) || /^(08|57P)/.test(code) || driverErrors.test(error.message);
   return isUnavailable ? 'the database does not respond' : undefined;
 }

@@ -23,10 +23,25 @@ export function recognizeInfo({ body }: ServerInfo): Dialect | undefined {
   return dialects.find(({ signs }) => signs.server === info['name']) ?? dialectWithFields([info], ({ signs }) => signs.infoFields);
 }
 
-/** Returns the dialect that the connections of a list show; undefined if they show none. */
+/** Returns the dialect that a list of connections shows: connections without a field of any dialect are those of the default; undefined if it shows none. */
 export function recognizeRows(body: unknown): Dialect | undefined {
-  const rows = isObject(body) ? body['data'] : body;
-  return dialectWithFields(Array.isArray(rows) ? rows : [], ({ signs }) => signs.rowFields);
+  const rows = rowsIn(body) ?? [];
+  const signsOf = ({ signs }: Dialect): readonly string[] => signs.rowFields;
+  const areUnsigned = !rows.some((row) => isObject(row) && dialects.some((dialect) => signsOf(dialect).some((field) => field in row)));
+  const areConnections = rows.some((row) => isObject(row) && 'access_mode_connect' in row);
+  return areUnsigned && areConnections ? defaultDialect() : dialectWithFields(rows, signsOf);
+}
+
+/** Returns the default dialect for a gateway that lists connections and has no server info: every other dialect has one. */
+export function recognizeAbsence({ status }: ServerInfo, body: unknown): Dialect | undefined {
+  return absentStatuses.includes(status) && rowsIn(body) !== undefined ? defaultDialect() : undefined;
+}
+
+const absentStatuses = [404, 405, 501];
+
+function rowsIn(body: unknown): readonly unknown[] | undefined {
+  const rows = isObject(body) ? (body['data'] ?? (body['pages'] === undefined ? undefined : [])) : body;
+  return Array.isArray(rows) ? rows : undefined;
 }
 
 /** Returns the dialect that the header `Server` names. It is only a hint: proxies replace it. */

@@ -139,6 +139,12 @@ export const apiCodes = {
     fix: 'Check the URL and the dialect',
     example: 'the response does not match the interface of the gateway',
   },
+  'api/unknown-dialect': {
+    meaning: 'The gateway shows neither in `/serverinfo` nor in its connections which API it has',
+    cause: 'It has no connections yet, or the URL is not that of a gateway',
+    fix: 'Set `dialect:` of the target, or pass `--dialect`',
+    example: 'https://gateway.example.com: the gateway shows neither in /serverinfo nor in its connections which API it has',
+  },
   'api/unknown-reference': {
     meaning: 'A write refers to an object that does not exist on the gateway',
     cause: 'The object was deleted since the plan',

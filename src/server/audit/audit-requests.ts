@@ -30,10 +30,13 @@ export function auditWrites({ store, now, log, trustProxy }: AuditOptions): Midd
     // The transaction rolled back the entry of a failed write.
     if (recorded && status < 400) return undefined;
     const ending = { status, error: errorMessage(c), payload: redactedFieldNames(parsedBody(c.env.incoming) ?? {}) };
-    await recordResult(store.db, attempt, ending).catch((error: unknown) => {
+    const entry = recordResult(store.db, attempt, ending).catch((error: unknown) => {
       const message = `audit entry lost: ${error instanceof Error ? error.message : String(error)}`;
       log({ level: 'error', message, requestId: c.get('requestId') });
     });
+    // The deadline of the request has passed; its entry may wait as long again.
+    const isDatabaseUnavailable = status === 503 && !(c.error instanceof Rejection);
+    if (!isDatabaseUnavailable) await entry;
     return undefined;
   };
 }

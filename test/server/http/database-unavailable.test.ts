@@ -92,6 +92,50 @@ test('a statement that waits for a lock longer than its deadline is answered 503
   await database.drop();
 });
 
+test('a write that waits for the audit log is answered at its deadline, and recorded later', async () => {
+  const database = await createDatabase();
+  const server = await startTestServer({ database: { url: database.url }, timeouts: { statement: 4000 } });
+  const call = callerOf(server);
+  const other = new Client({ connectionString: database.url });
+  await other.connect();
+  await other.query('begin; lock table audit_logs in exclusive mode');
+  const { status, headers } = await call('POST', '/guardrails', { body: { name: 'a' } });
+  expect([status, headers.get('Retry-After')]).toEqual([503, '5']);
+  await other.query('rollback');
+  await expect
+    .poll(async () => (await call('GET', '/audit/logs')).body['data'], { timeout: 20_000 })
+    .toEqual([expect.objectContaining({ http_status: 503, http_path: '/guardrails', outcome: false })]);
+  await other.end();
+  await server.close();
+  await database.drop();
+});
+
+test.each([
+  ['transaction_timeout = 300', 'the database is busy'],
+  ['lock_timeout = 300', 'the database is busy'],
+  ['default_transaction_read_only = on', 'the database is read-only'],
+])('a write that the database ends by its own %s is answered 503 with Retry-After', async (setting, message) => {
+  const database = await createDatabase();
+  const server = await startTestServer({ database: { url: database.url } });
+  const call = callerOf(server);
+  const owner = new Client({ connectionString: database.url });
+  await owner.connect();
+  await owner.query(`alter database ${new URL(database.url).pathname.slice(1)} set ${setting}`);
+  await owner.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await owner.query('begin; lock table guardrails in access exclusive mode');
+  await expect
+    .poll(async () => {
+      const answer = await call('POST', '/guardrails', { body: { name: 'a' } });
+      return [answer.status, answer.headers.get('Retry-After'), answer.body['message']];
+    })
+    .toEqual([503, '5', message]);
+  await owner.end();
+  await server.close();
+  await database.drop();
+});
+
 test('a database that accepts no more connections is answered 503 with Retry-After, and not called full', async () => {
   const database = await createDatabase();
   const role = `limited_${randomUUID().replaceAll('-', '')}`;

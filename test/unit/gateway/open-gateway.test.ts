@@ -48,13 +48,46 @@ describe('opening', () => {
       'hoop',
     ],
     ['the header, where the server info has fields of both', { role: 'admin', license_info: {} }, [], 'hoopgateway', 'hoop'],
-    ['a server info that is a list', [], { pages: { page: 1, size: 1, total: 0 }, data: null }, 'cloudflare', 'interface'],
-    ['nothing', {}, [], 'nginx', 'interface'],
+    ['connections without a field of one dialect', { version: '1' }, [{ name: 'a', access_mode_connect: 'enabled' }], 'nginx', 'interface'],
     ['only the header', {}, [], 'HoopGateway/2', 'hoop'],
   ])('detects the dialect by %s', async (_, info, rows, header, dialect) => {
     const replies = { 'GET /serverinfo': json(200, info), 'GET /userinfo': json(200, { role: 'admin' }) };
     const { url } = await serve({ ...replies, 'GET /connections?page=1&page_size=1': json(200, rows) }, header);
     expect((await (await open(url)).identify()).dialect).toBe(dialect);
+  });
+
+  it.each([
+    [404, []],
+    [405, { data: [], pages: { page: 1, size: 1, total: 0 } }],
+    [501, { data: null, pages: { page: 1, size: 1, total: 0 } }],
+  ])('takes a gateway without server info (%d) that lists connections to be one of the interface', async (status, rows) => {
+    const { url } = await serve({ 'GET /serverinfo': text(status, ''), 'GET /connections?page=1&page_size=1': json(200, rows) }, 'nginx');
+    expect((await (await open(url)).identify()).dialect).toBe('interface');
+  });
+
+  it.each([
+    ['an unfamiliar server info and no connections', json(200, { version: '1' }), json(200, [])],
+    ['an empty server info and an answer that is no list', json(200, {}), json(200, { ok: true })],
+    ['no server info and an answer that is no list', text(404, ''), json(200, { ok: true })],
+    ['a server info that is a list', json(200, []), json(200, { pages: { page: 1, size: 1, total: 0 }, data: null })],
+    ['a role that reads neither', text(403, ''), json(403, {})],
+    ['fields of both', json(200, {}), json(200, [{ jira_issue_template_id: '', issuetracker_issue_template_id: '' }])],
+  ])('names the setting where a gateway shows no dialect: %s', async (_, info, rows) => {
+    const { url } = await serve({ 'GET /serverinfo': info, 'GET /connections?page=1&page_size=1': rows }, 'cloudflare');
+    const error = await failure(open(url));
+    expect([error.code, error.exitCode]).toEqual(['api/unknown-dialect', 4]);
+    expect(error.hint).toContain('set dialect: interface or hoop in the config');
+    expect((await (await open(url, { dialect: 'interface' })).identify()).dialect).toBe('interface');
+  });
+
+  it('reports a refused token, not the dialect', async () => {
+    const refused = json(401, {});
+    const { url } = await serve({
+      'GET /serverinfo': text(404, ''),
+      'GET /connections?page=1&page_size=1': refused,
+      'GET /connections': refused,
+    });
+    expect((await failure((await open(url)).readAll(kinds))).code).toBe('api/unauthorized');
   });
 
   it('names the setting where a list has another shape', async () => {
