@@ -26,18 +26,21 @@ export function recognizeInfo({ body }: ServerInfo): Dialect | undefined {
 /** Returns the dialect that a list of connections shows: connections without a field of any dialect are those of the default; undefined if it shows none. */
 export function recognizeRows(body: unknown): Dialect | undefined {
   const rows = rowsIn(body) ?? [];
-  const signsOf = ({ signs }: Dialect): readonly string[] => signs.rowFields;
-  const areUnsigned = !rows.some((row) => isObject(row) && dialects.some((dialect) => signsOf(dialect).some((field) => field in row)));
   const areConnections = rows.some((row) => isObject(row) && 'access_mode_connect' in row);
-  return areUnsigned && areConnections ? defaultDialect() : dialectWithFields(rows, signsOf);
+  return areConnections && !haveSigns(rows) ? defaultDialect() : dialectWithFields(rows, ({ signs }) => signs.rowFields);
 }
 
-/** Returns the default dialect for a gateway that lists connections and has no server info: every other dialect has one. */
-export function recognizeAbsence({ status }: ServerInfo, body: unknown): Dialect | undefined {
-  return absentStatuses.includes(status) && rowsIn(body) !== undefined ? defaultDialect() : undefined;
+/** Returns the default dialect for a gateway whose server info has no fields, and its connections none of any dialect: others have some. */
+export function recognizeAbsence({ status, body }: ServerInfo, connections: unknown): Dialect | undefined {
+  const isReadable = status !== 401 && status !== 403;
+  const hasFields = status < 300 && isObject(body) && Object.keys(body).length > 0;
+  const rows = rowsIn(connections);
+  return isReadable && !hasFields && rows !== undefined && !haveSigns(rows) ? defaultDialect() : undefined;
 }
 
-const absentStatuses = [404, 405, 501];
+function haveSigns(rows: readonly unknown[]): boolean {
+  return rows.some((row) => isObject(row) && dialects.some(({ signs }) => signs.rowFields.some((field) => field in row)));
+}
 
 function rowsIn(body: unknown): readonly unknown[] | undefined {
   const rows = isObject(body) ? (body['data'] ?? (body['pages'] === undefined ? undefined : [])) : body;

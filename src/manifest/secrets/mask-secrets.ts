@@ -53,8 +53,10 @@ function collect(schema: JsonObject, node: JsonObject, value: JsonObject, path: 
 
 function collectEntries(schema: JsonObject, node: JsonObject, entries: readonly Json[], path: string, marks: Mark[]): void {
   for (const [index, entry] of entries.entries()) {
-    const child = findChildNode(schema, node, String(index));
-    if (isObject(entry) && child !== undefined) collect(schema, child, entry, `${path}/${index}`, marks);
+    // In a list where the schema has none, every key is unknown.
+    const child = findChildNode(schema, node, String(index)) ?? {};
+    if (isObject(entry)) collect(schema, child, entry, `${path}/${index}`, marks);
+    else if (Array.isArray(entry)) collectEntries(schema, child, entry, `${path}/${index}`, marks);
   }
 }
 
@@ -121,9 +123,13 @@ function stars(text: string): string {
   return `${indent}***`.padEnd(text.length).slice(0, text.length);
 }
 
-/** Masks user and password in URLs. */
+/** Masks user, password and query in URLs. */
 export function maskUrlCredentials(text: string): string {
-  return text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
+  const masked = text.replaceAll(/\/\/[^/@\s"']+@/g, (login) => `//${'*'.repeat(login.length - 3)}@`);
+  return masked.replaceAll(
+    /(:\/\/[^\s"'?]{1,2000}\?)([^\s"']+)/g,
+    (_, address: string, query: string) => address + '*'.repeat(query.length),
+  );
 }
 
 // A plain key may contain spaces; a quoted one needs no space after its colon.

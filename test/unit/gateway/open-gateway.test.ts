@@ -48,6 +48,8 @@ describe('opening', () => {
       'hoop',
     ],
     ['the header, where the server info has fields of both', { role: 'admin', license_info: {} }, [], 'hoopgateway', 'hoop'],
+    ['a server info that is a list', [], { pages: { page: 1, size: 1, total: 0 }, data: null }, 'cloudflare', 'interface'],
+    ['nothing', {}, [], 'nginx', 'interface'],
     ['connections without a field of one dialect', { version: '1' }, [{ name: 'a', access_mode_connect: 'enabled' }], 'nginx', 'interface'],
     ['only the header', {}, [], 'HoopGateway/2', 'hoop'],
   ])('detects the dialect by %s', async (_, info, rows, header, dialect) => {
@@ -69,7 +71,6 @@ describe('opening', () => {
     ['an unfamiliar server info and no connections', json(200, { version: '1' }), json(200, [])],
     ['an empty server info and an answer that is no list', json(200, {}), json(200, { ok: true })],
     ['no server info and an answer that is no list', text(404, ''), json(200, { ok: true })],
-    ['a server info that is a list', json(200, []), json(200, { pages: { page: 1, size: 1, total: 0 }, data: null })],
     ['a role that reads neither', text(403, ''), json(403, {})],
     ['fields of both', json(200, {}), json(200, [{ jira_issue_template_id: '', issuetracker_issue_template_id: '' }])],
   ])('names the setting where a gateway shows no dialect: %s', async (_, info, rows) => {

@@ -121,6 +121,20 @@ test.each([
 });
 
 test.each([
+  ['a.yaml', 'Connection', `spec:\n  - secret: { envvar:PASS: ${canary} }\n`],
+  ['a.yaml', 'Connection', `spec: [[{ secret: ${canary} }, { type: ${canary} }]]\n`],
+  ['a.yaml', 'Connection', `metadata: [{ name: ${canary} }, [{ secret: ${canary} }]]\nspec: {}\n`],
+  ['a.yaml', 'RunbookConfiguration', `spec: { git_url: [{ git_password: ${canary} }] }\n`],
+  ['a.yaml', 'RunbookConfiguration', `spec:\n  git_url: [https://git.test/a?token=${canary}]\n`],
+  ['_defaults.yaml', 'Defaults', `spec:\n  Connection: [{ secret: ${canary} }]\n`],
+  ['_defaults.yaml', 'Defaults', `spec: [{ Connection: { secret: ${canary} } }]\n`],
+])('%s of kind %s: values in a list where none belongs are masked: %s', (path, kind, text) => {
+  const { diagnostics } = load({}, { files: sources({ [path]: `apiVersion: ostiary/v1\nkind: ${kind}\n${text}` }) });
+  expect(diagnostics.length).toBeGreaterThan(0);
+  expect(printed(diagnostics)).not.toMatch(shown);
+});
+
+test.each([
   ['a key', `-----BEGIN ${canary}-----\n${canary}\n-----END-----\n`],
   ['a string', `${canary}\n`],
   ['a list', `- ${canary}\n- ${canary}: x\n`],
