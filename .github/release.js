@@ -28,7 +28,7 @@ function commitWithBuild(tag) {
   try {
     const index = { GIT_INDEX_FILE: join(folder, 'index') };
     git(['read-tree', 'HEAD'], index);
-    git(['add', '--force', 'dist'], index);
+    git(['add', '--force', 'dist', ':!dist/executable', ':!dist/site'], index);
     const [name, email, date] = git(['log', '-1', '--format=%cn%n%ce%n%cI']).split('\n');
     const who = ['AUTHOR', 'COMMITTER'].flatMap((role) => [
       [`GIT_${role}_NAME`, name],
