@@ -20,6 +20,7 @@ import { diagnosticsText } from '../src/report/text/diagnostics.ts';
 import { planJson, planMarkdown, planText } from '../src/report/reports.ts';
 import { plainPalette } from '../src/report/text/wrap.ts';
 import type { OutsideReference, Plan, TargetIdentity } from '../src/model/plan/plan.ts';
+import type { ResourceId } from '../src/model/resource.ts';
 import { compactJson } from './support/compact-json.ts';
 import { memoryGateway } from './support/memory-gateway.ts';
 import type { MemoryResource } from './support/memory-store.ts';
@@ -40,6 +41,10 @@ type Options = {
   readonly server?: JsonObject;
   /** The gateway objects that refer to a replaced resource. */
   readonly references?: readonly OutsideReference[];
+  /** Whether the target reports connections without a manifest. */
+  readonly unmanaged?: 'report';
+  /** The changes that the gateway accepts only as one write, with its reasons. */
+  readonly indivisible?: readonly (readonly [ResourceId, string])[];
 };
 
 const root = 'test/golden';
@@ -93,10 +98,12 @@ async function planOver(
     limits: defaultLimits,
     allowed,
     consent: { adopt: [], revert: [], prune: false, ...consent },
+    reportUnmanaged: options.unmanaged === 'report',
   });
   if (draft.value === undefined) return { diagnostics: draft.diagnostics };
   const { diagnostics: found } = interfacePreflight(draft.value.preflightRequest, handshake, new Map());
-  const preflight = { ...(await gateway.preflight(draft.value.preflightRequest)), diagnostics: found };
+  const indivisible = new Map(options.indivisible);
+  const preflight = { ...(await gateway.preflight(draft.value.preflightRequest)), diagnostics: found, indivisible };
   const compiled = compilePolicies(desired.policies ?? [], registry);
   if (compiled.diagnostics.length > 0) return { diagnostics: compiled.diagnostics };
   const policies = { rules: compiled.rules, today: '2026-11-22' };

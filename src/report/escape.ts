@@ -75,6 +75,7 @@ export function codeBlock(lines: readonly string[], language: string): string {
 const plainWord = /^["'(]{0,2}(?:\p{L}+(?:['’-]\p{L}+)*|[0-9]{1,6})["')]{0,2}[,.;:!?%…]?["')]{0,2}$/u;
 const plainSign = /^(?:[%→–—,;]|)$/;
 const commitHash = /^["'(]*[0-9a-f]{7,}\W*$/;
+const clauseEnd = /[^,;:][,;:]$/;
 const issueReference = /^\W*gh-/i;
 
 /** Escapes prose for Markdown: plain words stay, every run of anything else and all between its brackets becomes a code span. */
@@ -86,16 +87,18 @@ export function escapeMarkdown(text: string): string {
   const words = escapeTerminal(text).split(' ');
   for (const [index, word] of words.entries()) {
     depth = Math.max(0, depth + count(word, /[{[]/g) - count(word, /[}\]]/g));
-    if (depth === 0 && index >= end && isPlain(word)) {
-      if (run.length > 0) parts.push(runSpan(run.join(' ')));
-      run = [];
-      parts.push(word);
-    } else {
+    const isOutside = depth === 0 && index >= end && isPlain(word);
+    if (!isOutside) {
       run.push(word);
       if (index >= end) end = closingIndex(words, index) + 1;
     }
+    const isEnded = isOutside || index === words.length - 1 || (depth === 0 && index >= end - 1 && clauseEnd.test(word));
+    if (isEnded && run.length > 0) {
+      parts.push(runSpan(run.join(' ')));
+      run = [];
+    }
+    if (isOutside) parts.push(word);
   }
-  if (run.length > 0) parts.push(runSpan(run.join(' ')));
   return parts.join(' ').trim();
 }
 

@@ -20,7 +20,7 @@ import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { element, joinHtml, type Html, positionHtml, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
-import { attachmentsText, causeName, tagTexts } from '../wording/impact.ts';
+import { attachmentsText, causeName, driftCause, tagTexts } from '../wording/impact.ts';
 import { columnOf, searchText } from './matrix.ts';
 
 const mostLines = 200;
@@ -60,7 +60,9 @@ function changeDetails({ change, edges, note, flips }: GroupedChange, way: Prote
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),
     ...flips.map((flip) => line(sampleSign(flip), sampleChangeText(flip))),
-    ...(change.carried.length === 0 ? [] : [ended(element('span', { class: 'quiet' }, `  keeps the live ${carriedText(change.carried)}`))]),
+    ...(change.carried.length === 0
+      ? []
+      : [ended(element('span', { class: 'quiet' }, `  keeps the live value of ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
   return element('details', { 'data-name': change.id.toLowerCase(), 'data-way': way }, [
@@ -161,6 +163,7 @@ const mostPlaces = 3;
 export function postureDetails(change: PostureChange, columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
   const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
   const name = nameOf(connection);
+  const isWhole = comes === true || goes === true;
   const note =
     comes === true ? 'created' : goes === true ? 'deleted' : aspects.map(({ aspect }) => columnOf(columns, aspect).heading).join(', ');
   const rows = [
@@ -171,13 +174,12 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
     element(
       'tr',
       {},
-      ['what', 'before', 'after', 'which is', 'because of'].map((text) => element('th', { scope: 'col' }, text)),
+      ['control', 'before', 'after', 'effect', 'cause'].map((text) => element('th', { scope: 'col' }, text)),
     ),
   ]);
   return element('details', { 'data-name': searchText(name, tags), 'data-way': way }, [
     element('summary', {}, [
-      verdictBadge(way),
-      ' ',
+      ...(isWhole && way === 'neutral' ? [] : [verdictBadge(way), ' ']),
       element('span', { class: 'mono' }, name),
       ' ',
       element('span', { class: 'quiet' }, note),
@@ -240,14 +242,14 @@ function causesHtml(causes: readonly Cause[], linkOf: LinkOf | undefined): reado
     return element('div', {}, [
       element('span', { class: 'mono' }, what),
       ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
-      ...(byHand === true ? [element('span', { class: 'quiet' }, ' drift')] : []),
+      ...(byHand === true ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
     ]);
   });
   const more = causes.length - shown.length;
   return more > 0 ? [...shown, element('div', { class: 'quiet' }, `and ${more} more`)] : shown;
 }
 
-const impactHeaders = ['cause', 'which is', 'connections', 'their tags'];
+const impactHeaders = ['cause', 'effect', 'connections', 'tags'];
 
 /** Returns the impact as a table: each cause with the connections that it affects. */
 export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefined): readonly Html[] {
@@ -276,7 +278,7 @@ function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
   return element('tr', {}, [
     element('th', { scope: 'row' }, [
       element('div', { class: 'mono' }, causeName(cause)),
-      ...(byHand === true ? [element('div', { class: 'quiet' }, 'drift')] : []),
+      ...(byHand === true ? [element('div', { class: 'quiet' }, driftCause(''))] : []),
       ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
       ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
     ]),

@@ -68,7 +68,7 @@ export function icon(name: IconName): Html {
 const shown: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
-  unknown: { sign: 'question', word: 'unknown' },
+  unknown: { sign: 'question', word: 'cannot be compared' },
   exposes: { sign: 'question', word: 'unprotected' },
   reroutes: { sign: 'question', word: 'rerouted' },
   neutral: { sign: 'bars', word: 'no effect' },

@@ -16,7 +16,7 @@ a { color: var(--link); } .skip { position: absolute; left: -99rem; } .skip:focu
 .icon { width: .7em; height: .7em; fill: currentColor; vertical-align: baseline; }
 code, pre, .mono { font: .86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { overflow-x: auto; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; padding: .5rem .75rem; margin: .4rem 0; }
-.quiet { color: var(--quiet); font-weight: 400; } .count { font-weight: 600; }
+.quiet { color: var(--quiet); font-weight: 400; }
 ul.headlines { list-style: none; padding: 0; } ul.headlines > li { margin: .3rem 0; padding: .4rem .6rem; border-left: 4px solid var(--line);
   background: var(--shade); }
 ul.headlines > li.weakens { border-color: var(--weakens); } ul.headlines > li.strengthens { border-color: var(--strengthens); }

@@ -5,7 +5,8 @@ import type { ControlColumn, Headline, PostureChange, ProtectionVerdict } from '
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { digestScope, shortList, planSummaryText } from '../wording/counts.ts';
+import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText } from '../wording/counts.ts';
+import { driftCause } from '../wording/impact.ts';
 import { verdictText } from '../wording/verdict.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
@@ -78,7 +79,7 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
   const isSingle = isSingleChange(blocks);
   const lists = blocksOfType(blocks, 'list').map(({ list }) => listDetails(list));
   return element('section', { 'aria-label': `Plan for ${verdict?.name ?? ''}` }, [
-    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan)),
+    ...blocksOfType(blocks, 'overview').flatMap(({ plan }) => overviewParagraphs(plan, isApplied)),
     ...blocksOfType(blocks, 'outcomes').map(({ result }) => outcomeSection(result)),
     ...(isApplied ? [] : blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalSection(refusals, linkOf))),
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceList(allowed)),
@@ -95,7 +96,7 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
       connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
     ),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
-    ...(lists.length === 0 ? [] : [element('h2', {}, 'Not changed'), ...lists]),
+    ...(lists.length === 0 ? [] : [element('h2', {}, 'Notes'), ...lists]),
   ]);
 }
 
@@ -112,15 +113,19 @@ function findingList(found: readonly Diagnostic[], linkOf: LinkOf | undefined): 
   return element('ul', {}, items);
 }
 
-function overviewParagraphs(plan: Plan): readonly Html[] {
+/** Returns the facts of a plan. Its counts are in the verdict, unless that is about an apply. */
+function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
   const highest = highestPlanRisk(plan);
+  const policies = policiesText(plan.policies);
+  const rest = `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`;
   return [
     ...(plan.changes.length === 0
       ? []
       : [
           element('p', {}, [
-            element('span', { class: 'count' }, planSummaryText(plan)),
+            isApplied ? planSummaryText(plan) : rest,
             highest === undefined ? '' : ` Highest risk: ${highest}.`,
+            policies === '' ? '' : ` ${policies}.`,
           ]),
         ]),
     element('p', { class: 'quiet' }, [
@@ -152,7 +157,7 @@ function deletionItem({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): Ht
   const removed = [
     ' removed in ',
     href === undefined ? hash : element('a', { href, rel: 'noreferrer' }, [hash]),
-    orphan?.subject === undefined ? '' : ` ${orphan.subject}`,
+    orphan?.subject === undefined ? '' : ` "${orphan.subject}"`,
   ];
   return element('li', { class: 'weakens' }, [
     element('strong', {}, ids.length === 1 ? 'Deletes 1 object' : `Deletes ${ids.length} objects`),
@@ -176,7 +181,7 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
         ' ',
         element('span', { class: 'mono' }, names),
         ...[...new Set(places)].map((place) => joinHtml([' ', placeHtml(place, linkOf)])),
-        ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ' drift')] : []),
+        ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
       ]);
     }),
   ]);
@@ -193,8 +198,9 @@ function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined):
     element('li', {}, [
       element('code', {}, code),
       ...(resource === undefined ? [] : [' ', element('span', { class: 'mono' }, resource)]),
-      ` ${message}${hint === undefined ? '' : `: ${hint}`}`,
+      ` ${message}`,
       ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
+      ...(hint === undefined ? [] : [element('div', {}, hint)]),
       ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=reason`)])] : []),
     ]),
   );
@@ -210,7 +216,7 @@ function noticeList(lines: readonly string[]): readonly Html[] {
 
 function allowanceList(allowed: Plan['allowed']): readonly Html[] {
   if (allowed.length === 0) return [];
-  const items = allowed.map(({ code, reason }) => element('li', {}, [element('code', {}, code), ` overridden: ${reason}`]));
+  const items = allowed.map(({ code, reason }) => element('li', {}, ['Overridden: ', element('code', {}, code), `: ${reason}`]));
   return [element('ul', {}, items)];
 }
 

@@ -181,7 +181,7 @@ function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup
     ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
     ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} attachment: ${text}`),
     ...flips.map(sampleChangeLine),
-    ...(change.carried.length === 0 ? [] : [`  keeps the live ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
+    ...(change.carried.length === 0 ? [] : [`  keeps the live value of ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0 && all.length <= mostAlike) return [];
   const ids =

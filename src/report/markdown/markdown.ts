@@ -16,7 +16,7 @@ import {
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import type { SideList } from '../subjects/groups.ts';
+import { hasSentences, type SideList } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
 import { digestScope, policiesText, shortList, stayingEdgesText, plural } from '../wording/counts.ts';
 import { verdictText, type Verdict } from '../wording/verdict.ts';
@@ -26,7 +26,7 @@ import { parsePosition } from '../../model/diagnostic.ts';
 import type { SampleChange, Headline, Impact } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
-import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
+import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const longestText = 1000;
 const listed = 10;
@@ -171,7 +171,12 @@ function noticeBlock(line: string): MarkdownBlock {
   return { text: `- **${escapeMarkdown(clip(line, longestText))}**\n`, rank: 1, label: 'headline' };
 }
 
-function listBlock({ title, entries }: SideList): MarkdownBlock {
+function listBlock(list: SideList): MarkdownBlock {
+  const { title, entries } = list;
+  if (hasSentences(list)) {
+    const lines = shortList(entries, listed).map((entry) => `  - ${escapeMarkdown(clip(entry, longestText))}\n`);
+    return { text: `- ${escapeMarkdown(title)}:\n${lines.join('')}`, rank: rankOf('list'), label: 'list' };
+  }
   const shown = shortList(entries, listed).map((entry, index) => (index < listed ? codeSpan(clip(entry, 200)) : entry));
   return { text: `- ${escapeMarkdown(title)}: ${shown.join(', ')}\n`, rank: rankOf('list'), label: 'list' };
 }
@@ -271,7 +276,7 @@ export function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf
     const tags = tagTexts(cause, mostTags).map((text, index) => (index < mostTags ? codeSpan(text) : text));
     const cells = [
       `${codeSpan(clip(causeName(cause), longestCause))}${places === '' ? '' : ` ${places}`}`,
-      cause.way,
+      effectWord(cause),
       `${cause.connections.length}: ${names.join(', ')}`,
       tags.join(', '),
     ];

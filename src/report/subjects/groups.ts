@@ -175,6 +175,13 @@ function isDrift({ fields }: AssessedChange, edges: readonly EdgeChange[]): bool
 /** A list below the changes: objects that a plan skips, or side effects. */
 export type SideList = { readonly title: string; readonly entries: readonly string[] };
 
+/** Returns whether entries of a list are sentences, which need a line each. */
+export function hasSentences({ entries }: SideList): boolean {
+  return entries.some((entry) => entry.length > longestName);
+}
+
+const longestName = 100;
+
 const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) => string>> = {
   attach: (edges) => `${edges} to attach`,
   detach: (edges) => `${edges} to detach`,

@@ -32,7 +32,7 @@ import {
   visibleWidth,
 } from './wrap.ts';
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
-import { causeName, causePlaces, causesText, headlineConnections, tagTexts } from '../wording/impact.ts';
+import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const indent = 6;
 const widestLabel = 28;
@@ -216,7 +216,7 @@ function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
 function carriedLines(change: AssessedChange, terminal: Terminal): readonly string[] {
   if (change.carried.length === 0 || !isWritten(change)) return [];
   const names = shortList(change.carried.map(pathText), 6).join(', ');
-  return wrap([{ text: '      ' }, ...words(`keeps the live ${names}`, terminal.color.dim)], terminal, 8);
+  return wrap([{ text: '      ' }, ...words(`keeps the live value of ${names}`, terminal.color.dim)], terminal, 8);
 }
 
 /** Returns the lines of drifted objects, with a blank line between them. */
@@ -274,10 +274,15 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
   const lines = causes.slice(0, listed).flatMap((cause) => {
     const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.way, terminal.color) };
     const tags = tagTexts(cause, mostTags).map(escapeTerminal).join(', ');
+    const effect = words(effectWord(cause), wayPaint(cause.way, terminal.color));
     const connections = `${plural(cause.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
     const places = causePlaces(cause, orphans, { place: (text) => escapeTerminal(shortPlace(text)), name: String });
     const where = places === '' ? [] : [...gap, ...withoutBreak(words(places, terminal.color.dim))];
-    return wrap([{ text: '    ' }, name, ...gap, ...withoutBreak(words(connections)), ...where], terminal, 8);
+    return wrap(
+      [{ text: '    ' }, name, ...gap, ...withoutBreak(effect), ...gap, ...withoutBreak(words(connections)), ...where],
+      terminal,
+      8,
+    );
   });
   const more = causes.length - listed;
   return ['  Impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];

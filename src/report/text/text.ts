@@ -5,7 +5,7 @@ import { escapeTerminal } from '../escape.ts';
 import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../subjects/fold-similar.ts';
-import type { SideList } from '../subjects/groups.ts';
+import { hasSentences, type SideList } from '../subjects/groups.ts';
 import { digestScope, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
@@ -125,9 +125,11 @@ function noticeLines(lines: readonly string[], terminal: Terminal): readonly str
   return lines.flatMap((line) => wrap([{ text: '  ' }, ...words(line, terminal.color.yellow)], terminal, 6));
 }
 
-function listLines({ title, entries }: SideList, terminal: Terminal): readonly string[] {
-  const shown = words(shortList(entries, listed).join(', '), terminal.color.dim);
-  return [...wrap(words(title), terminal, 2), ...wrap([{ text: '    ' }, ...shown], terminal, 4)];
+function listLines(list: SideList, terminal: Terminal): readonly string[] {
+  const shown = shortList(list.entries, listed);
+  const lines = hasSentences(list) ? shown : [shown.join(', ')];
+  const below = lines.flatMap((line) => wrap([{ text: '    ' }, ...words(line, terminal.color.dim)], terminal, 6));
+  return [...wrap(words(list.title), terminal, 2), ...below];
 }
 
 function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly string[] {

@@ -1,7 +1,7 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Orphans } from '../document.ts';
-import type { Attachment, Cause, Headline, Impact } from '../../model/protection/protection.ts';
+import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { removalText } from '../subjects/change-rows.ts';
 import { clip } from '../text/wrap.ts';
@@ -31,7 +31,7 @@ export function causesText(causes: readonly Cause[], format: CauseFormat): strin
 }
 
 /** Returns the cause of a drift, with the manifest lines that the gateway differs from. */
-function driftCause(places: string): string {
+export function driftCause(places: string): string {
   return `changed outside Ostiary${places === '' ? '' : `: ${places}`}`;
 }
 
@@ -88,6 +88,19 @@ function tagText(value: Json): string {
 export function causeName({ by, path, edges }: Impact): string {
   const what = path === undefined ? (edges === true ? ['attachments'] : []) : [pathText(path)];
   return [...(by === undefined ? [] : [by]), ...what].join(' ');
+}
+
+const effectWords: Readonly<Record<ProtectionVerdict, string>> = {
+  weakens: 'weakens',
+  both: 'mixed',
+  unknown: 'cannot be compared',
+  neutral: 'no effect',
+  strengthens: 'strengthens',
+};
+
+/** Returns the effect of a cause on protection in words. */
+export function effectWord({ way }: Impact): string {
+  return effectWords[way];
 }
 
 /** Returns the tags of the connections that a cause affects, each with its number of connections: `env=prod: 12`. */

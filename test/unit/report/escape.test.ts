@@ -59,6 +59,7 @@ describe('escapeMarkdown', () => {
     ['(f(a) && g(b) <= 18), else (see x.y)', '(`f(a) && g(b) <= 18`), else (see `x.y`)'],
     ['waive it (policies.yaml:7:21), with an end date', 'waive it (`policies.yaml:7:21`), with an end date'],
     ['(f(x) is never closed', '`(f(x)` is never closed'],
+    ['the writes of A/b and A/c: A/d has, then {a, b}: x.y', 'the writes of `A/b` and `A/c`: `A/d` has, then `{a, b}`: `x.y`'],
     ['(a.b) and (c.d)', '(`a.b`) and (`c.d`)'],
     ['(a.b) (c.d)', '`(a.b) (c.d)`'],
   ])('writes %j', (text, escaped) => {
