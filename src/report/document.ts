@@ -155,7 +155,8 @@ export type TargetFindings = {
 
 /** A plan and the result of its apply. */
 export type AppliedPlan = {
-  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> & Partial<Pick<Plan, 'allowed' | 'orphans' | 'changes' | 'unmanagedAccess'>>;
+  readonly plan: Pick<Plan, 'target' | 'tree' | 'digest'> &
+    Partial<Pick<Plan, 'allowed' | 'orphans' | 'changes' | 'edges' | 'unmanagedAccess'>>;
   readonly result: ApplyResult;
 };
 

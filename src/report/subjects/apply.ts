@@ -3,7 +3,7 @@ import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from './groups.ts';
-import { countOrphans } from '../wording/counts.ts';
+import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/counts.ts';
 import { targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */
@@ -75,12 +75,13 @@ export function outcomeWord({ status, action }: Outcome): OutcomeWord {
   return status === 'already' ? 'unchanged' : status;
 }
 
-/** Counts of an apply: outcomes by their word, and objects that stay live without a manifest. */
-export type OutcomeCounts = Readonly<Record<OutcomeWord | 'replaced' | 'orphaned' | 'unmanaged', number>>;
+/** Counts of an apply: outcomes by their word, objects that stay live without a manifest, and attachments that stay as they are. */
+export type OutcomeCounts = Readonly<Record<OutcomeWord | 'replaced' | 'orphaned' | 'unmanaged', number>> &
+  Pick<ActionCounts, 'heldAttachments' | 'blockedAttachments'>;
 
 /** Counts outcomes by their word. A finished replacement counts once: neither as created nor as updated or deleted. */
 export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<AppliedPlan['plan']>): OutcomeCounts {
-  const { changes = [], orphans = [], unmanagedAccess = [] } = plan;
+  const { changes = [], orphans = [], unmanagedAccess = [], edges = [] } = plan;
   const counts = {
     created: 0,
     updated: 0,
@@ -105,7 +106,7 @@ export function outcomeCounts(outcomes: readonly Outcome[], plan: Partial<Applie
     if (ids.has(outcome.id)) counts.replaced += 1;
     else if (word !== 'created' || !successors.has(outcome.id)) counts[word] += 1;
   }
-  return counts;
+  return { ...counts, ...countStayingEdges({ edges }) };
 }
 
 /** Returns whether a part of the change is left to do. */
@@ -137,7 +138,7 @@ function resultText({ outcomes, interrupted }: ApplyResult, plan: Partial<Applie
     count > 0 ? [`${count} ${word}`] : [],
   );
   const text = outcomes.length === 0 ? ['nothing to do', ...counted] : counted;
-  return `${text.join(', ')}.${interrupted ? ' Interrupted: plan and apply again to finish.' : ''}`;
+  return `${text.join(', ')}.${stayingEdgesText({ edges: plan.edges ?? [] })}${interrupted ? ' Interrupted: plan and apply again to finish.' : ''}`;
 }
 
 const countedWords = [

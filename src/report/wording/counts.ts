@@ -22,17 +22,21 @@ export function countActions(plan: Pick<Plan, 'changes' | 'edges' | 'unchanged' 
   }
   const unmanaged = plan.unmanagedAccess?.length ?? 0;
   const orphaned = countOrphans(plan, new Set([...replaced].map(({ id }) => id)));
-  const [heldAttachments, blockedAttachments] = (['held', 'blocked'] as const).map(
-    (action) => plan.edges.filter((edge) => edge.action === action).length,
-  );
   return {
     ...counts,
     unchanged: plan.unchanged,
     orphaned,
     unmanaged,
-    ...(heldAttachments ? { heldAttachments } : {}),
-    ...(blockedAttachments ? { blockedAttachments } : {}),
+    ...countStayingEdges(plan),
   };
+}
+
+/** Counts the attachments that apply leaves as they are. */
+export function countStayingEdges({ edges }: Pick<Plan, 'edges'>): Pick<ActionCounts, 'heldAttachments' | 'blockedAttachments'> {
+  const [heldAttachments = 0, blockedAttachments = 0] = (['held', 'blocked'] as const).map(
+    (action) => edges.filter((edge) => edge.action === action).length,
+  );
+  return { ...(heldAttachments === 0 ? {} : { heldAttachments }), ...(blockedAttachments === 0 ? {} : { blockedAttachments }) };
 }
 
 /** Counts the objects that stay live without a manifest; a replaced one that is closed counts as replaced. */

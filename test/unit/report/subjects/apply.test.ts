@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { applyDocument, appliedText } from '../../../../src/report/subjects/apply.ts';
 import type { AppliedPlan } from '../../../../src/report/document.ts';
 import { applyJson, applyMarkdown, applyText } from '../../../../src/report/reports.ts';
@@ -58,6 +58,28 @@ describe('appliedText', () => {
     const outcomes = [first, second, third].flatMap((outcome) => outcome ?? []);
     expect(appliedText({ outcomes, interrupted: false })).toBe('Applied: 1 created, 1 updated, 1 unchanged.');
   });
+});
+
+test('an apply counts the attachments that it leaves as they are', () => {
+  const edge = { rule: 'GuardrailRule/a', connection: 'Connection/b', declared: [] } as const;
+  const edges: AppliedPlan['plan']['edges'] = [
+    { ...edge, action: 'held' },
+    { ...edge, action: 'blocked' },
+    { ...edge, connection: 'Connection/c', action: 'blocked' },
+    { ...edge, connection: 'Connection/d', action: 'attach' },
+  ];
+  const outcomes = [
+    { id: 'Connection/b', action: 'update', status: 'done' },
+    { id: 'Connection/c', action: 'held', status: 'held' },
+  ] as const;
+  const plan = { ...applied.plan, orphans: [], changes: [], edges };
+  const text = 'Applied: 1 updated, 1 held. 1 attachment held. 2 attachments blocked.';
+  expect(appliedText({ outcomes, interrupted: false }, plan)).toBe(text);
+  const document = applyDocument([{ plan, result: { outcomes, interrupted: false } }]).json();
+  expect([validate(document), document]).toMatchObject([
+    true,
+    { targets: [{ counts: { updated: 1, held: 1, heldAttachments: 1, blockedAttachments: 2 } }] },
+  ]);
 });
 
 describe('applyDocument', () => {
