@@ -67,13 +67,13 @@ function isNewest(pattern) {
   return !isPrerelease && others.every((one) => order(one, tag) <= 0);
 }
 
-/** Packs the package with the repository that its provenance names. */
+/** Packs the package with the repository that its provenance names, and without scripts and tools for developers: npm warns users of such scripts. */
 function pack(draft) {
   const staged = join(draft, 'package');
   mkdirSync(staged);
   for (const path of ['dist', 'schemas', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     if (existsSync(path)) cpSync(path, join(staged, path), { recursive: true });
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { scripts: _, devDependencies: __, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'));
   const where = { type: 'git', url: `git+${server}/${repository}.git` };
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify({ ...manifest, repository: where }, null, 2)}\n`);
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder, staged], {

@@ -16,7 +16,7 @@ const example = readFileSync('examples/github/plan.yml', 'utf8');
 /** A repository that is ready for the release of a version, and its origin. */
 function prepared(version: string): { readonly repository: TestRepository; readonly origin: TestRepository } {
   const repository = make({
-    'package.json': JSON.stringify({ name: 'ostiary', type: 'module', version, files: ['dist'] }),
+    'package.json': JSON.stringify({ name: 'ostiary', type: 'module', version, files: ['dist'], scripts: { prepare: 'exit 1' } }),
     'CHANGELOG.md': `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-21\n\n### Added\n\n- One thing.\n\n## 0.0.1\n\n- Older.\n`,
     'action.yml': 'runs:\n  using: node24\n  main: dist/action.js\n',
     'examples/github/plan.yml': example,
@@ -107,10 +107,9 @@ describe('publishing a release', () => {
     expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toBe(sums.join(''));
     const unpacked = mkdtempSync(join(root, 'unpacked-'));
     for (const name of files.slice(0, 2)) execFileSync('tar', ['-xzf', join(folder, name), '-C', unpacked]);
-    expect(JSON.parse(readFileSync(join(unpacked, 'package/package.json'), 'utf8')).repository).toEqual({
-      type: 'git',
-      url: 'git+https://github.com/octo/ostiary.git',
-    });
+    const packed = JSON.parse(readFileSync(join(unpacked, 'package/package.json'), 'utf8'));
+    expect(packed.repository).toEqual({ type: 'git', url: 'git+https://github.com/octo/ostiary.git' });
+    expect(packed).not.toHaveProperty('scripts');
     const workflow = readFileSync(join(unpacked, 'examples/github/plan.yml'), 'utf8');
     expect(workflow).toContain(`- uses: octo/ostiary@${commit} # v1.2.3\n`);
     expect(workflow).not.toMatch(/acme|0000000|zeros/);
