@@ -53,8 +53,7 @@ export async function runFmt(flags: FmtFlags, context: CliContext): Promise<numb
     print(`${escapeTerminal(file.path)}\n`);
   }
   if (found.length > 0) note(diagnosticsText(sortDiagnostics(found), errors));
-  const of = `of ${plural(files.length, 'file')}`;
-  hint(`${changed} ${of} ${flags.check ? `${changed === 1 ? 'is' : 'are'} not formatted` : 'formatted'}.\n`);
+  hint(`${plural(files.length, 'file')} checked, ${changed} ${flags.check ? 'not formatted' : 'rewritten'}.\n`);
   if (hasErrors(found)) return 3;
   return flags.check && changed > 0 ? 2 : 0;
 }

@@ -33,7 +33,7 @@ function sarifRun(run: RunFindings): Json {
   };
 }
 
-/** Describes a code with the texts of the catalog. */
+/** Describes a code with the texts of the catalog; its example is left out, because the build has none and each result has its message. */
 function ruleOf(code: Diagnostic['code']): Json {
   const entry = findCatalogEntry(code);
   if (entry === undefined) return { id: code, shortDescription: { text: code } };
@@ -45,8 +45,8 @@ function ruleOf(code: Diagnostic['code']): Json {
     shortDescription: { text: meaning },
     fullDescription: { text: `${meaning}. ${cause}.` },
     help: {
-      text: `Cause: ${cause}. Fix: ${fix}. Example: ${entry.example}`,
-      markdown: `**Cause**: ${cause}.\n\n**Fix**: ${fix}.\n\n**Example**: \`\` ${entry.example} \`\``,
+      text: `Cause: ${cause}. Fix: ${fix}.`,
+      markdown: `**Cause**: ${cause}.\n\n**Fix**: ${fix}.`,
     },
   };
 }

@@ -86,9 +86,18 @@ export function originText(origin: ExplainedOrigin, id: ResourceId): string {
   }
 }
 
-/** Counts origins, as in `1 intent, 2 drift, 1 held`. */
+const originWords: Readonly<Record<ExplainedOrigin, string>> = {
+  intent: 'changed in the manifests',
+  pending: 'pending',
+  drift: 'drift',
+  both: 'conflict',
+  adoption: 'import',
+  held: 'held',
+};
+
+/** Counts origins, as in `1 changed in the manifests, 2 drift, 1 held`. */
 export function countedOrigins(origins: readonly ExplainedOrigin[]): string {
   const counts = new Map<ExplainedOrigin, number>();
   for (const origin of origins) counts.set(origin, (counts.get(origin) ?? 0) + 1);
-  return [...counts].map(([origin, count]) => `${count} ${origin}`).join(', ');
+  return [...counts].map(([origin, count]) => `${count} ${originWords[origin]}`).join(', ');
 }

@@ -105,6 +105,7 @@ function stayingText({ before, after }: FieldChange): string {
 function heldText({ before, after, incomparable }: FieldChange): string {
   const tail = incomparable === true ? ', cannot be compared' : '';
   if ('absent' in after) return `not in the manifest${tail}`;
+  if ('value' in after && after.value === null) return `not set in the manifest${tail}`;
   return 'absent' in before ? `in the manifest${tail}` : `manifest: ${clip(valueText(after), longestHint)}${tail}`;
 }
 

@@ -169,8 +169,8 @@ test('SARIF describes each code with the texts of the catalog, without links', (
         text: 'The plan deletes more objects than the limit allows. A folder, a target or a flag is wrong, or the change is large.',
       },
       help: {
-        text: expect.stringContaining('Fix: Check that the plan is intended.'),
-        markdown: expect.stringContaining('**Fix**: Check that the plan is intended.'),
+        text: expect.stringMatching(/Fix: Check that the plan is intended\.[^:]*$/),
+        markdown: expect.stringMatching(/\*\*Fix\*\*: Check that the plan is intended\.[^:]*$/),
       },
     },
     { id: 'risk/reviewer-removed', shortDescription: { text: 'risk/reviewer-removed' } },

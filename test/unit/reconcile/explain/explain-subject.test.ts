@@ -24,7 +24,7 @@ describe('the last applied value', () => {
     const explanation = explainCase({ ...sides({ type: 'a' }, { type: 'b' }, { type: 'a' }), field: 'type' });
     expect(explanation).toMatchObject({
       base: 'a'.repeat(40),
-      summary: 'apply updates it: 1 intent',
+      summary: 'apply updates it: 1 changed in the manifests',
       rows: [
         {
           path: '/type',
@@ -65,7 +65,7 @@ describe('the last applied value', () => {
       ...sides({ reviewers: ['dba'] }, { reviewers: ['dba', 'sec'] }, { reviewers: ['night'] }),
       field: 'reviewers',
     });
-    expect(explanation.summary).toBe('apply updates it: 1 drift, 1 held, 1 intent');
+    expect(explanation.summary).toBe('apply updates it: 1 drift, 1 held, 1 changed in the manifests');
     expect(explanation.rows[0]?.parts?.map(({ path, origin }) => [path, origin])).toEqual([
       ['/reviewers/dba', 'drift'],
       ['/reviewers/night', 'held'],
@@ -90,7 +90,7 @@ describe('the last applied value', () => {
       live: liveOf(id, { spec: { type: 'a' } }),
       field: 'type',
     });
-    expect(explanation.summary).toMatch(/^apply updates it: 1 adoption; refused, plan\/adoption: /);
+    expect(explanation.summary).toMatch(/^apply updates it: 1 import; refused, plan\/adoption: /);
     expect(explanation.rows[0]).toMatchObject({ origin: 'adoption' });
   });
 
