@@ -10,8 +10,7 @@ import type { Allowance, Refusal } from '../model/plan/plan.ts';
 import { isHeldByOther, leaseMs, newLease } from './apply-lease.ts';
 import { commitsOf, isPlainRecord, readAppliedRecord, recordMessage, type ReadRecord } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
-import { withApply } from './recorded-applies.ts';
-import { completeRecord, incompleteRecord, withPending, type RecordedEnd } from './record-updates.ts';
+import { completeRecord, incompleteRecord, withApply, withPending, type RecordedEnd } from './record-updates.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
 
 /** What recording an apply needs besides the project. */

@@ -1,5 +1,6 @@
 import type { AppliedRecord, PendingWrites, RecordedOrphan } from '../model/applied-record.ts';
 import type { ResourceId } from '../model/resource.ts';
+import type { AuditMark } from '../model/gateway.ts';
 
 /** The end of an apply. */
 export type RecordedEnd = {
@@ -51,4 +52,19 @@ export function incompleteRecord(
     orphans: orphans.filter(isLive),
     pending: left.filter((one) => one.objects.length + one.edges.length > 0 && (one.commit === undefined || one.commit !== record.commit)),
   };
+}
+
+/** Older applies are forgotten: their writes are listed like those of any other caller. */
+const maxApplies = 50;
+
+/**
+ * Adds an apply to a record: it writes after the newest entry of the audit log when it begins, and until the newest entry when it ends.
+ * An earlier apply that did not end wrote nothing after that.
+ */
+export function withApply(record: AppliedRecord, begun: AuditMark | undefined, ended?: AuditMark): AppliedRecord {
+  if (begun === undefined) return record;
+  const { principal, at: after } = begun;
+  const earlier = (record.applies ?? []).map((one) => ({ ...one, until: one.until ?? after }));
+  const added = { principal, after, ...(ended === undefined ? {} : { until: ended.at }) };
+  return { ...record, applies: [...earlier, added].slice(-maxApplies) };
 }

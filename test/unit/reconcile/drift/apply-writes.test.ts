@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
-import { withoutApplyWrites, type ApplyRecordOfWrites } from '../../../../src/reconcile/drift/apply-writes.ts';
+import { withoutApplyWrites, type ApplyRecordOfWrites } from '../../../../src/reconcile/drift/find-writers.ts';
 
 function writeOf(at: string, by = 'ci', names: readonly string[] = ['a']): AuditedWrite {
   return { at, by, own: by === 'ci', from: '', method: 'PUT', path: '', kind: 'Connection', names };
