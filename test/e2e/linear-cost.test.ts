@@ -29,6 +29,7 @@ test.each<readonly [what: string, textOf: (count: number) => string, code: numbe
   ['duplicate connection_ids', (count) => rule + repeat(count, (index) => `  - c${index >> 1}\n`), 3],
   ['duplicate fields', (count) => fields + repeat(count, (index) => `  f${index >> 1}: 1\n`), 3],
   ['invalid secrets', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: x\n`)}`, 3],
+  ['empty secrets with invalid names', (count) => `${fields}  secret:\n${repeat(count, (index) => `    A${index}: {}\n`)}`, 3],
   ['invalid ignore entries', (count) => connection('a', {}, { ignore: Array.from({ length: count }, (_, index) => `/spec/a${index}`) }), 3],
   ['duplicate manifests', (count) => repeat(count / 16, () => `---\n${connection('a')}`), 3],
 ])('60,000 %s cost per entry at most twice what 1,000 cost', async (_, textOf, code) => {

@@ -85,16 +85,16 @@ const none: readonly DocumentDiagnostic[] = [];
 /** Finds invalid secret notations, which the compiled schema does not check. */
 function checkSecretNotations(view: KindView, spec: Json | undefined, form: 'manifest' | 'overlay'): readonly DocumentDiagnostic[] {
   if (view.secrets.length === 0 || !isObject(spec)) return none;
-  let problems = none;
+  const problems: DocumentDiagnostic[] = [];
   for (const { name, secret } of view.secrets) {
     const value = spec[name];
     if (value === undefined) continue;
     if (secret === 'plain') {
-      if (!isValidSecret(value, secret)) problems = [...problems, describeInvalidSecret(['spec', name], value, secret)];
+      if (!isValidSecret(value, secret)) problems.push(describeInvalidSecret(['spec', name], value, secret));
     } else if (isObject(value)) {
       for (const key in value) {
         if (value[key] === null && form === 'overlay') continue;
-        if (!isValidSecret(value[key], secret)) problems = [...problems, describeInvalidSecret(['spec', name, key], value[key], secret)];
+        if (!isValidSecret(value[key], secret)) problems.push(describeInvalidSecret(['spec', name, key], value[key], secret));
       }
     }
   }
