@@ -97,7 +97,7 @@ export function baseOptions(on: Command): Command {
   return on
     .optionsGroup(groups.base)
     .option('--base <ref>', 'the last applied commit to compare with, or "none" (default: the recorded commit)')
-    .option('--own <ref>', 'mark changes made since this branch as your own')
+    .option('--own <ref>', 'mark the changes since this branch (such as origin/main) as your own')
     .option('--no-origin', 'do not read or push the record of applies on origin');
 }
 
@@ -105,9 +105,11 @@ export function baseOptions(on: Command): Command {
 export function planOptions(on: Command, subject: ReportSubject = 'drift'): Command {
   return reportOptions(baseOptions(cacheOption(on)), subject)
     .optionsGroup(groups.refusals)
-    .addOption(new Option('--max-risk <class>', 'refuse changes above this risk (default: allow any)').choices([...riskClasses]))
+    .addOption(
+      new Option('--max-risk <class>', 'refuse changes above this risk, lowest first (default: allow any)').choices([...riskClasses]),
+    )
     .optionsGroup(groups.plan)
-    .option('--adopt <kind/name>', 'import this object although it differs from its manifest (repeatable)', collect, [])
+    .option('--adopt <kind/name>', 'import this existing object; its manifest overwrites it (repeatable)', collect, [])
     .option('--revert <kind/name>', 'revert held drift on this object (repeatable)', collect, [])
     .option('--prune', 'delete orphans: objects removed from the manifests (default: set in the config)')
     .option('--no-prune', 'keep orphans for this run');

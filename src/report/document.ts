@@ -173,7 +173,11 @@ export type DriftedObject = {
 };
 
 /** Objects that the plan deletes, with the commit that removed their manifests. */
-export type Deletion = { readonly ids: readonly ResourceId[]; readonly orphan?: Orphan | undefined };
+export type Deletion = {
+  readonly ids: readonly ResourceId[];
+  readonly orphan?: Orphan | undefined;
+  readonly replacedBy?: string | undefined;
+};
 
 /** The objects that were removed from the manifests, by id. */
 export type Orphans = ReadonlyMap<ResourceId, Orphan>;

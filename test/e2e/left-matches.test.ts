@@ -123,7 +123,7 @@ describe('a connection that leaves the match of a policy', () => {
     const text = (await gateway.run(line, cwd)).stdout.replaceAll(/\s+/g, ' ');
     const [markdown = '', html = ''] = ['plan.md', 'plan.html'].map((file) => readFileSync(join(cwd, file), 'utf8'));
     const sentence =
-      'policy "reviewed" no longer applies: tags.env was "prod", is "dev"; the connection violates it: production has reviewers';
+      'policy "reviewed" no longer applies: tags.env was "prod", is now "dev"; the connection violates it: production has reviewers';
     expect(text).toContain(sentence);
     expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
     expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');

@@ -48,7 +48,7 @@ describe.each(['interface', 'hoop'])('unmanaged connections on a gateway of the 
       expect([line, code, stdout]).toEqual([
         line,
         0,
-        expect.stringContaining('2 unmanaged connections: live without a manifest, never changed'),
+        expect.stringContaining('2 unmanaged connections: in no manifest, not written, but affected by shared rules'),
       ]);
       expect(stdout).toContain('Connection/shut (closed)');
       expect(stdout).toContain('Connection/theirs (accessible)');

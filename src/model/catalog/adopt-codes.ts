@@ -10,9 +10,9 @@ export const adoptCodes = {
   'adopt/impossible': {
     level: 'warning',
     meaning: 'A live value is not adopted',
-    cause: 'A manifest cannot express the value, or not at this place',
+    cause: 'A manifest cannot express the value, or not here',
     fix: 'Edit the manifest, or change the gateway',
-    example: 'the manifests cannot accept Connection/orders-db: it has no name that a manifest can state',
+    example: 'the manifests cannot accept Connection/orders-db: its name cannot be written in a manifest',
   },
   'adopt/removed': {
     level: 'warning',

@@ -135,7 +135,7 @@ export const apiCodes = {
   },
   'api/unexpected-shape': {
     meaning: 'The response does not match the interface of the gateway',
-    cause: 'The dialect is wrong, or the gateway has another version',
+    cause: 'The dialect is wrong, or the gateway is a different version',
     fix: 'Check the URL and the dialect',
     example: 'the response does not match the interface of the gateway',
   },

@@ -37,20 +37,20 @@ export const gitCodes = {
     meaning: 'The branch for adopted changes is checked out',
     cause: 'The command would change a branch that you work on',
     fix: 'Check out the branch that you apply',
-    example: 'the branch ostiary/adopt-production is checked out',
+    example: 'the branch ostiary/adopt/production is checked out',
   },
   'git/branch-not-pushed': {
     level: 'warning',
     meaning: 'Origin rejected the branch with the adopted changes',
     cause: 'The token has no write access',
     fix: 'Give the job `contents: write`; `--no-origin` skips the push',
-    example: 'origin rejected the branch ostiary/adopt-production: permission denied',
+    example: 'origin rejected the branch ostiary/adopt/production: permission denied',
   },
   'git/branch-taken': {
     meaning: 'The branch for adopted changes has a commit by another author',
     cause: 'A person committed on the branch',
     fix: 'Merge it, or delete the branch, here and on origin',
-    example: 'the branch ostiary/adopt-production has a commit by another author (3f2a9c1d04)',
+    example: 'the branch ostiary/adopt/production has a commit by another author (3f2a9c1d04)',
   },
   'git/dubious-owner': {
     meaning: 'Git does not trust the repository',

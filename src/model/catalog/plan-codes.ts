@@ -46,7 +46,7 @@ export const planCodes = {
     cause: 'The gateway cannot rename this kind, so both objects would exist',
     fix: 'Write `metadata.replaces` or `metadata.renamedFrom`, or restore the old name',
     example:
-      'it looks like a rename of Connection/orders-db; the gateway would have both: Connection/orders-db stays open, and its secrets are not copied',
+      'it looks like a rename of Connection/orders-db; names are immutable, so the gateway would have both: Connection/orders-db stays accessible, and its secrets are not copied',
   },
   'plan/incomparable-drift': {
     level: 'refusal',

@@ -25,7 +25,7 @@ export const policyCodes = {
     cause: 'A tag or a field of the `match` changed; it is a notice if the connection satisfies the policy',
     fix: 'Keep the match, satisfy the policy, or waive it; see [when policies are evaluated](../how-to/policies.md#when-policies-are-evaluated)',
     example:
-      'policy "reviewed" no longer applies: tags.env was "prod", is "dev"; the connection violates it: connections to production need a review',
+      'policy "reviewed" no longer applies: tags.env was "prod", is now "dev"; the connection violates it: connections to production need a review',
   },
   'policy/no-such-day': {
     meaning: 'The end of a waiver is not a date',

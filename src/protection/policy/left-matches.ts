@@ -55,13 +55,13 @@ export function leftMatchDiagnostic({ severity, message, connection, at, match }
 
 function resultText(result: LeftMatch['result'], first: PolicyFinding | undefined, waiver: Waiver | undefined): string {
   const reason = first?.message.replace(/^policy ".*?": /s, '') ?? '';
-  if (result === 'passes') return 'the connection still satisfies it';
+  if (result === 'passes') return 'the connection would still satisfy it';
   if (result === 'waived') return `the connection violates it, waived until ${waiver?.until ?? ''} (${waiver?.reason ?? ''})`;
   return result === 'violated' ? `the connection violates it: ${reason}` : reason;
 }
 
 function conditionText({ field, before, after }: MatchCondition): string {
-  return `${field} was ${JSON.stringify(before)}, ${after === undefined ? 'now missing' : `is ${JSON.stringify(after)}`}`;
+  return `${field} was ${JSON.stringify(before)}, ${after === undefined ? 'now missing' : `is now ${JSON.stringify(after)}`}`;
 }
 
 /** Lists the conditions of the match that held before the plan and do not hold after it. */

@@ -114,8 +114,8 @@ export function findChangedName(kind: Kind, desired: DesiredResource, removed: r
   const field = kind.renamable ? 'renamedFrom' : 'replaces';
   return {
     code: 'plan/immutable-name',
-    message: `it looks like a rename of ${predecessor.base.id}; the gateway would have both: ${costOf(kind, predecessor)}`,
-    hint: `write metadata.${field}: ${nameOf(predecessor.base.id)}, to replace it, or restore the old name`,
+    message: `it looks like a rename of ${predecessor.base.id}; names are immutable, so the gateway would have both: ${costOf(kind, predecessor)}`,
+    hint: `to ${kind.renamable ? 'rename' : 'replace'} it, set metadata.${field}: ${nameOf(predecessor.base.id)}; otherwise restore the old name`,
     allowable: true,
     resource: desired.id,
     at: desired.locate(''),
@@ -126,7 +126,7 @@ export function findChangedName(kind: Kind, desired: DesiredResource, removed: r
 function costOf(kind: Kind, { base: { id }, live }: RemovedObject): string {
   const isOpen = closableFields(kind).some(({ name, value }) => !equal(live.spec[name], value));
   const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
-  return `${id} stays ${isOpen ? 'open' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
+  return `${id} stays ${isOpen ? 'accessible' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
 }
 
 /** Returns whether two resources are the same except for values that follow from the name. */

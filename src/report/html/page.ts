@@ -87,7 +87,7 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
     element('h2', {}, 'Protection'),
     ...blocksOfType(blocks, 'headlines').map(({ headlines, deletions }) => headlineList(headlines, deletions, linkOf)),
     ...blocksOfType(blocks, 'impact').flatMap(({ causes }) =>
-      causes.length === 0 ? [] : [element('h2', {}, 'Impact'), ...impactTable(causes, linkOf)],
+      causes.length === 0 ? [] : [element('h2', {}, 'Other impact'), ...impactTable(causes, linkOf)],
     ),
     ...blocksOfType(blocks, 'matrix').flatMap(({ matrix }) =>
       matrix.rows.length === 0 ? [] : [element('h2', {}, 'Connections and their protection'), matrixTable(matrix)],
@@ -149,7 +149,7 @@ function isSingleChange(blocks: readonly ReportBlock[]): boolean {
 }
 
 /** Returns an entry for the objects that one commit removed, with a link to that commit. */
-function deletionItem({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): Html {
+function deletionItem({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): Html {
   const names = shortList(ids, mostNames).join(', ');
   const commit = orphan?.removedIn;
   const href = commit === undefined ? undefined : linkOf?.({ commit });
@@ -163,7 +163,7 @@ function deletionItem({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): Ht
     element('strong', {}, ids.length === 1 ? 'Deletes 1 object' : `Deletes ${ids.length} objects`),
     ' ',
     element('span', { class: 'mono' }, names),
-    ...(commit === undefined ? [] : removed),
+    ...(commit === undefined ? (replacedBy === undefined ? [] : [` replaced by ${replacedBy}`]) : removed),
   ]);
 }
 

@@ -67,7 +67,7 @@ function sectionBlocks(
   return [
     ...(verdict === undefined ? [] : [titleBlock(verdict, label)]),
     ...blocksOfType(blocks, 'findings').map(({ run }) => findingsBlock(run, linkOf)),
-    ...paragraph(blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusals.map((refusal) => refusalBlock(refusal, linkOf)))),
+    ...blocksOfType(blocks, 'refusals').flatMap(({ refusals }) => refusalBlocks(refusals, linkOf)),
     ...(place === undefined ? [] : resultBlocks(place, summary)),
     ...paragraph(blocksOfType(blocks, 'notices').flatMap(({ lines }) => lines.map(noticeBlock))),
     ...paragraph(headlines),
@@ -155,6 +155,12 @@ function allowanceBlocks(allowed: Plan['allowed']): readonly MarkdownBlock[] {
   return lines.length === 0 ? [] : [title, ...lines, blank];
 }
 
+function refusalBlocks(refusals: readonly Refusal[], linkOf: LinkOf | undefined): readonly MarkdownBlock[] {
+  if (refusals.length === 0) return [];
+  const title = { text: '**Apply rejects this plan:**\n\n', rank: 1, label: 'refusal' };
+  return [title, ...paragraph(refusals.map((refusal) => refusalBlock(refusal, linkOf)))];
+}
+
 /** Returns the reason of a refusal, and how to override it. */
 function refusalBlock({ code, message, hint, allowable, resource, at }: Refusal, linkOf: LinkOf | undefined): MarkdownBlock {
   const place = at === undefined ? '' : ` ${positionMarkdown(at, linkOf)}`;
@@ -221,13 +227,14 @@ const longestName = 60;
 const longestCause = 200;
 
 /** Returns the objects that one commit removed, with a link to that commit. */
-function deletionBlock({ ids, orphan }: Deletion, linkOf: LinkOf | undefined): MarkdownBlock {
+function deletionBlock({ ids, orphan, replacedBy }: Deletion, linkOf: LinkOf | undefined): MarkdownBlock {
   const names = shortList(
     ids.map((id) => codeSpan(clip(id, longestCause))),
     listed,
   ).join(', ');
   const what = ids.length === 1 ? `**Deletes ${names}**` : `**Deletes ${ids.length} objects** (${names})`;
-  return { text: `- ${what}${removalMarkdown(orphan, linkOf)}\n`, rank: 1, label: 'headline' };
+  const why = replacedBy === undefined ? removalMarkdown(orphan, linkOf) : `: replaced by ${codeSpan(clip(replacedBy, longestCause))}`;
+  return { text: `- ${what}${why}\n`, rank: 1, label: 'headline' };
 }
 
 /** Returns the commit that removed a manifest, as a link if there is one, with its subject. */

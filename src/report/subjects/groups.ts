@@ -87,7 +87,7 @@ function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): strin
   const drift = [...edges, ...entries.flatMap(({ change }) => change.fields)];
   const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'made stricter';
   const titles: Readonly<Record<GroupName, string>> = {
-    held: `Held: ${did} outside Ostiary; apply keeps it`,
+    held: `Held: ${did} outside Ostiary; apply keeps these values`,
     changed: 'Changed in the manifests',
     own: 'This pull request',
     also: plan.base === undefined ? 'Other changes' : 'Pending: merged earlier, not applied yet',
@@ -245,7 +245,7 @@ export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAcc
     const by = managedBy === undefined ? '' : `, managed by ${managedBy}`;
     return escapeTerminal(`${id} (${accessible ? 'accessible' : 'closed'}${by})`);
   });
-  return { title: `${plural(entries.length, 'unmanaged connection')}: live without a manifest, never changed`, entries };
+  return { title: `${plural(entries.length, 'unmanaged connection')}: in no manifest, not written, but affected by shared rules`, entries };
 }
 
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {

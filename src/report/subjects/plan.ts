@@ -4,7 +4,6 @@ import {
   type AssessedChange,
   type EdgeChange,
   type FieldChange,
-  type Orphan,
   type OutsideReference,
   type Value,
   type SingleWrite,
@@ -27,7 +26,7 @@ import { blockedNotices, groupPlan, orphanNotices, sideLists } from './groups.ts
 import { countActions } from '../wording/counts.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import { planVerdict } from '../wording/verdict.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';
 import { definedFields, compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -72,16 +71,19 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   ];
 }
 
-/** Returns the objects that the plan deletes, by the commit that removed their manifests. */
+/** Returns the objects that the plan deletes, by the commit that removed their manifests or by their successor. */
 function deletionsOf({ changes, orphans }: Plan): readonly Deletion[] {
   const removed = new Map(orphans.map((orphan) => [orphan.id, orphan]));
-  const found = new Map<string, { readonly ids: ResourceId[]; readonly orphan: Orphan | undefined }>();
-  for (const { id, action } of changes) {
+  const found = new Map<string, Deletion & { readonly ids: ResourceId[] }>();
+  for (const { id, action, reasons, needs } of changes) {
     if (action !== 'delete') continue;
     const orphan = removed.get(id);
-    const deletion = found.get(orphan?.removedIn ?? '') ?? { ids: [], orphan };
+    const [successor] = reasons.includes('replaced') ? needs : [];
+    const replacedBy = successor === undefined ? undefined : nameOf(successor);
+    const key = JSON.stringify([orphan?.removedIn, replacedBy]);
+    const deletion = found.get(key) ?? { ids: [], orphan, replacedBy };
     deletion.ids.push(id);
-    found.set(orphan?.removedIn ?? '', deletion);
+    found.set(key, deletion);
   }
   return [...found.values()];
 }

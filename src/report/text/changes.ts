@@ -285,7 +285,7 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
     );
   });
   const more = causes.length - listed;
-  return ['  Impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
+  return ['  Other impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
 }
 
 /** Returns `file:line`, escaped. */

@@ -92,7 +92,7 @@ export function causeName({ by, path, edges }: Impact): string {
 
 const effectWords: Readonly<Record<ProtectionVerdict, string>> = {
   weakens: 'weakens',
-  both: 'mixed',
+  both: 'weakens and strengthens',
   unknown: 'cannot be compared',
   neutral: 'no effect',
   strengthens: 'strengthens',

@@ -56,7 +56,7 @@ describe('planMarkdown', () => {
     expect(text.match(/^\| `~` \| `Connection\/\d+-true`/gm)).toHaveLength(20);
     expect(text.match(/<code>[~=] Connection/g)).toHaveLength(23);
     expect(text.match(/^#### .*/gm)).toEqual([
-      '#### Held: made stricter outside Ostiary; apply keeps it',
+      '#### Held: made stricter outside Ostiary; apply keeps these values',
       '#### This pull request',
       '#### Other changes',
     ]);
