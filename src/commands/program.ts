@@ -18,6 +18,12 @@ const commandsByHeading: CommandList['byHeading'] = {
       summary: 'import the objects of a gateway as manifests',
       load: async () => (await import('./pull.ts')).definePull,
     },
+    {
+      name: 'completion',
+      usage: '<shell>',
+      summary: 'print a completion script for bash, zsh or fish',
+      load: async () => (await import('./completion.ts')).defineCompletion,
+    },
   ],
   'Change:': [
     workflowCommands.validate,
@@ -66,15 +72,7 @@ const commandsByHeading: CommandList['byHeading'] = {
       summary: 'approve, reject or revoke a review',
       load: async () => (await import('./review.ts')).defineReview,
     },
-  ],
-  'Other:': [
     { name: 'serve', usage: '', summary: 'run an access gateway', load: async () => (await import('./serve.ts')).defineServe },
-    {
-      name: 'completion',
-      usage: '<shell>',
-      summary: 'print a completion script for bash, zsh or fish',
-      load: async () => (await import('./completion.ts')).defineCompletion,
-    },
     {
       name: 'version',
       usage: '',

@@ -221,7 +221,7 @@ describe('help', () => {
     expect(new Set(named)).toEqual(new Set([...Object.keys(flagsOf), 'help']));
     expect(stdout).toContain('Exit codes: 0 done, 1 internal error');
     const headings = [...stdout.matchAll(/^(\w.*):$/gm)].map((match) => match[1]);
-    expect(headings).toEqual(['Options', 'Get started', 'Change', 'Inspect', 'Operate', 'Other']);
+    expect(headings).toEqual(['Options', 'Get started', 'Change', 'Inspect', 'Operate']);
     expect(
       stdout
         .slice(stdout.indexOf('Exit codes'))

@@ -119,7 +119,7 @@ function retryPrinter(flags: TargetFlags, context: CliContext): (event: RetryEve
     const now = performance.now();
     if (!isVerbose && now < next) return;
     next = now + betweenRetryLines;
-    interject(`${escapeTerminal(message)}; retrying in ${(pauseMs / 1000).toFixed(1)} s`, context);
+    interject(`${escapeTerminal(message)}; ${pauseMs < 50 ? 'retrying now' : `retrying in ${(pauseMs / 1000).toFixed(1)} s`}`, context);
   };
 }
 

@@ -30,7 +30,7 @@ export type CommandList = {
 
 const footer = `
 Exit codes: 0 done, 1 internal error, 2 changes (--detailed-exitcode) or drift,
-3 input invalid, 4 gateway unreachable or access denied,
+3 input invalid, 4 gateway unreachable, access denied or incomplete listing,
 5 apply finished with failures, 6 refused for safety.
 
 Start from scratch: ostiary init, then ostiary plan
