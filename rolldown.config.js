@@ -40,6 +40,8 @@ export default {
     format: 'esm',
     cleanDir: true,
     minify: true,
+    // Bundlers have no use for annotations of code that is bundled already.
+    comments: { annotation: false, jsdoc: false, legal: true },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     banner: (chunk) => (chunk.name === 'cli' ? '#!/usr/bin/env node' : ''),

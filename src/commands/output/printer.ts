@@ -41,7 +41,8 @@ export function printerFor(context: CliContext, flags: OutputFlags): Printer {
         return;
       }
       const fresh = context.printed.add(shown);
-      const known = shown.filter((one) => !fresh.includes(one));
+      const isFresh = new Set(fresh);
+      const known = shown.filter((one) => !isFresh.has(one));
       const lines = [...uncountedLines(fresh, errors), ...(known.length === 0 ? [] : [`and ${diagnosticCounts(known)} shown above`])];
       context.stderr.write(lines.map((line) => `${line}\n`).join(''));
     },
