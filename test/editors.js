@@ -88,13 +88,15 @@ try {
   send({ method: 'initialized', params: {} });
   const read = (path) => readFileSync(join(project, path), 'utf8');
 
-  const connection = read('access/example-db.yaml');
-  const inConnection = (line, by, expected) =>
+  /** Checks a manifest after one line of it was replaced. */
+  const editsOf = (text) => (line, by, expected) =>
     check(
       'access',
-      connection.replace(line, () => by),
+      text.replace(line, () => by),
       expected,
     );
+  const connection = read('access/example-db.yaml');
+  const inConnection = editsOf(connection);
   await inConnection('reviewers:', 'review^ers:', { shows: 'Groups that must approve before a user can execute. Omitted: [].' });
   await inConnection('  secret:', '  ^\n  secret:', { completes: ['command', 'access_max_duration'], not: ['managed_by', 'reviewers'] });
   await inConnection('subtype: postgres', 'subtype: ^mysql', { completes: ['postgres', 'ssh'] });
@@ -104,12 +106,7 @@ try {
   await inConnection('  agent_id: default\n', '^', { errors: ['6:1 Missing property "agent_id".'] });
 
   const rule = read('access/no-drop.yaml');
-  const inRule = (line, by, expected) =>
-    check(
-      'access',
-      rule.replace(line, () => by),
-      expected,
-    );
+  const inRule = editsOf(rule);
   const sample = '- { input: SELECT 1, expect: allowed }';
   await inRule('type: pattern_match', 'type: ^pattern_match', { completes: ['deny_words_list', 'pattern_match'] });
   await inRule('pattern_regex', 'pattern_re^gex', { shows: 'A blocked pattern (RE2).' });

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { createDatabase, startTestServer } from '../../support/servers.ts';
-import { callerOf, createKey } from '../client.ts';
+import { callerOf, createKey, type CallServer } from '../client.ts';
 
 /** A proxy to the database that can be cut. */
 class Way {
@@ -70,13 +70,23 @@ test('while the database is unavailable, requests get a 503 with Retry-After; th
   await database.drop();
 });
 
-test('a statement that waits for a lock longer than its deadline is answered 503 with Retry-After', async () => {
+/** Starts a gateway, and locks one of its tables in another connection. */
+async function serveLocked(table: string, statement: number): Promise<{ call: CallServer; other: Client; close: () => Promise<void> }> {
   const database = await createDatabase();
-  const server = await startTestServer({ database: { url: database.url }, timeouts: { statement: 500 } });
-  const call = callerOf(server);
+  const server = await startTestServer({ database: { url: database.url }, timeouts: { statement } });
   const other = new Client({ connectionString: database.url });
   await other.connect();
-  await other.query('begin; lock table guardrails in access exclusive mode');
+  await other.query(`begin; lock table ${table}`);
+  const close = async (): Promise<void> => {
+    await other.end();
+    await server.close();
+    await database.drop();
+  };
+  return { call: callerOf(server), other, close };
+}
+
+test('a statement that waits for a lock longer than its deadline is answered 503 with Retry-After', async () => {
+  const { call, other, close } = await serveLocked('guardrails in access exclusive mode', 500);
   for (const [method, body] of [
     ['GET', undefined],
     ['POST', { name: 'a' }],
@@ -87,27 +97,18 @@ test('a statement that waits for a lock longer than its deadline is answered 503
   expect((await call('GET', '/connections')).status).toBe(200);
   await other.query('rollback');
   expect((await call('POST', '/guardrails', { body: { name: 'a' } })).status).toBe(201);
-  await other.end();
-  await server.close();
-  await database.drop();
+  await close();
 });
 
 test('a write that waits for the audit log is answered at its deadline, and recorded later', async () => {
-  const database = await createDatabase();
-  const server = await startTestServer({ database: { url: database.url }, timeouts: { statement: 4000 } });
-  const call = callerOf(server);
-  const other = new Client({ connectionString: database.url });
-  await other.connect();
-  await other.query('begin; lock table audit_logs in exclusive mode');
+  const { call, other, close } = await serveLocked('audit_logs in exclusive mode', 4000);
   const { status, headers } = await call('POST', '/guardrails', { body: { name: 'a' } });
   expect([status, headers.get('Retry-After')]).toEqual([503, '5']);
   await other.query('rollback');
   await expect
     .poll(async () => (await call('GET', '/audit/logs')).body['data'], { timeout: 20_000 })
     .toEqual([expect.objectContaining({ http_status: 503, http_path: '/guardrails', outcome: false })]);
-  await other.end();
-  await server.close();
-  await database.drop();
+  await close();
 });
 
 test.each([
