@@ -1,17 +1,19 @@
 // The figures that Ostiary is held to, as ratios measured side by side in one run: npm run bench [-- --full] [-- --only version|ref|plan|scale|hoop|pull|apply|server]
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
+import { actionEnvironment } from './action.js';
 import { writeManifests } from './fixture.js';
 import { scaleRows } from './scale.js';
 import { serverRows } from './server.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const cli = here('../../dist/cli.js');
+const actionProgram = here('../../dist/action.js');
 const folder = mkdtempSync(join(tmpdir(), 'ostiary-bench-'));
 const token = 'bench-key';
 const children = [];
@@ -23,12 +25,12 @@ function median(values) {
 }
 
 /** Runs a node program to its end: wall and CPU milliseconds, peak MiB. */
-function run(args, { expect = 0, env = {} } = {}) {
+function run(args, { expect = 0, env = {}, cwd = folder } = {}) {
   const result = join(folder, 'measure.json');
   const started = performance.now();
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', pathToFileURL(here('measure.js')).href, ...args], {
     encoding: 'utf8',
-    cwd: folder,
+    cwd,
     env: { ...process.env, OSTIARY_TOKEN: token, OSTIARY_MEASURE: result, ...env },
   });
   const wall = performance.now() - started;
@@ -164,46 +166,13 @@ async function firstRow() {
   await stop(child);
 }
 
-/** Makes the folder a clone of a repository whose default branch has its files; returns the commit. */
-function commitFolder() {
-  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
-  const git = (...args) => spawnSync('git', args, { cwd: folder, env, encoding: 'utf8' }).stdout.trim();
-  git('init', '--quiet', '--initial-branch=main');
-  git('add', '1000');
-  git('-c', 'user.name=bench', '-c', 'user.email=bench@example.com', 'commit', '--quiet', '--message', 'bench');
-  git('update-ref', 'refs/remotes/origin/main', 'HEAD');
-  return git('rev-parse', 'HEAD');
-}
-
 /** A plan by the action, without a comment, against the same plan by the command line: whole processes both. */
 async function actionRow() {
   const manifests = writeManifests(join(folder, '1000'), 1000);
   const own = await gateway('action');
   run([cli, 'apply', manifests, '--url', own.url, '--yes', '--quiet']);
-  const file = (name, text) => {
-    writeFileSync(join(folder, name), text);
-    return join(folder, name);
-  };
-  const env = {
-    GITHUB_API_URL: 'http://127.0.0.1:9',
-    GITHUB_EVENT_NAME: 'push',
-    GITHUB_EVENT_PATH: file('event.json', '{"repository":{"full_name":"octo/access","default_branch":"main"}}'),
-    GITHUB_GRAPHQL_URL: 'http://127.0.0.1:9/graphql',
-    GITHUB_OUTPUT: file('output', ''),
-    GITHUB_REF: 'refs/heads/main',
-    GITHUB_REPOSITORY: 'octo/access',
-    GITHUB_RUN_ID: '1',
-    GITHUB_SERVER_URL: 'https://github.test',
-    GITHUB_SHA: commitFolder(),
-    GITHUB_STEP_SUMMARY: file('summary', ''),
-    GITHUB_WORKSPACE: folder,
-    RUNNER_TEMP: folder,
-    INPUT_MODE: 'plan',
-    INPUT_COMMENT: 'false',
-    INPUT_PATHS: manifests,
-    INPUT_URL: own.url,
-  };
-  const action = () => run([here('../../dist/action.js')], { env });
+  const env = actionEnvironment(folder, { INPUT_MODE: 'plan', INPUT_PATHS: manifests, INPUT_URL: own.url });
+  const action = () => run([actionProgram], { env });
   const plan = () => run([cli, 'plan', '--url', own.url, '--out', join(folder, 'saved.json'), manifests]);
   const { first, second, wall, cpu } = pairs(9, action, plan);
   row(
@@ -312,7 +281,17 @@ try {
     version: versionRow,
     ref: refRow,
     plan: () => planRows(full),
-    scale: () => scaleRows({ full, folder, run, cli, gateway: (count) => start([here('gateway.js'), String(count)], 'stdout'), stop, row }),
+    scale: () =>
+      scaleRows({
+        full,
+        folder,
+        run,
+        cli,
+        actionProgram,
+        gateway: (count) => start([here('gateway.js'), String(count)], 'stdout'),
+        stop,
+        row,
+      }),
     hoop: hoopRow,
     first: firstRow,
     action: actionRow,

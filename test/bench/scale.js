@@ -1,22 +1,33 @@
 // How the cost of many writes grows with their number: each command at two or three sizes, on a gateway that answers at once.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { actionEnvironment, commitFolder } from './action.js';
 import { manifestOf, writeManifests, writeRules } from './fixture.js';
 
 const ci = ['--quiet', '--yes'];
 
-/** The runs of one size: what is measured, how many connections the gateway holds at first, and the arguments. */
-function runsOf({ created, changed, attached, folder }) {
+/** The runs of one size: what is measured, how many connections the gateway holds at first, the arguments, and what differs from the command line with exit 0. */
+function runsOf({ created, changed, attached, removed, folder }) {
   return [
     ['plan of new objects, text', 0, ['plan', created, '--quiet']],
     ['plan of new objects, JSON', 0, ['plan', created, '--quiet', '--report', `json=${join(folder, 'plan.json')}`]],
     ['plan of new objects, saved', 0, ['plan', created, '--quiet', '--out', join(folder, 'saved.json')]],
     ['plan of changed objects, text, Markdown and a page', 'all', ['plan', changed, '--quiet', ...reports(folder)]],
     ['plan of attached objects, text', 'all', ['plan', attached, '--quiet']],
+    ['plan of deletions, text', 'all', ['plan', ...deleting], { cwd: removed }],
+    ['plan of new objects by the action', 0, [], { action: created }],
     ['apply of new objects', 0, ['apply', created, ...ci, '--journal', join(folder, 'journal')]],
     ['apply of attached objects', 'all', ['apply', attached, ...ci, '--journal', join(folder, 'journal')]],
+    ['apply of deletions', 'all', ['apply', ...deleting, '--yes'], { cwd: removed }],
+    ['drift of every object, text and Markdown', 'all', drifting(changed, folder), { expect: 2 }],
     ['pull', 'all', ['pull', join(folder, 'pulled'), '--secrets', 'omit', '--quiet']],
   ];
+}
+
+const deleting = ['--quiet', '--prune', '--base', 'HEAD~1', '--no-origin', '--allow', 'plan/too-many-deletes=bench'];
+
+function drifting(changed, folder) {
+  return ['drift', changed, '--quiet', '--base', 'HEAD', '--no-origin', '--report', `markdown=${join(folder, 'drift.md')}`];
 }
 
 function reports(folder) {
@@ -38,19 +49,48 @@ function writeFolders(folder, count) {
   const made = (name, textOf) => writeManifests(join(folder, name), count, textOf);
   const attached = made('attached', manifestOf);
   writeRules(attached, count);
-  return { created: made('created', manifestOf), changed: made('changed', changedManifest), attached, folder };
+  return {
+    created: made('created', manifestOf),
+    changed: made('changed', changedManifest),
+    attached,
+    removed: removeAll(folder, count),
+    folder,
+  };
+}
+
+/** A repository whose last commit removed all manifests but one. */
+function removeAll(folder, count) {
+  const repository = `${folder}-removed`;
+  const manifests = writeManifests(repository, count);
+  writeFileSync(
+    join(repository, 'ostiary.yaml'),
+    'apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { bench: { url: "http://127.0.0.1:9" } }\n',
+  );
+  commitFolder(repository);
+  rmSync(manifests, { recursive: true });
+  writeManifests(repository, 1);
+  commitFolder(repository);
+  return repository;
 }
 
 /** Adds a row for each command: CPU per object at each size, the growth from the smallest, and the peak memory. */
-export async function scaleRows({ full, folder, run, cli, gateway, stop, row }) {
+export async function scaleRows({ full, folder, run, cli, actionProgram, gateway, stop, row }) {
   const figures = new Map();
   const counts = full ? [1000, 12_000, 50_000] : [1000, 12_000];
   for (const count of counts) {
     const place = join(folder, `scale-${count}`);
     mkdirSync(place);
-    for (const [what, live, command] of runsOf(writeFolders(place, count))) {
+    const folders = writeFolders(place, count);
+    commitFolder(place);
+    for (const [what, live, command, { action, ...different } = {}] of runsOf(folders)) {
       const { url, child } = await gateway(live === 'all' ? count : live);
-      const { cpu, memory } = run([cli].concat(command, '--url', url));
+      const { cpu, memory } =
+        action === undefined
+          ? run([cli].concat(command, '--url', url), { cwd: place, ...different })
+          : run([actionProgram], {
+              cwd: place,
+              env: actionEnvironment(place, { INPUT_MODE: 'plan', INPUT_PATHS: action, INPUT_URL: url }),
+            });
       await stop(child);
       figures.set(what, [...(figures.get(what) ?? []), { count, cpu: cpu / count, memory }]);
     }
