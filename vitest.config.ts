@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { withSharedClasses } from './.github/fast-spreads.js';
 
 /** Tests that start many processes: git, the built command, a browser. */
 const processes = [
@@ -10,6 +11,8 @@ const processes = [
 ];
 
 export default defineConfig({
+  // As in the bundle.
+  plugins: [{ name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) }],
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
     testTimeout: 120_000,

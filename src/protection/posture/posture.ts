@@ -90,7 +90,8 @@ function postureOf(
   rules: StateOfRules,
   { incomplete, longestAccess }: Omit<PostureContext, 'samples'>,
 ): Posture {
-  const controls: Partial<Record<ControlType, readonly Control[]>> = { ...rules.controls };
+  // Not a spread: on Node 20, each field added to its result makes another hidden class.
+  const controls: Partial<Record<ControlType, readonly Control[]>> = Object.assign({}, rules.controls);
   for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, rules.accessRules);
   return {
     controls,
