@@ -55,6 +55,26 @@ export function canonical(value: Json): string {
   return `{${text}}`;
 }
 
+/** Yields the text of `canonical` in pieces; values below `depth` levels are one piece each. The text of a large plan takes gigabytes as a whole. */
+export function* canonicalPieces(value: Json, depth = 4): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    yield canonical(value);
+    return;
+  }
+  const isList = Array.isArray(value);
+  const entries = isList ? value.map((entry: Json) => ['', entry] as const) : isObject(value) ? sortedEntries(value) : [];
+  yield isList ? '[' : '{';
+  for (const [index, [start, entry]] of entries.entries()) {
+    yield `${index === 0 ? '' : ','}${start}`;
+    yield* canonicalPieces(entry, depth - 1);
+  }
+  yield isList ? ']' : '}';
+}
+
+function sortedEntries(value: JsonObject): readonly (readonly [string, Json])[] {
+  return sortedKeys(value).map((key) => [`${JSON.stringify(key)}:`, value[key] ?? null]);
+}
+
 /** Compares two texts by code unit, independent of the locale. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;

@@ -15,14 +15,20 @@ import { type ResolvedConfig, isPartialSelection, outputPath } from '../../proje
 import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
+type SelectionFlags = Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>;
+
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
-export async function savePlan(
-  path: string,
-  result: PlanResult,
-  flags: Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>,
-  context: CliContext,
-): Promise<void> {
-  const { plan, desired, live, config } = result;
+export async function savePlan(path: string, result: PlanResult, flags: SelectionFlags, context: CliContext): Promise<void> {
+  const text = await textOf(result, flags, context);
+  const { diagnostics } = openPlan(text, registry);
+  if (hasErrors(diagnostics)) throw new InputError(diagnostics);
+  const file = outputPath(path, context);
+  writePlan(file, text);
+  context.onEvent?.({ saved: file });
+}
+
+/** Returns the text of the file; its document, which is larger, is not kept. */
+async function textOf({ plan, desired, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
   const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
@@ -38,12 +44,7 @@ export async function savePlan(
     if (length <= longestPlan) pieces.push(piece);
   }
   if (length > longestPlan) throw new InputError([tooLarge(length)]);
-  const text = pieces.join('');
-  const { diagnostics } = openPlan(text, registry);
-  if (hasErrors(diagnostics)) throw new InputError(diagnostics);
-  const file = outputPath(path, context);
-  writePlan(file, text);
-  context.onEvent?.({ saved: file });
+  return pieces.join('');
 }
 
 /** Returns the root commits of the repository that contains the manifests. */

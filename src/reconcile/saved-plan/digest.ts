@@ -23,7 +23,8 @@ export function digestOf(
   for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
   hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
   hash.update(`,"target":${canonical({ ...target })}}`);
-  return hash.update(sourcesText(sources)).digest('hex');
+  for (const line of sourceLines(sources)) hash.update(line);
+  return hash.digest('hex');
 }
 
 /** Yields the source of each secret of the sorted resources. */
@@ -36,14 +37,12 @@ export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'sec
   }
 }
 
-/** Returns one line per source, with lengths so that no two lists have the same text. */
-function sourcesText(sources: Iterable<SecretProvenance>): string {
-  let text = '';
+/** Yields one line per source, with lengths so that no two lists have the same text. */
+function* sourceLines(sources: Iterable<SecretProvenance>): Generator<string> {
   for (const { id, path, source, content } of sources) {
     const lengths = `${id.length} ${path.length} ${source.length}`;
-    text += `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
+    yield `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
   }
-  return text;
 }
 
 function changeDocument(change: Change): JsonObject {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Checked } from '../../model/diagnostic.ts';
-import { canonical, isObject, type JsonObject } from '../../model/json.ts';
+import { canonicalPieces, isObject, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { isOnLiveObject, liveKeyOf, type Change, type EdgeChange, type Plan, type SavedPlan } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
@@ -98,7 +98,9 @@ function unsealed(document: JsonObject): JsonObject {
 }
 
 function checksumOf(document: JsonObject): string {
-  return createHash('sha256').update(canonical(document)).digest('hex');
+  const hash = createHash('sha256');
+  for (const piece of canonicalPieces(document)) hash.update(piece);
+  return hash.digest('hex');
 }
 
 /** Returns what makes a plan inconsistent although it matches the schema. */

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, compareText, equal, isObject, type Json } from '../../../src/model/json.ts';
+import { canonical, canonicalPieces, compareText, equal, isObject, type Json } from '../../../src/model/json.ts';
+import { json } from '../../support/nasty-values.ts';
 
 describe('equal', () => {
   it.each<[string, Json | undefined, Json | undefined, boolean]>([
@@ -31,6 +33,14 @@ describe('canonical', () => {
     [{}, '{}'],
   ])('writes %j in one way', (value, expected) => {
     expect(canonical(value)).toBe(expected);
+  });
+
+  it('is the same in pieces, to any depth', () => {
+    fc.assert(
+      fc.property(json, fc.nat(6), (value, depth) => {
+        expect([...canonicalPieces(value, depth)].join('')).toBe(canonical(value));
+      }),
+    );
   });
 });
 

@@ -1,0 +1,1 @@
+export declare function withSharedClasses(code: string): string;
