@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, nat, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonical, canonicalPieces, compareText, equal, isObject, type Json } from '../../../src/model/json.ts';
 import { json } from '../../support/nasty-values.ts';
@@ -36,8 +36,8 @@ describe('canonical', () => {
   });
 
   it('is the same in pieces, to any depth', () => {
-    fc.assert(
-      fc.property(json, fc.nat(6), (value, depth) => {
+    assert(
+      property(json, nat(6), (value, depth) => {
         expect([...canonicalPieces(value, depth)].join('')).toBe(canonical(value));
       }),
     );
