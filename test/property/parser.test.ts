@@ -14,7 +14,7 @@ const binary = string({ unit: 'binary', maxLength: 200 });
 function wholeOffsets(offsets: NodeOffsets | undefined): unknown {
   if (offsets === undefined) return undefined;
   const { key, value, below } = offsets;
-  return { key, value, below: [...below].map(([name, inner]) => [name, wholeOffsets(inner)]) };
+  return { key, value, below: [...below].map(([name, inner]) => [name, wholeOffsets(inner), wholeOffsets(offsets.child(name))]) };
 }
 
 /** What `yaml` itself makes of a text: undefined where it finds anything wrong. */

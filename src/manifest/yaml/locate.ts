@@ -4,8 +4,13 @@ import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { type AllEntryOffsets, readStrictlyWithOffsets } from './strict-reader.ts';
 import { compose } from './read-yaml.ts';
 
-/** The offsets at which a value and its key begin, and the offsets of the values inside it. */
-export type NodeOffsets = { readonly key: number; readonly value: number; readonly below: ReadonlyMap<string, NodeOffsets> };
+/** The offsets at which a value and its key begin, and the offsets of the values inside it: all of them, and one by its key, index or name. */
+export type NodeOffsets = {
+  readonly key: number;
+  readonly value: number;
+  readonly below: ReadonlyMap<string, NodeOffsets>;
+  readonly child: (token: string) => NodeOffsets | undefined;
+};
 
 /** Returns the offset at which the value at a document's pointer, or its key, begins. */
 export type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
@@ -18,7 +23,7 @@ export function createLocator(text: string): Locator {
     let place = roots[index];
     if (place === undefined) return 0;
     for (const token of tokensOf(path)) {
-      const next = place.below.get(token);
+      const next = place.child(token);
       if (next === undefined) break;
       place = next;
     }
@@ -52,6 +57,12 @@ class LazyOffsets implements NodeOffsets {
 
   get below(): ReadonlyMap<string, NodeOffsets> {
     return (this.#below ??= findOffsetsBelow(this.#node, this.#marks));
+  }
+
+  child(token: string): NodeOffsets | undefined {
+    const mark = this.#marks.get(this.#node)?.get(token);
+    if (mark !== undefined) return new LazyOffsets(findChild(this.#node, token), mark, this.#marks);
+    return Array.isArray(this.#node) ? this.below.get(token) : undefined;
   }
 }
 
@@ -94,7 +105,8 @@ function findNodeOffsets(node: ParsedNode | null, key?: number): NodeOffsets {
   const start = node?.range[0] ?? 0;
   const isAbsent = node === null || (isScalar(node) && node.range[0] === node.range[1]);
   const value = key !== undefined && isAbsent ? key : start;
-  return { key: key ?? value, value, below: findNodeOffsetsBelow(node) };
+  const below = findNodeOffsetsBelow(node);
+  return { key: key ?? value, value, below, child: (token) => below.get(token) };
 }
 
 function findNodeOffsetsBelow(node: ParsedNode | null): ReadonlyMap<string, NodeOffsets> {
