@@ -97,15 +97,15 @@ export function writeManifests(folder, count, textOf = manifestOf) {
   return join(folder, 'access');
 }
 
-/** Writes a guardrail and a masking rule that are attached to all of `count` connections. */
+/** Writes a guardrail and a masking rule that are attached to all of `count` connections; a file may have 1 MiB. */
 export function writeRules(folder, count) {
   const names = Array.from({ length: count }, (_, index) => `    - db-${index}\n`).join('');
   const rules = [
     ['GuardrailRule', 'no-drop', '  input: { rules: [{ type: pattern_match, pattern_regex: "(?i)drop table" }] }'],
     ['DataMaskingRule', 'emails', '  supported_entity_types: [{ name: mails, entity_types: [EMAIL_ADDRESS] }]'],
-  ].map(
-    ([kind, name, spec]) =>
-      `apiVersion: ostiary/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n${spec}\n  connection_ids:\n${names}`,
-  );
-  writeFileSync(join(folder, 'rules.yaml'), rules.join('---\n'));
+  ];
+  for (const [kind, name, spec] of rules) {
+    const text = `apiVersion: ostiary/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n${spec}\n  connection_ids:\n${names}`;
+    writeFileSync(join(folder, `${name}.yaml`), text);
+  }
 }

@@ -92,6 +92,7 @@ export async function scaleRows({ full, folder, run, cli, actionProgram, gateway
               env: actionEnvironment(place, { INPUT_MODE: 'plan', INPUT_PATHS: action, INPUT_URL: url }),
             });
       await stop(child);
+      process.stderr.write(`${what}, ${count}: ${(cpu / 1000).toFixed(1)} s of CPU time, ${memory.toFixed(0)} MiB\n`);
       figures.set(what, [...(figures.get(what) ?? []), { count, cpu: cpu / count, memory }]);
     }
   }
