@@ -23,7 +23,7 @@ export function digestOf(
   for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
   hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
   hash.update(`,"target":${canonical({ ...target })}}`);
-  for (const line of sourceLines(sources)) hash.update(line);
+  for (const text of sourceTexts(sources)) hash.update(text);
   return hash.digest('hex');
 }
 
@@ -37,12 +37,17 @@ export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'sec
   }
 }
 
-/** Yields one line per source, with lengths so that no two lists have the same text. */
-function* sourceLines(sources: Iterable<SecretProvenance>): Generator<string> {
+/** Yields one line per source, many at a time, with lengths so that no two lists have the same text. */
+function* sourceTexts(sources: Iterable<SecretProvenance>): Generator<string> {
+  let text = '';
   for (const { id, path, source, content } of sources) {
     const lengths = `${id.length} ${path.length} ${source.length}`;
-    yield `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
+    text += `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
+    if (text.length < 65_536) continue;
+    yield text;
+    text = '';
   }
+  yield text;
 }
 
 function changeDocument(change: Change): JsonObject {
