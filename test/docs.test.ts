@@ -303,7 +303,8 @@ test('every block of commands is run by a test, or has a reason why not', () => 
 test('the documentation has at most 20,000 words', () => {
   const generated = /^docs\/(?:decisions|reference\/(?:action|cli|diagnostics|fields|json|risks))\.md$/;
   const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
-  const words = read.reduce((sum, { text }) => sum + text.split(/\s+/).filter((word) => word !== '').length, 0);
+  // The hidden blocks that a test runs are not read.
+  const words = read.reduce((sum, { text }) => sum + text.replaceAll(/<!--[\s\S]*?-->/g, '').split(/\s+/).filter((word) => word !== '').length, 0);
   expect(words).toBeLessThanOrEqual(20_000);
 });
 
