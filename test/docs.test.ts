@@ -304,7 +304,15 @@ test('the documentation has at most 20,000 words', () => {
   const generated = /^docs\/(?:decisions|reference\/(?:action|cli|diagnostics|fields|json|risks))\.md$/;
   const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
   // The hidden blocks that a test runs are not read.
-  const words = read.reduce((sum, { text }) => sum + text.replaceAll(/<!--[\s\S]*?-->/g, '').split(/\s+/).filter((word) => word !== '').length, 0);
+  const words = read.reduce(
+    (sum, { text }) =>
+      sum +
+      text
+        .replaceAll(/<!--[\s\S]*?-->/g, '')
+        .split(/\s+/)
+        .filter((word) => word !== '').length,
+    0,
+  );
   expect(words).toBeLessThanOrEqual(20_000);
 });
 

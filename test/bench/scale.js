@@ -9,18 +9,18 @@ const ci = ['--quiet', '--yes'];
 /** The runs of one size: what is measured, how many connections the gateway holds at first, the arguments, and what differs from the command line with exit 0. */
 function runsOf({ created, changed, attached, removed, folder }) {
   return [
-    ['plan of new objects, text', 0, ['plan', created, '--quiet']],
-    ['plan of new objects, JSON', 0, ['plan', created, '--quiet', '--report', `json=${join(folder, 'plan.json')}`]],
-    ['plan of new objects, saved', 0, ['plan', created, '--quiet', '--out', join(folder, 'saved.json')]],
-    ['plan of changed objects, text, Markdown and a page', 'all', ['plan', changed, '--quiet', ...reports(folder)]],
-    ['plan of attached objects, text', 'all', ['plan', attached, '--quiet']],
-    ['plan of deletions, text', 'all', ['plan', ...deleting], { cwd: removed }],
-    ['plan of new objects by the action', 0, [], { action: created }],
-    ['apply of new objects', 0, ['apply', created, ...ci, '--journal', join(folder, 'journal')]],
-    ['apply of attached objects', 'all', ['apply', attached, ...ci, '--journal', join(folder, 'journal')]],
-    ['apply of deletions', 'all', ['apply', ...deleting, '--yes'], { cwd: removed }],
-    ['drift of every object, text and Markdown', 'all', drifting(changed, folder), { expect: 2 }],
-    ['pull', 'all', ['pull', join(folder, 'pulled'), '--secrets', 'omit', '--quiet']],
+    { what: 'plan of new objects, text', live: 0, command: ['plan', created, '--quiet'] },
+    { what: 'plan of new objects, JSON', live: 0, command: ['plan', created, '--quiet', '--report', `json=${join(folder, 'plan.json')}`] },
+    { what: 'plan of new objects, saved', live: 0, command: ['plan', created, '--quiet', '--out', join(folder, 'saved.json')] },
+    { what: 'plan of changed objects, text, Markdown and a page', live: 'all', command: ['plan', changed, '--quiet', ...reports(folder)] },
+    { what: 'plan of attached objects, text', live: 'all', command: ['plan', attached, '--quiet'] },
+    { what: 'plan of deletions, text', live: 'all', command: ['plan', ...deleting], cwd: removed },
+    { what: 'plan of new objects by the action', live: 0, action: created },
+    { what: 'apply of new objects', live: 0, command: ['apply', created, ...ci, '--journal', join(folder, 'journal')] },
+    { what: 'apply of attached objects', live: 'all', command: ['apply', attached, ...ci, '--journal', join(folder, 'journal')] },
+    { what: 'apply of deletions', live: 'all', command: ['apply', ...deleting, '--yes'], cwd: removed },
+    { what: 'drift of every object, text and Markdown', live: 'all', command: drifting(changed, folder), expect: 2 },
+    { what: 'pull', live: 'all', command: ['pull', join(folder, 'pulled'), '--secrets', 'omit', '--quiet'] },
   ];
 }
 
@@ -82,7 +82,7 @@ export async function scaleRows({ full, folder, run, cli, actionProgram, gateway
     mkdirSync(place);
     const folders = writeFolders(place, count);
     commitFolder(place);
-    for (const [what, live, command, { action, ...different } = {}] of runsOf(folders)) {
+    for (const { what, live, command = [], action, ...different } of runsOf(folders)) {
       const { url, child } = await gateway(live === 'all' ? count : live);
       const { cpu, memory } =
         action === undefined

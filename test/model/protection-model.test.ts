@@ -11,9 +11,9 @@ import type { Condition } from './allowed-actions.ts';
 import type { ModelState } from './gateway-objects.ts';
 import { judgeConnection } from './protection-model.ts';
 
-const least = 2400;
+const least = 800;
 /** How often a pair has to exercise each feature. */
-const leastOfEach = 15;
+const leastOfEach = 5;
 
 type Kind = { readonly times: number; readonly index: number };
 type Counts = ReadonlyMap<string, Kind>;
@@ -26,7 +26,7 @@ function count(kinds: Map<string, Kind>, name: string, index: number): void {
 test('plans agree with an independent model of protection', async () => {
   const [kinds, exercised, broken] = [new Map<string, Kind>(), new Map<string, Kind>(), new Map<string, Kind>()];
   let judged = 0;
-  for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 100), ...seedOfRound(0) }).entries()) {
+  for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 50), ...seedOfRound(0) }).entries()) {
     const judgement = await judgePair(pair);
     if (judgement === undefined) continue;
     judged += 1;
@@ -37,10 +37,10 @@ test('plans agree with an independent model of protection', async () => {
     }
   }
   process.stdout.write(`${countText(laws, broken)} in ${judged} pairs\n${countText(features, exercised)}\n`);
-  expect(judged).toBeGreaterThanOrEqual(least);
+  expect(judged).toBeGreaterThanOrEqual(runCount(least));
   expect(features.filter((name) => (exercised.get(name)?.times ?? 0) < runCount(leastOfEach))).toEqual([]);
   expect(await Promise.all([...kinds].slice(0, 4).map(([kind, { times, index }]) => shrunk(kind, times, index)))).toEqual([]);
-  // It takes 50 seconds of a processor; a busy machine takes longer than the usual limit.
+  // It takes 15 seconds of a processor; a busy machine takes longer than the usual limit.
 }, 400_000);
 
 function countText(names: readonly string[], counts: Counts): string {

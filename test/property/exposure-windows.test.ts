@@ -39,9 +39,9 @@ test('when rules are written once, the exposed connections are those that the pl
       met += indivisible.size;
       open += named.size;
     }),
-    { numRuns: runCount(300) },
+    { numRuns: runCount(100) },
   );
-  expect(met).toBeGreaterThan(50);
-  expect(open).toBeGreaterThan(10);
+  expect(met).toBeGreaterThan(16);
+  expect(open).toBeGreaterThan(3);
   expect(open).toBeLessThan(met * 3);
 });

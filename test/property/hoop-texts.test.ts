@@ -32,7 +32,7 @@ test('a secret reaches the gateway unchanged, whatever its text', () => {
         expect(toWire(fromWire(stored))).toBe(stored);
       }
     }),
-    { numRuns: runCount(1000) },
+    { numRuns: runCount(350) },
   );
 });
 
@@ -135,9 +135,9 @@ test('any response of a gateway is read or reported as an error of the gateway',
         await gateway.close();
       }
     }),
-    { numRuns: runCount(300) },
+    { numRuns: runCount(100) },
   );
-  expect(read).toBeGreaterThan(20);
+  expect(read).toBeGreaterThan(6);
 });
 
 const nasty = fc.oneof(
@@ -206,6 +206,6 @@ test('no text of a manifest makes the preflight throw or take long', async () =>
       });
       expect(cpuTime() - started).toBeLessThan(2000);
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(50) },
   );
 });

@@ -41,7 +41,7 @@ test('the snapshot after a plan equals the live snapshot after apply', async () 
       const real = readPostures(liveSnapshot(found, registry, 'interface'));
       for (const id of connectionsOf(found)) expect([id, foreseen(id)]).toEqual([id, real(id)]);
     }),
-    { numRuns: runCount(60) },
+    { numRuns: runCount(25) },
   );
 });
 
@@ -88,7 +88,7 @@ test('a change and its inverse swap weakening and strengthening', () => {
         expect(compareProtection(had, had)).toEqual([]);
       }
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(50) },
   );
 });
 
@@ -116,7 +116,7 @@ test('the effects of an object and of the inverse change swap weakening and stre
         expect(compareOwn(id, { before, after: before })).toEqual([]);
       }
     }),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(70) },
   );
 });
 
@@ -160,7 +160,7 @@ test('the state between two writes is at least as strict as both, by the same co
         }
       }
     }),
-    { numRuns: runCount(200) },
+    { numRuns: runCount(70) },
   );
 });
 
@@ -182,7 +182,7 @@ test('risks are never milder than the effect on connections', async () => {
       expect(understated).toEqual([]);
       for (const { action, risks } of planned.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(50) },
   );
 });
 
@@ -217,6 +217,6 @@ test('without a changed protecting field or edge there is no diff, and every dif
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
       for (const { tags, connections: all } of reach) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
-    { numRuns: runCount(150) },
+    { numRuns: runCount(50) },
   );
 });

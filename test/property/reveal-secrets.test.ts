@@ -21,7 +21,7 @@ test.each(Object.entries(spellings))('finds a secret in %s, also inside another 
       expect(mayRevealSecret(`${before}${outer(inner(secret))}${after}`, [secret])).toBe(true);
       expect(mayRevealSecret(`${before}${inner(secret)}${after}`, [Buffer.from(secret).toString('base64')])).toBe(true);
     }),
-    { numRuns: runCount(30) },
+    { numRuns: runCount(10) },
   );
 });
 
@@ -48,7 +48,7 @@ test.each(messages)('shows a text without a secret: %s', (message) => {
     fc.property(fc.array(fc.stringMatching(/^[g-z]{3}[0-9]{3}[G-Z!]{6}$/), { maxLength: 3 }), (values) => {
       expect(makePrintable(message, values)).toBe(message);
     }),
-    { numRuns: runCount(30) },
+    { numRuns: runCount(10) },
   );
 });
 

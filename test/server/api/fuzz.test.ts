@@ -3,7 +3,7 @@ import type { Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { pointer } from '../../../src/model/pointer.ts';
-import { seedOfRound } from '../../support/property-runs.ts';
+import { runCount, seedOfRound } from '../../support/property-runs.ts';
 import { anyJson, arbitraryOf } from '../../support/schema-arbitrary.ts';
 import type { TestServer } from '../../support/servers.ts';
 import { validatorsOf, type ResponseValidators } from './response-validators.ts';
@@ -22,7 +22,7 @@ type Made = {
   readonly pick: number;
 };
 
-const rounds = 40;
+const rounds = runCount(15);
 /** Operations that random requests rarely complete: an execution waits for the right approvals of others. */
 const rarely: ReadonlySet<string> = new Set(['/paths/~1reviews~1{id}~1execution/post']);
 
