@@ -37,7 +37,21 @@ export function equal(left: Json | undefined, right: Json | undefined): boolean 
 export function sortedKeys(value: object): readonly string[] {
   const keys = Object.keys(value);
   for (let index = 1; index < keys.length; index += 1) {
-    if (compareText(keys[index - 1] ?? '', keys[index] ?? '') > 0) return keys.toSorted(compareText);
+    if (compareText(keys[index - 1] ?? '', keys[index] ?? '') > 0)
+      return keys.length > fewKeys ? keys.toSorted(compareText) : sortFew(keys);
+  }
+  return keys;
+}
+
+const fewKeys = 16;
+
+/** Sorts a short list in place by insertion; the built-in sort needs more memory than the list. */
+function sortFew(keys: string[]): readonly string[] {
+  for (let index = 1; index < keys.length; index += 1) {
+    const key = keys[index] ?? '';
+    let place = index;
+    for (; place > 0 && compareText(keys[place - 1] ?? '', key) > 0; place -= 1) keys[place] = keys[place - 1] ?? '';
+    keys[place] = key;
   }
   return keys;
 }

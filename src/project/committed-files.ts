@@ -16,8 +16,14 @@ const noContents: FileContents = new Map();
 
 /** Lists the files that secrets come from. */
 export function secretFilesOf({ resources }: Pick<DesiredState, 'resources'>): readonly string[] {
-  const files = resources.flatMap(({ secrets }) => Object.values(secrets).flatMap(({ source }) => fileOf(source) ?? []));
-  return [...new Set(files)];
+  const files = new Set<string>();
+  for (const { secrets } of resources) {
+    for (const { source } of Object.values(secrets)) {
+      const file = fileOf(source);
+      if (file !== undefined) files.add(file);
+    }
+  }
+  return [...files];
 }
 
 function fileOf(source: string): string | undefined {

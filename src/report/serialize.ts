@@ -119,9 +119,8 @@ function flatOf(value: Json, columns: number): string | undefined {
   return flat !== undefined && flat.length <= columns ? flat : undefined;
 }
 
-/** Returns a list, or a map of at most three keys, between brackets; undefined if a value in it is not a scalar. */
+/** Returns a list, or a map of at most three keys, between brackets; undefined if a value in it is not a scalar. The value is not a scalar. */
 function flowOf(value: Json): string | undefined {
-  if (isScalar(value)) return scalarOf(value);
   if (Array.isArray(value)) return value.every((one: Json) => isScalar(one)) ? `[${value.map(scalarOf).join(', ')}]` : undefined;
   if (!isObject(value)) return undefined;
   const keys = Object.keys(value);

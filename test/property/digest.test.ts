@@ -19,7 +19,7 @@ function digest({ target, changes, edges, sources }: Parts): string {
 /** The parts of any plan that a digest is made of. */
 async function partsOf(past: History): Promise<{ readonly plan: Plan; readonly parts: Parts }> {
   const { plan, desired } = await planHistory(gatewayOf(past), past);
-  const sources = [...sourcesOf(desired.resources.toSorted((left, right) => (left.id < right.id ? -1 : 1)))];
+  const sources = sourcesOf(desired.resources.toSorted((left, right) => (left.id < right.id ? -1 : 1)));
   const parts = { target: plan.target, changes: plan.changes, edges: plan.edges, sources };
   expect(digest(parts)).toBe(plan.digest);
   return { plan, parts };

@@ -13,6 +13,7 @@ import {
   recordOf,
   changedSince,
   mergeRecords,
+  type SecretRecord,
   verificationKey,
   verificationName,
   type VerifiedSecrets,
@@ -45,6 +46,9 @@ export type SecretReadOptions = SecretCache & DetailReads;
 /** An object with its manifest. */
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 
+/** An object whose secrets were just read, and their record if they can be recorded. */
+type FreshRead = { readonly live: LiveResource; readonly record: SecretRecord | undefined };
+
 /**
  * Adds to the live state the secrets that manifests set and the bulk read omits. Secrets that were verified before have the
  * value of the manifest; the others are read one by one. `unwritten` is the reason why the cache could not be written.
@@ -64,7 +68,7 @@ export async function withSecrets(
   const text = readCache(folder, name);
   const verified = readVerified(text, key);
   const read = new Map<string, LiveResource | undefined>();
-  const fresh: Pair[] = [];
+  const fresh: FreshRead[] = [];
   const unknown = pairs.filter((pair) => {
     const known = recallSecrets(pair.desired, pair.live, verified, key);
     if (known !== undefined) read.set(pair.live.uid, known);
@@ -74,7 +78,8 @@ export async function withSecrets(
     const live = withReliableVersion(await gateway.readOne(pair.live), pair.live);
     const changedSecrets = live === undefined ? undefined : changedSince(pair.desired, live, verified, key);
     read.set(pair.live.uid, live === undefined || changedSecrets === undefined ? live : { ...live, changedSecrets });
-    if (live !== undefined) fresh.push({ desired: pair.desired, live });
+    // Hashed here, while other reads wait for the network.
+    if (live !== undefined) fresh.push({ live, record: recordOf(pair.desired, live, key) });
   };
   if (unknown.length > 0)
     await track(unknown.length, (step) =>
@@ -84,7 +89,7 @@ export async function withSecrets(
       }),
     );
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
-  const next = updateVerified(verified, state, fresh, key);
+  const next = updateVerified(verified, state, fresh);
   const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
   const unwritten = same ? undefined : writeCache(folder, name, printVerified(next, key));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
@@ -120,11 +125,10 @@ export function withReliableVersion(read: LiveResource | undefined, bulk: LiveRe
 }
 
 /** Returns the earlier records of objects that still exist, with the new ones. */
-function updateVerified(verified: VerifiedSecrets, state: LiveState, fresh: readonly Pair[], key: Buffer): VerifiedSecrets {
+function updateVerified(verified: VerifiedSecrets, state: LiveState, fresh: readonly FreshRead[]): VerifiedSecrets {
   const uids = new Set(state.resources.map(({ uid }) => uid));
   const next = new Map([...verified].filter(([uid]) => uids.has(uid)));
-  for (const { desired, live } of fresh) {
-    const record = recordOf(desired, live, key);
+  for (const { live, record } of fresh) {
     if (record !== undefined) next.set(live.uid, mergeRecords(verified.get(live.uid), record));
     else if (next.get(live.uid)?.version !== live.secretsVersion) next.delete(live.uid);
   }

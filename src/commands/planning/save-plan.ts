@@ -35,7 +35,7 @@ async function textOf({ plan, desired, live, config }: PlanResult, flags: Select
     whole: !isPartialSelection(flags),
     repository: await rootCommitsOf(config, context),
     live: fingerprintsOf(plan, { desired, live, registry }),
-    sources: [...sourcesOf(resources)],
+    sources: sourcesOf(resources),
   });
   const pieces: string[] = [];
   let length = 0;

@@ -12,7 +12,7 @@ export function digestOf(
   target: TargetIdentity,
   changes: readonly Change[],
   edges: readonly EdgeChange[],
-  sources: Iterable<SecretProvenance>,
+  sources: readonly SecretProvenance[],
 ): string {
   const hash = createHash('sha256');
   const writers = new Set(edges.map(({ by }) => by));
@@ -27,18 +27,20 @@ export function digestOf(
   return hash.digest('hex');
 }
 
-/** Yields the source of each secret of the sorted resources. */
-export function* sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): Generator<SecretProvenance> {
+/** Returns the source of each secret of the sorted resources. */
+export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): readonly SecretProvenance[] {
+  const sources: SecretProvenance[] = [];
   for (const { id, secrets } of resources) {
     for (const path of sortedKeys(secrets)) {
       const { source = '', content } = secrets[path] ?? {};
-      yield { id, path, source, ...(content === undefined ? {} : { content }) };
+      sources.push(content === undefined ? { id, path, source } : { id, path, source, content });
     }
   }
+  return sources;
 }
 
 /** Yields one line per source, many at a time, with lengths so that no two lists have the same text. */
-function* sourceTexts(sources: Iterable<SecretProvenance>): Generator<string> {
+function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
   let text = '';
   for (const { id, path, source, content } of sources) {
     const lengths = `${id.length} ${path.length} ${source.length}`;

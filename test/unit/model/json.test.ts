@@ -1,6 +1,6 @@
-import { assert, nat, property } from 'fast-check';
+import { array, assert, nat, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, canonicalPieces, compareText, equal, isObject, type Json } from '../../../src/model/json.ts';
+import { canonical, canonicalPieces, compareText, equal, isObject, sortedKeys, type Json } from '../../../src/model/json.ts';
 import { json } from '../../support/nasty-values.ts';
 
 describe('equal', () => {
@@ -63,4 +63,15 @@ describe('compareText', () => {
   ] as const)('orders %s and %s', (left, right, expected) => {
     expect(compareText(left, right)).toBe(expected);
   });
+});
+
+it('sorts the keys of small and large objects alike, and leaves the object as it is', () => {
+  assert(
+    property(array(string(), { maxLength: 40 }), (names) => {
+      const object = Object.fromEntries(names.map((name) => [name, 1]));
+      const before = Object.keys(object);
+      expect(sortedKeys(object)).toEqual(before.toSorted(compareText));
+      expect(Object.keys(object)).toEqual(before);
+    }),
+  );
 });

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { Change, EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { cpuTime } from '../../../support/cpu-time.ts';
+import { canonical } from '../../../../src/model/json.ts';
 import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/digest.ts';
 import { desiredOf } from '../../../support/resources.ts';
 import { testTarget } from '../../../support/run-pipeline.ts';
@@ -63,6 +65,17 @@ describe('the digest', () => {
     expect(other).not.toBe(digest());
     expect(other).toMatch(/^[0-9a-f]{64}$/);
   });
+});
+
+it('is the hash of one text, however many sources there are', () => {
+  const sources = Array.from({ length: 5000 }, (_, index) => ({
+    id: `Connection/db-${index}` as const,
+    path: '/secret/envvar:É',
+    source: 'env:A',
+  }));
+  const lines = sources.map(({ id, path, source }) => `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`);
+  const text = `{"changes":[],"edges":[],"target":${canonical({ ...testTarget })}}${lines.join('')}`;
+  expect(digestOf(testTarget, [], [], sources)).toBe(createHash('sha256').update(text).digest('hex'));
 });
 
 /** Returns the CPU milliseconds of the digest of a plan that attaches a rule to many connections. */
