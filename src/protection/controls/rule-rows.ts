@@ -4,10 +4,139 @@ import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { compareEnforced } from './compare-controls.ts';
 import { compareSets } from './compare-sets.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
-import { strengthening, verbPhrase, weakening, type ControlRow, type FieldRisks, type PhraseBuilder } from './control-row.ts';
+import {
+  strengthening,
+  verbPhrase,
+  weakening,
+  type ControlRow,
+  type FieldRisks,
+  type PhraseBuilder,
+  uncertain,
+  type RiskCode,
+  type RiskDraft,
+} from './control-row.ts';
 import { byBlockedText, byMaskedText } from './coverage-rules.ts';
-import { attributeRisks, enforcementRisks } from './field-risks.ts';
-import { contentCodes, maskedTexts, maskingRisks } from './masked-texts.ts';
+import { attributeRisks, enforcementRisks, limitRisks, memberDrafts, setRisks, type MemberCodes } from './field-risks.ts';
+
+/**
+ * Returns what a masking rule masks. A registered type counts from the threshold on. A custom one has one score: it counts if the
+ * score reaches the threshold, and relative to the gateway's own threshold if the rule has none.
+ */
+function maskedTexts(spec: JsonObject, rules: readonly ResourceId[]): readonly Control[] {
+  const threshold = spec['score_threshold'];
+  const from = typeof threshold === 'number' ? ` from ${threshold}` : '';
+  const limit = (own: number): Pick<Control, 'limit' | 'relativeToGateway'> =>
+    typeof threshold === 'number' ? { limit: 0 } : { limit: 0 - own, relativeToGateway: true };
+  const custom = objectsIn(spec['custom_entity_types']).flatMap((entity): readonly Control[] => {
+    const { name, score, regex } = entity;
+    const type = typeof name === 'string' ? name : '';
+    const own = typeof score === 'number' ? score : 0;
+    if (typeof threshold === 'number' && own < threshold) return [];
+    const control = (what: string, content: string, form: 'word' | 'pattern'): Control => ({
+      name: `${type} ${what}`,
+      text: `${type} ${what} at ${own}${from}`,
+      form,
+      entityType: type,
+      content,
+      ...limit(own),
+      rules,
+    });
+    const words = textsIn(entity['deny_list']).flatMap((word) => (word === '' ? [] : [control(JSON.stringify(word), word, 'word')]));
+    return typeof regex === 'string' && regex !== '' ? [...words, control(`/${regex}/`, regex, 'pattern')] : words;
+  });
+  const known = typeof threshold === 'number' ? { limit: threshold } : limit(0);
+  return [...registeredTypes(spec).map((name): Control => ({ name, text: `${name}${from}`, ...known, rules })), ...custom];
+}
+
+function registeredTypes(spec: JsonObject): readonly string[] {
+  return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
+}
+
+type ContentCodes = { readonly word: MemberCodes; readonly pattern: MemberCodes; readonly patternChanged: RiskCode };
+
+/** The codes of words and patterns, which guardrails block and custom entity types mask. */
+const contentCodes: ContentCodes = {
+  word: {
+    removed: weakening('word-removed', 'a word is no longer blocked or masked'),
+    added: strengthening('word-added', 'one more word is blocked or masked'),
+  },
+  pattern: {
+    removed: weakening('pattern-removed', 'a pattern is no longer blocked or masked'),
+    added: strengthening('pattern-added', 'one more pattern is blocked or masked'),
+  },
+  patternChanged: uncertain('pattern-changed', 'a pattern is replaced by one that cannot be compared with it'),
+};
+
+const scoreCodes = {
+  lowered: weakening('score-lowered', 'the score of a custom entity type is lowered'),
+  raised: strengthening('score-raised', 'the score of a custom entity type is raised'),
+};
+
+/** Finds what changed in a masking rule's entity types, its threshold, and the scores (0 to 1) of custom types. */
+const maskingRisks: readonly FieldRisks[] = [
+  setRisks(
+    ['supported_entity_types', 'custom_entity_types'],
+    {
+      removed: weakening('entity-type-removed', 'an entity type is no longer masked'),
+      added: strengthening('entity-type-added', 'one more entity type is masked'),
+    },
+    entityTypes,
+  ),
+  limitRisks('score_threshold', {
+    raised: weakening('threshold-raised', 'only matches with a higher score are masked'),
+    lowered: strengthening('threshold-lowered', 'matches with a lower score are also masked'),
+    unset: uncertain('threshold-changed', 'a threshold replaces the default of the gateway, or is replaced by it'),
+  }),
+  {
+    codes: [scoreCodes.lowered, scoreCodes.raised],
+    find: ({ before, after }) => {
+      const has = customEntities(after);
+      return [...customEntities(before)].flatMap(([name, entity]) => customDrafts(entity, has.get(name)));
+    },
+  },
+];
+
+/** Lists entity types; a registered type and a custom one of the same name are different. */
+function entityTypes(spec: JsonObject): readonly string[] {
+  return [
+    ...registeredTypes(spec).map((name) => `registered ${name}`),
+    ...[...customEntities(spec).keys()].map((name) => `custom ${name}`),
+  ];
+}
+
+type Entity = { readonly score: number; readonly regex: string; readonly words: readonly string[] };
+
+/** Indexes custom entity types by name; entries with the same name are merged with the highest score. */
+function customEntities(spec: JsonObject): ReadonlyMap<string, Entity> {
+  const all = new Map<string, Entity>();
+  for (const { name, score, regex, deny_list: words } of objectsIn(spec['custom_entity_types'])) {
+    const key = typeof name === 'string' ? name : '';
+    const existing = all.get(key);
+    const own = { score: typeof score === 'number' ? score : 0, regex: typeof regex === 'string' ? regex : '', words: textsIn(words) };
+    all.set(key, existing === undefined ? own : mergeEntities(existing, own));
+  }
+  return all;
+}
+
+function mergeEntities(one: Entity, other: Entity): Entity {
+  const regex = [one.regex, other.regex].filter((text) => text !== '').join('\n');
+  return { score: Math.max(one.score, other.score), regex, words: [...one.words, ...other.words] };
+}
+
+function customDrafts(before: Entity, after: Entity | undefined): readonly RiskDraft[] {
+  if (after === undefined) return [];
+  const fields = ['custom_entity_types'];
+  return [
+    ...(before.regex === after.regex ? [] : [{ code: patternCode(before.regex, after.regex), fields }]),
+    ...(before.score === after.score ? [] : [{ code: after.score > before.score ? scoreCodes.raised : scoreCodes.lowered, fields }]),
+    ...memberDrafts(before.words, after.words, { fields, codes: contentCodes.word }),
+  ];
+}
+
+function patternCode(before: string, after: string): RiskCode {
+  if (before === '') return contentCodes.pattern.added;
+  return after === '' ? contentCodes.pattern.removed : contentCodes.patternChanged;
+}
 
 const enforcing = ['type', 'subtype', 'access_mode_connect'];
 const onConnection = [attributeRisks, enforcementRisks(enforcing)];

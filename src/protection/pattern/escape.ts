@@ -1,5 +1,4 @@
-import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor } from './char-set.ts';
-import { unicodeClass } from './unicode-class.ts';
+import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor, anyChar } from './char-set.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };
@@ -162,4 +161,124 @@ export function takePosixClass(cursor: PatternCursor): CharSet | undefined {
     });
   cursor.at = end + 2;
   return plain === name ? set : complement(set);
+}
+
+/** A class of Unicode characters as a pattern names it: the name that the library re2js knows, and its members. */
+type UnicodeClass = { readonly name: string; readonly members: CharSet };
+
+/** The general categories of Go's package unicode, and their long names. */
+const categories: Readonly<Record<string, readonly string[]>> = {
+  C: ['Other'],
+  Cc: ['Control', 'cntrl'],
+  Cf: ['Format'],
+  Cn: ['Unassigned'],
+  Co: ['Private_Use'],
+  Cs: ['Surrogate'],
+  L: ['Letter'],
+  LC: ['Cased_Letter'],
+  Ll: ['Lowercase_Letter'],
+  Lm: ['Modifier_Letter'],
+  Lo: ['Other_Letter'],
+  Lt: ['Titlecase_Letter'],
+  Lu: ['Uppercase_Letter'],
+  M: ['Mark', 'Combining_Mark'],
+  Mc: ['Spacing_Mark'],
+  Me: ['Enclosing_Mark'],
+  Mn: ['Nonspacing_Mark'],
+  N: ['Number'],
+  Nd: ['Decimal_Number', 'digit'],
+  Nl: ['Letter_Number'],
+  No: ['Other_Number'],
+  P: ['Punctuation', 'punct'],
+  Pc: ['Connector_Punctuation'],
+  Pd: ['Dash_Punctuation'],
+  Pe: ['Close_Punctuation'],
+  Pf: ['Final_Punctuation'],
+  Pi: ['Initial_Punctuation'],
+  Po: ['Other_Punctuation'],
+  Ps: ['Open_Punctuation'],
+  S: ['Symbol'],
+  Sc: ['Currency_Symbol'],
+  Sk: ['Modifier_Symbol'],
+  Sm: ['Math_Symbol'],
+  So: ['Other_Symbol'],
+  Z: ['Separator'],
+  Zl: ['Line_Separator'],
+  Zp: ['Paragraph_Separator'],
+  Zs: ['Space_Separator'],
+};
+
+/**
+ * The scripts of Unicode 15.0 that Go 1.26 finds by name. It compares names without underscores, but not with those of
+ * its own table, so it rejects all scripts of two words, such as `Old_Italic`.
+ */
+const scripts = `Adlam Ahom Arabic Armenian Avestan Balinese Bamum Batak Bengali Bhaiksuki Bopomofo Brahmi Braille Buginese Buhid
+  Carian Chakma Cham Cherokee Chorasmian Common Coptic Cuneiform Cypriot Cyrillic Deseret Devanagari Dogra Duployan Elbasan Elymaic
+  Ethiopic Georgian Glagolitic Gothic Grantha Greek Gujarati Gurmukhi Han Hangul Hanunoo Hatran Hebrew Hiragana Inherited Javanese
+  Kaithi Kannada Katakana Kawi Kharoshthi Khmer Khojki Khudawadi Lao Latin Lepcha Limbu Lisu Lycian Lydian Mahajani Makasar Malayalam
+  Mandaic Manichaean Marchen Medefaidrin Miao Modi Mongolian Mro Multani Myanmar Nabataean Nandinagari Newa Nko Nushu Ogham Oriya Osage
+  Osmanya Palmyrene Phoenician Rejang Runic Samaritan Saurashtra Sharada Shavian Siddham Sinhala Sogdian Soyombo Sundanese Syriac
+  Tagalog Tagbanwa Takri Tamil Tangsa Tangut Telugu Thaana Thai Tibetan Tifinagh Tirhuta Toto Ugaritic Vai Vithkuqi Wancho Yezidi Yi`.split(
+  /\s+/,
+);
+
+type Entry = { readonly name: string; readonly expression?: string };
+
+const entries: ReadonlyMap<string, Entry> = new Map([
+  ...Object.entries(categories).flatMap(([name, aliases]) =>
+    [name, ...aliases].map((alias): readonly [string, Entry] => [canonicalName(alias), { name, expression: `\\p{${name}}` }]),
+  ),
+  ...scripts.map((name): readonly [string, Entry] => [name, { name, expression: `\\p{Script=${name}}` }]),
+  ['Any', { name: 'Any' }],
+  ['Assigned', { name: 'Assigned' }],
+  ['Ascii', { name: 'ASCII' }],
+]);
+
+/** Returns a name as Go compares it: without underscores, blanks and hyphens, one capital, then small letters. */
+function canonicalName(name: string): string {
+  const letters = name.replaceAll(/[_ -]/g, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return letters.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+}
+
+/** Finds a class of Unicode characters by name; undefined when Go 1.26 does not know it. */
+function unicodeClass(name: string): UnicodeClass | undefined {
+  const entry = entries.get(canonicalName(name));
+  return entry === undefined ? undefined : { name: entry.name, members: membersOf(entry) };
+}
+
+const known = new Map<string, CharSet>();
+
+function membersOf({ name, expression }: Entry): CharSet {
+  if (name === 'Any') return anyChar;
+  if (name === 'ASCII') return { ranges: [0, 127] };
+  if (expression === undefined) return complement(membersOf({ name: 'Cn', expression: '\\p{Cn}' }));
+  const found = known.get(name) ?? { ranges: scan(new RegExp(expression, 'u')) };
+  known.set(name, found);
+  return found;
+}
+
+/** Blocks of characters of which each belongs to the same classes as its first; all other characters are tried one by one. */
+const uniform: readonly (readonly [number, number])[] = [
+  [0x3_4000, 0xd_ffff],
+  [0xe_0200, 0xe_ffff],
+  [0xf_0000, 0xf_fffd],
+  [0xf_fffe, 0xf_ffff],
+  [0x10_0000, 0x10_fffd],
+  [0x10_fffe, 0x10_ffff],
+];
+
+function scan(expression: RegExp): readonly number[] {
+  const ranges: number[] = [];
+  const add = (low: number, high: number): void => {
+    if (!expression.test(String.fromCodePoint(low))) return;
+    if (ranges.at(-1) === low - 1) ranges[ranges.length - 1] = high;
+    else ranges.push(low, high);
+  };
+  let from = 0;
+  for (const [low, high] of uniform) {
+    for (let rune = from; rune < low; rune += 1) add(rune, rune);
+    add(low, high);
+    from = high + 1;
+  }
+  return ranges;
 }

@@ -1,18 +1,18 @@
 import { appendAll } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Diagnostic, formatPosition } from '../../model/diagnostic.ts';
+import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding } from '../../model/protection/policy.ts';
+import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFinding, Policy, Waiver } from '../../model/protection/policy.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import { findLeftMatch, type FormerConnections } from './left-matches.ts';
-import { policyMatches } from './match.ts';
-import { waiverDiagnostics, waiverFor } from './waivers.ts';
+import { policyMatches, matchesGlob } from './match.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
 import { connectionFieldTypes, ExpressionError, UnavailableError } from './variables.ts';
+import { dayNumber } from '../../model/day.ts';
 
 /** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated; `remedy` replaces the usual hint. */
 export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagnostic {
@@ -210,4 +210,51 @@ function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableP
 function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
   const field = fields.find((name) => desired?.stated.has(name));
   return desired?.locate(field === undefined ? '' : `/${field}`);
+}
+
+/** A waiver is reported this many days before it ends. */
+const noticeDays = 14;
+
+/** Returns the first valid waiver of a policy for a connection. */
+function waiverFor({ waivers }: Policy, name: string, today: string): Waiver | undefined {
+  return waivers.find(({ connection, until }) => until >= today && matchesGlob(connection, name));
+}
+
+/** Reports waivers: an ended one has the severity of its policy; one that ends soon or matches no connection is a warning. */
+function waiverDiagnostics(policies: readonly Policy[], names: readonly string[], today: string): readonly Diagnostic[] {
+  return policies.flatMap(({ name, severity, waivers }) =>
+    waivers.flatMap((waiver): readonly Diagnostic[] => {
+      const { connection, until, at } = waiver;
+      const whose = `the waiver of "${name}" for ${connection}`;
+      if (until < today) {
+        const hint = 'satisfy the policy or extend the waiver, then remove the expired waiver';
+        return [{ code: 'policy/waiver-ended', severity, message: `${whose} ended on ${until} (today is ${today})`, hint, at }];
+      }
+      const left = dayNumber(until) - dayNumber(today);
+      const soon: readonly Diagnostic[] =
+        left > noticeDays
+          ? []
+          : [
+              {
+                code: 'policy/waiver-ending',
+                severity: 'warning',
+                message: `${whose} ends ${whenText(left)} (${until})`,
+                hint: 'after that date, the plan is refused',
+                at,
+              },
+            ];
+      return [...soon, ...unusedWaiver(waiver, whose, names)];
+    }),
+  );
+}
+
+function whenText(left: number): string {
+  return left === 0 ? 'today' : `in ${left} day${left === 1 ? '' : 's'}`;
+}
+
+function unusedWaiver({ connection, at }: Waiver, whose: string, names: readonly string[]): readonly Diagnostic[] {
+  if (names.some((name) => matchesGlob(connection, name))) return [];
+  const near = suggest(connection, names);
+  const hint = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  return [{ code: 'policy/waiver-unused', severity: 'warning', message: `${whose}: unknown connection`, hint, at }];
 }
