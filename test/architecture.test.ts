@@ -194,7 +194,6 @@ const stages = [
   'schedule/schedule-steps',
   'schedule/exposure-windows',
   'assess/assess',
-  'guard/limits',
   'guard/guard',
 ];
 

@@ -47,7 +47,7 @@ const checks = [
   ],
   [
     'a new name does not make a second object',
-    'reconcile/guard/limits.ts',
+    'reconcile/guard/guard.ts',
     'if (predecessor === undefined) return undefined;',
     'if (predecessor !== null) return undefined;',
     ['golden.test.ts'],

@@ -1,13 +1,32 @@
 import { addToGroup } from '../../model/append-all.ts';
-import type { DesiredState } from '../../model/desired.ts';
-import type { PreflightResult } from '../../model/gateway.ts';
-import type { Allowance, Diff, Plan, OutsideReference, Refusal, RiskClass } from '../../model/plan/plan.ts';
+import { type DesiredState, desiredByKey, type DesiredResource } from '../../model/desired.ts';
+import type { PreflightResult, Limits } from '../../model/gateway.ts';
+import {
+  type Allowance,
+  type Diff,
+  type Plan,
+  type OutsideReference,
+  type Refusal,
+  type RiskClass,
+  liveKeyOf,
+  otherEnd,
+  type Change,
+  type EdgeChange,
+} from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { sortRefusals, windowRefusals, type SortedRefusals } from './refusals.ts';
-import { canonical, compareText } from '../../model/json.ts';
-import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { sortRefusals, windowRefusals, type SortedRefusals, findLosses, limitRefusals } from './refusals.ts';
+import { canonical, compareText, equal } from '../../model/json.ts';
+import { nameOf, type ResourceId, kindOf } from '../../model/resource.ts';
+import type { Registry, Kind } from '../../model/kind.ts';
+import { tokensOf, type Pointer } from '../../model/pointer.ts';
+import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
+import type { RemovedObject } from '../diff/removed-objects.ts';
+import { formerIdOf } from '../prepare/former-names.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import { closableFields } from '../prepare/replacements.ts';
+import { comparedFields } from '../diff/resolve-defaults.ts';
 
 /** The results of the stages before. */
 export type GuardInput = {
@@ -91,4 +110,132 @@ function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
 
 function listed(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}
+
+/** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
+export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff): SortedRefusals {
+  const { input, base, named, desired, incomparable } = prepared;
+  const { registry, limits, allowed, consent } = input;
+  let managed = removed.length;
+  for (const id of declaredKeys(named.desired)) if (named.liveById.has(id)) managed += 1;
+  const applied = new Set(base?.desired.resources.map(({ id }) => id));
+  const created = diff.changes.filter(({ id, action }) => action === 'create' && !applied.has(id));
+  const others = [
+    ...changedNames(created, named.desired.resources, removed, registry),
+    ...incomparableRefusals(diff, limits, incomparable),
+  ];
+  return limitRefusals(diff.changes, others, {
+    ours: managed,
+    resumed: findResumed(prepared),
+    losses: findLosses(diff, named.live, { registry, desired: named.desired }),
+    limits,
+    allowed,
+    adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
+  });
+}
+
+/**
+ * Finds the live objects that an incomplete apply of the same manifests created or imported. They do not make a plan large enough for
+ * limits: if that apply was allowed to start, the next one may continue.
+ */
+function findResumed({ input, own, named }: Prepared): readonly ResourceId[] {
+  const applied = desiredByKey(input.base?.desired.resources ?? []);
+  const manifests = desiredByKey(input.desired.resources);
+  return [...own.values()].flatMap(({ key, resource, unfinished }) => {
+    const manifest = manifests.get(key);
+    if (manifest === undefined || applied.has(key) || !named.liveById.has(manifest.id)) return [];
+    return unfinished === true || equal(resource?.spec, manifest.spec) ? [manifest.id] : [];
+  });
+}
+
+/** Refuses to revert drift that cannot be compared with the manifests, if the config says so; a replacement reverts that of its predecessor. */
+function incomparableRefusals(
+  { changes, edges }: Diff,
+  { incomparableDrift }: Limits,
+  ofPredecessors: Prepared['incomparable'],
+): readonly Refusal[] {
+  if (incomparableDrift !== 'refuse') return [];
+  const detachedBy = new Map<ResourceId | undefined, EdgeChange[]>();
+  for (const edge of edges) if (edge.incomparable === true) addToGroup(detachedBy, edge.by, edge);
+  return changes.flatMap((change): readonly Refusal[] => {
+    const own = change.fields.flatMap(({ path, incomparable }) => (incomparable === true ? [path] : []));
+    const former = (ofPredecessors.get(change.id) ?? []).filter((path) => !own.includes(path));
+    const fields = [...own.map(fieldText), ...former.map((path) => `${fieldText(path)} of its predecessor`)];
+    const detached = detachedBy.get(liveKeyOf(change)) ?? [];
+    const ends = detached.map((edge) => `the attachment of ${otherEnd(edge, liveKeyOf(change))}`);
+    if (fields.length + ends.length === 0) return [];
+    const adopting = former.length > 0 ? 'state it in the manifest' : 'accept it with ostiary drift --adopt';
+    return [
+      {
+        code: 'plan/incomparable-drift',
+        message: `apply would revert drift that cannot be compared with the manifest: ${[...fields, ...ends].join(', ')}`,
+        hint: `look at both; then undo it with --revert ${change.id}, or ${adopting}`,
+        allowable: true,
+        resource: change.id,
+        ...(change.at === undefined ? {} : { at: change.at }),
+      },
+    ];
+  });
+}
+
+function fieldText(path: Pointer): string {
+  return tokensOf(path).join('.');
+}
+
+/** Refuses new names for removed objects that are still live and the same otherwise. */
+function changedNames(
+  created: readonly Change[],
+  resources: readonly DesiredResource[],
+  removed: readonly RemovedObject[],
+  registry: Registry,
+): readonly Refusal[] {
+  if (removed.length === 0 || created.length === 0) return [];
+  const ids = new Set<ResourceId>(created.map(({ id }) => id));
+  const taken = new Set(resources.map(formerIdOf));
+  const free = removed.filter(({ live }) => !taken.has(live.id));
+  return resources
+    .filter(({ id }) => ids.has(id))
+    .flatMap((resource) => {
+      const kind = registry.get(kindOf(resource.id));
+      return kind === undefined ? [] : (findChangedName(kind, resource, free) ?? []);
+    });
+}
+
+/**
+ * Refuses a new resource that equals a removed one except for its name, while the removed one is still live: the gateway cannot
+ * change a name, so there would be two.
+ */
+function findChangedName(kind: Kind, desired: DesiredResource, removed: readonly RemovedObject[]): Refusal | undefined {
+  if (!kind.named || desired.replaces !== undefined || desired.renamedFrom !== undefined) return undefined;
+  const predecessor = removed.find(({ base }) => kindOf(base.id) === kind.name && isSameExceptName(kind, base, desired));
+  if (predecessor === undefined) return undefined;
+  const field = kind.renamable ? 'renamedFrom' : 'replaces';
+  return {
+    code: 'plan/immutable-name',
+    message: `it looks like a rename of ${predecessor.base.id}; names are immutable, so the gateway would have both: ${costOf(kind, predecessor)}`,
+    hint: `to ${kind.renamable ? 'rename' : 'replace'} it, set metadata.${field}: ${nameOf(predecessor.base.id)}; otherwise restore the old name`,
+    allowable: true,
+    resource: desired.id,
+    at: desired.locate(''),
+  };
+}
+
+/** Describes what happens to the removed object: it stays open, and its secrets do not move. */
+function costOf(kind: Kind, { base: { id }, live }: RemovedObject): string {
+  const isOpen = closableFields(kind).some(({ name, value }) => !equal(live.spec[name], value));
+  const hasSecrets = Object.keys(live.secrets).length > 0 || live.unknown.length > 0;
+  return `${id} stays ${isOpen ? 'accessible' : 'unchanged'}${hasSecrets ? ', and its secrets are not copied' : ''}`;
+}
+
+/** Returns whether two resources are the same except for values that follow from the name. */
+function isSameExceptName(kind: Kind, base: DesiredResource, desired: DesiredResource): boolean {
+  const named = Object.keys(kind.createDefaults(nameOf(desired.id)));
+  const same = comparedFields(kind).every(({ name }) => named.includes(name) || equal(base.spec[name], desired.spec[name]));
+  const ours = new Set(sourcesOf(base));
+  const theirs = sourcesOf(desired);
+  return same && theirs.length === ours.size && theirs.every((source) => ours.has(source));
+}
+
+function sourcesOf({ secrets }: DesiredResource): readonly string[] {
+  return Object.entries(secrets).map(([path, { source }]) => `${path} ${source}`);
 }
