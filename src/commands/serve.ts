@@ -3,7 +3,7 @@ import { AppError, UsageError } from '../model/errors.ts';
 import { cacheFolder, makeOwnFolder } from '../disk/cache.ts';
 import { textReader } from '../disk/text-file.ts';
 import { makeFolder } from '../disk/write.ts';
-import { parseNetworks, type AllowedNetworks } from '../git/address-classes.ts';
+import { parseNetworks, type AllowedNetworks } from '../git/check-host.ts';
 import { mayRevealSecret } from '../gateway/http/reveal-secrets.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AllowedNetworks } from './address-classes.ts';
+import type { AllowedNetworks } from './check-host.ts';
 import { checkHost, type CheckedHost, type ResolveHost } from './check-host.ts';
 import {
   grantAccess,

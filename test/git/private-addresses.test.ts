@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressClass, parseNetworks } from '../../src/git/address-classes.ts';
+import { addressClass, parseNetworks } from '../../src/git/check-host.ts';
 import type { ResolveHost } from '../../src/git/check-host.ts';
 import { commitFiles, installProgram, startGitServer, type GitServer } from '../support/git-repository.ts';
 import { allow, createTestReader, failureOf, makeFolder, publicAddress } from './test-reader.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseNetworks, type AllowedNetworks } from '../../src/git/address-classes.ts';
+import { parseNetworks, type AllowedNetworks } from '../../src/git/check-host.ts';
 import { mayRevealSecret } from '../../src/gateway/http/reveal-secrets.ts';
 import { createRemoteReader, type Remote, type RemoteOptions, type RemoteRead } from '../../src/git/read-remote.ts';
 
