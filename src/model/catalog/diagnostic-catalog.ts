@@ -15,7 +15,6 @@ import { reviewCodes } from './review-codes.ts';
 import { ruleCodes } from './rule-codes.ts';
 import { secretCodes } from './secret-codes.ts';
 import { serveCodes } from './serve-codes.ts';
-import type { CatalogEntry } from './catalog-entry.ts';
 
 /** The codes of one area, under one heading of the page of diagnostics. */
 type CatalogSection = { readonly title: string; readonly about?: string; readonly entries: Readonly<Record<string, CatalogEntry>> };
@@ -85,3 +84,13 @@ export const catalogSections: readonly CatalogSection[] = [
 export function findCatalogEntry(code: DiagnosticCode): CatalogEntry | undefined {
   return catalogSections.find(({ entries }) => Object.hasOwn(entries, code))?.entries[code];
 }
+
+/** What a code means, why it occurs and what to do: the texts of the page of diagnostics, beside one message as an example. */
+type CatalogEntry = {
+  /** How the code is usually reported; an error unless it is set. */
+  readonly level?: 'warning' | 'notice' | 'refusal';
+  readonly meaning: string;
+  readonly cause: string;
+  readonly fix: string;
+  readonly example: string;
+};
