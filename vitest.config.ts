@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
@@ -9,6 +10,13 @@ const processes = [
   'test/browser/**/*.test.ts',
   'test/torture/**/*.test.ts',
 ];
+
+// Most tests write files: in memory, where there is room, they take half the time.
+const memory = '/dev/shm';
+if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize > 4_000_000_000) process.env['TMPDIR'] = memory;
+}
 
 export default defineConfig({
   // As in the bundle.

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
-import { openRepository } from '../git/repository.ts';
+import { repositoryOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
@@ -63,7 +63,7 @@ export type AdoptOptions = {
 export async function adoptDrift(drift: Drift, planned: PlannedProject, options: AdoptOptions): Promise<Adoption> {
   const { config, target } = planned;
   const { context, names } = options;
-  const repository = options.commit ? await openRepository({ folder: config.root, env: context.env }) : undefined;
+  const repository = options.commit ? await repositoryOf({ folder: config.root, env: context.env }) : undefined;
   const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
   const sources = readSources(config, target, context);

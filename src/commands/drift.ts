@@ -1,5 +1,5 @@
 import { registry } from '../kinds/index.ts';
-import { committedAt, openRepository } from '../git/repository.ts';
+import { committedAt, repositoryOf } from '../git/repository.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -170,7 +170,7 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
  */
 async function timeOfLastApply({ plan: { base, changes, edges }, config }: PlanResult, context: CliContext): Promise<Date> {
   const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
-  const repository = isHeld || base === undefined ? undefined : await openRepository({ folder: config.root, env: context.env });
+  const repository = isHeld || base === undefined ? undefined : await repositoryOf({ folder: config.root, env: context.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
   return new Date(context.now().getTime() - defaultDays * 86_400_000);
 }

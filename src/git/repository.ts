@@ -40,6 +40,16 @@ export async function openRepository(context: GitContext): Promise<Repository | 
   return { env, folder, gitFolder, overrides: settings.overrides, settings, prefix, shallow: shallow === 'true' };
 }
 
+const opened = new WeakMap<GitContext['env'], Map<string, Promise<Repository | undefined>>>();
+
+/** Opens the repository of the folder, once in a run: a run is known by its environment. */
+export function repositoryOf({ folder, env }: Pick<GitContext, 'folder' | 'env'>): Promise<Repository | undefined> {
+  const known = opened.get(env) ?? new Map<string, Promise<Repository | undefined>>();
+  const repository = known.get(folder) ?? openRepository({ folder, env });
+  opened.set(env, known.set(folder, repository));
+  return repository;
+}
+
 /** Returns the commit that is checked out; undefined before the first commit. */
 export async function headOf(repository: Repository): Promise<string | undefined> {
   return findCommit(repository, 'HEAD');

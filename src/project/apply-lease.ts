@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { openRepository } from '../git/repository.ts';
+import { repositoryOf } from '../git/repository.ts';
 import type { ApplyLease } from '../model/applied-record.ts';
 import { readAppliedRecord } from './applied-record.ts';
 import type { PlanBaseInput } from './plan-base.ts';
@@ -42,7 +42,7 @@ export async function isLeased(
   { config, target, context, options }: Omit<PlanBaseInput, 'desired'>,
   { run, now }: { readonly run: string; readonly now: Date },
 ): Promise<boolean> {
-  const repository = await openRepository({ folder: config.root, env: context.env });
+  const repository = await repositoryOf({ folder: config.root, env: context.env });
   if (repository === undefined) return false;
   const { read } = await readAppliedRecord(repository, { target: target.name, origin: options.origin });
   return isHeldByOther(read.record.lease, run, now);

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { readFilesAt } from '../git/read-tree-at.ts';
-import { headOf, mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
+import { headOf, mayBeInRepository, repositoryOf, type Repository } from '../git/repository.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { withContent, type DesiredSecret } from '../model/secret.ts';
@@ -83,7 +83,7 @@ export async function withTrackedContents(
 ): Promise<DesiredState> {
   const files = secretFilesOf(state);
   if (files.length === 0 || !mayBeInRepository(root)) return state;
-  const repository = await openRepository({ folder: root, env });
+  const repository = await repositoryOf({ folder: root, env });
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return state;
   const tracked = await readContentsAt(repository, head, { root: repository.prefix, files });

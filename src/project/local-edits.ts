@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { textReader } from '../disk/text-file.ts';
 import { decodeFile, realOf, shower } from '../disk/walk.ts';
 import { readCommittedFiles } from '../git/branch.ts';
-import { headOf, mayBeInRepository, openRepository } from '../git/repository.ts';
+import { headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
@@ -15,7 +15,7 @@ type EditPlace = { readonly root: string; readonly context: Pick<ProjectContext,
 export async function findLocalEdits(files: readonly SourceFile[], { root, context }: EditPlace): Promise<LocalEdits> {
   const show = shower(context.cwd);
   const all = files.map(({ path }) => path);
-  const repository = mayBeInRepository(root) ? await openRepository({ folder: root, env: context.env }) : undefined;
+  const repository = mayBeInRepository(root) ? await repositoryOf({ folder: root, env: context.env }) : undefined;
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return { uncommitted: all.map(show), changed: [] };
   const top = realOf(repository.folder);

@@ -1,4 +1,4 @@
-import { mayBeInRepository, mergeBaseOf, headOf, openRepository, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
+import { mayBeInRepository, mergeBaseOf, headOf, repositoryOf, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
 import { findAppliedFork } from '../git/applied-refs.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
@@ -59,7 +59,7 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const { config, options } = input;
   const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined;
   if (!isAsked && (options.base === 'none' || !isTracked(input))) return noBase;
-  const repository = await openRepository({ folder: config.root, env: input.context.env });
+  const repository = await repositoryOf({ folder: config.root, env: input.context.env });
   if (repository === undefined && isAsked) {
     throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository, so there is no commit to compare with`, {
       hint: 'remove --base and --own, or run in a clone',

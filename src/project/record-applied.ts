@@ -1,7 +1,7 @@
 import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef } from '../git/applied-refs.ts';
 import { hasOrigin } from '../git/origin.ts';
 import { writeRecordCommit } from '../git/record-commit.ts';
-import { headOf, openRepository } from '../git/repository.ts';
+import { headOf, repositoryOf } from '../git/repository.ts';
 import type { AppliedRecord, PendingWrites } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, RefusedError } from '../model/errors.ts';
@@ -42,7 +42,7 @@ export async function openRecorder(input: RecorderInput): Promise<ApplyRecorder>
   const { config, target, context } = input;
   if (!isTracked(input)) return noRecorder;
   try {
-    const repository = await openRepository({ folder: config.root, env: context.env });
+    const repository = await repositoryOf({ folder: config.root, env: context.env });
     return repository === undefined ? noRecorder : createRecorder({ repository, config, target }, input);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

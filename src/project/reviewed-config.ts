@@ -1,4 +1,4 @@
-import { openRepository, resolveCommit } from '../git/repository.ts';
+import { repositoryOf, resolveCommit } from '../git/repository.ts';
 import type { Config, Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
@@ -14,7 +14,7 @@ import type { Policy } from '../model/protection/policy.ts';
 export async function resolveReviewedConfig(selection: ProjectSelection, context: ProjectContext): Promise<ResolvedConfig> {
   const config = resolveConfig(selection, context);
   if (selection.configRef === undefined || config.file === undefined) return config;
-  const repository = await openRepository({ folder: config.root, env: context.env });
+  const repository = await repositoryOf({ folder: config.root, env: context.env });
   if (repository === undefined)
     throw new AppError(
       'git/no-repository',
@@ -108,7 +108,7 @@ type ReviewedPoliciesInput = {
 export async function readReviewedPolicies(input: ReviewedPoliciesInput): Promise<readonly Policy[] | undefined> {
   const { config, target, configRef, env } = input;
   if (configRef === undefined || config.file === undefined) return undefined;
-  const repository = await openRepository({ folder: config.root, env });
+  const repository = await repositoryOf({ folder: config.root, env });
   if (repository === undefined) return undefined;
   const tree = await readCommittedTree({ repository, config, target }, await resolveCommit(repository, configRef));
   if (tree.value === undefined) {

@@ -26,7 +26,7 @@ export type Flags = Partial<PlanBaseOptions & TargetFlags>;
 
 function inputAt(cwd: string, given: Flags): PlanBaseInput {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
-  const { context } = createTestContext({ cwd, env: gitEnv, now: () => new Date(0) });
+  const { context } = createTestContext({ cwd, env: { ...gitEnv }, now: () => new Date(0) });
   const resolved = resolveConfig(flags, context);
   const target = chooseTarget(resolved, flags);
   const { value: desired, diagnostics } = loadTarget(resolved, target, { selection: flags, context, secrets: 'leave' });

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { headOf, mayBeInRepository, openRepository } from '../../git/repository.ts';
+import { headOf, mayBeInRepository, repositoryOf } from '../../git/repository.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { repositoryPaths } from '../output/repository-paths.ts';
@@ -17,7 +17,7 @@ export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): 
  * from the job's variables.
  */
 export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
-  const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
+  const repository = mayBeInRepository(context.cwd) ? await repositoryOf({ folder: context.cwd, env: context.env }) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
   return { commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }

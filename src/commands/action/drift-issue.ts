@@ -2,7 +2,7 @@ import type { GitHub } from '../../github/github-client.ts';
 import { openRunGitHub } from './open-run-github.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
 import { adoptionBranch } from '../../adopt/adoption-branch.ts';
-import { openRepository } from '../../git/repository.ts';
+import { repositoryOf } from '../../git/repository.ts';
 import { resolveConfig } from '../../project/resolved-config.ts';
 import { shortList } from '../../report/wording/counts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -68,7 +68,7 @@ async function closeAdoption(github: GitHub, { task, context }: ReportedTask, dr
   const { flags, label } = task.inputs;
   const { config } = flags;
   const { root } = resolveConfig({ only: [], paths: [], ...(config === undefined ? {} : { config }) }, context);
-  const repository = await openRepository({ folder: root, env: context.env });
+  const repository = await repositoryOf({ folder: root, env: context.env });
   if (repository === undefined) return undefined;
   const head = adoptionBranch(repository, drift.plan.target.name, label);
   await closePullRequest(github, { key: ['adopt', ...keyOf(task, drift)], head }, goodbye(task, true));

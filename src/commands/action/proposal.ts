@@ -1,6 +1,6 @@
 import { containsCommit, parentsOf } from '../../git/ancestry.ts';
 import { isOriginOf } from '../../git/origin.ts';
-import { findCommit, headOf, mayBeInRepository, openRepository, resolveCommit, type Repository } from '../../git/repository.ts';
+import { findCommit, headOf, mayBeInRepository, repositoryOf, resolveCommit, type Repository } from '../../git/repository.ts';
 import type { PullRequest, WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../context/cli-context.ts';
@@ -15,7 +15,7 @@ export type Proposal = { readonly configRef: string; readonly own: string };
  * for a checkout without the head of the pull request, and UsageError for a proposal in modes that need a merged commit.
  */
 export async function findProposal(inputs: ActionInputs, run: WorkflowRun, context: CliContext): Promise<Proposal | undefined> {
-  const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
+  const repository = mayBeInRepository(context.cwd) ? await repositoryOf({ folder: context.cwd, env: context.env }) : undefined;
   const head = repository && (await headOf(repository));
   const checkout = repository === undefined || head === undefined ? undefined : { repository, head };
   const { mode } = inputs;

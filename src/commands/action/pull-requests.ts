@@ -9,7 +9,7 @@ import { appliedText } from '../../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
 import type { ActionTask, Findings, TaskResult } from './task.ts';
 import { commitsSince } from '../../git/ancestry.ts';
-import { findCommit, openRepository } from '../../git/repository.ts';
+import { findCommit, repositoryOf } from '../../git/repository.ts';
 import { historyRoom, withRunHistory } from '../../github/run-history.ts';
 import type { CliContext } from '../context/cli-context.ts';
 
@@ -113,7 +113,7 @@ const unsearchedCommits: Diagnostic = {
 
 /** Returns the applied commit, and those between it and the last applied one. */
 async function commitsToReport(commit: string, base: string | undefined, context: CliContext): Promise<readonly string[]> {
-  const repository = base === undefined ? undefined : await openRepository({ folder: context.cwd, env: context.env });
+  const repository = base === undefined ? undefined : await repositoryOf({ folder: context.cwd, env: context.env });
   if (repository === undefined || base === undefined || (await findCommit(repository, base)) === undefined) return [commit];
   return [...new Set([commit, ...(await commitsSince(repository, base, commit, mostCommits + 1))])];
 }

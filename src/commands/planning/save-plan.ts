@@ -1,6 +1,6 @@
 import { fingerprintsOf } from '../../apply/fingerprint.ts';
 import { writePlan } from '../../disk/write.ts';
-import { mayBeInRepository, openRepository, rootsOf } from '../../git/repository.ts';
+import { mayBeInRepository, repositoryOf, rootsOf } from '../../git/repository.ts';
 import { registry } from '../../kinds/index.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { InputError } from '../../model/errors.ts';
@@ -50,7 +50,7 @@ async function textOf({ plan, desired, live, config }: PlanResult, flags: Select
 /** Returns the root commits of the repository that contains the manifests. */
 export async function rootCommitsOf({ root }: ResolvedConfig, context: CliContext): Promise<readonly string[]> {
   if (!mayBeInRepository(root)) return [];
-  const repository = await openRepository({ folder: root, env: context.env });
+  const repository = await repositoryOf({ folder: root, env: context.env });
   return repository === undefined ? [] : rootsOf(repository);
 }
 
