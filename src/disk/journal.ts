@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
-import { reasonOf } from './text-file.ts';
+import { isSystemPath, reasonOf } from './text-file.ts';
 import { isUtf8 } from 'node:buffer';
 
 /** An append-only file of JSON Lines. A line survives a crash of the process, but not a power failure. */
@@ -25,7 +25,7 @@ export function openJournal(path: string): Journal {
 
 /** Opens the file and ends a line that a crash cut short, so that the next line is complete. */
 function open(path: string): number {
-  const file = openSync(path, /^\/(dev|proc)\//.test(path) ? flags : flags | noLink, 0o600);
+  const file = openSync(path, isSystemPath(path) ? flags : flags | noLink, 0o600);
   const stats = fstatSync(file);
   if (stats.isFile() && stats.size > 0) {
     const last = Buffer.alloc(1);

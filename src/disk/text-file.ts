@@ -100,3 +100,8 @@ function notUtf8(bytes: Buffer, text: string): ReadProblem {
   for (let index = bytes.indexOf(0x0a); index !== -1 && index < offset; index = bytes.indexOf(0x0a, index + 1)) line += 1;
   return { code: 'not-utf8', reason: `byte ${offset + 1} is not valid UTF-8`, line };
 }
+
+/** Returns whether the system made a path, such as /dev/stderr: links there may lead anywhere. In /dev/shm are files of users. */
+export function isSystemPath(path: string): boolean {
+  return /^\/(?:dev\/(?!shm\/)|proc\/)/.test(path);
+}

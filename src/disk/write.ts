@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { reasonOf, codeOf } from './text-file.ts';
+import { reasonOf, codeOf, isSystemPath } from './text-file.ts';
 
 /**
  * Creates a folder and its parents with the mode. `mkdirSync` with `recursive` never returns on a file system that allows no
@@ -77,7 +77,7 @@ function isWithin(path: string, folder: string): boolean {
 function realPathInside(path: string): string {
   const real = realpathSync.native(path);
   const folder = realpathSync.native(dirname(path));
-  if (!lstatSync(path).isSymbolicLink() || isWithin(real, folder) || /^\/(dev|proc)\//.test(path)) return real;
+  if (!lstatSync(path).isSymbolicLink() || isWithin(real, folder) || isSystemPath(path)) return real;
   throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a symbolic link out of its folder`, {
     hint: 'remove the link, or pass the path of its target',
   });

@@ -61,9 +61,12 @@ async function statementsOf(path: string): Promise<readonly Statement[]> {
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     log: ({ query: { sql: text, parameters: values } }) => {
-      if (/^\s*select/i.test(text)) statements.push({ text, values });
+      // A whole list is read through a cursor.
+      const read = text.replace(/^\s*declare .+? cursor for\s+/is, '');
+      if (/^\s*select/i.test(read)) statements.push({ text: read, values });
     },
   });
   await readingsOf(db, registry)(path);
+  if (statements.length === 0) throw new Error(`no query was seen for ${path}`);
   return statements;
 }
