@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Registry } from '../../src/model/kind.ts';
 import { listAgents } from '../../src/server/agents/agents.ts';
 import { type Collection, collectionsOf } from '../../src/server/collections.ts';
+import type { Principal } from '../../src/server/auth/principal.ts';
 import type { AppEnv } from '../../src/server/http/request-context.ts';
 import { findObject, listObjects, pageObjects } from '../../src/server/objects/object-reader.ts';
 import { serveSearch } from '../../src/server/search/search-routes.ts';
@@ -10,6 +11,7 @@ import type { Store } from '../../src/server/store/store.ts';
 import type { Tables } from '../../src/server/store/migrations.ts';
 
 const now = (): Date => new Date();
+const reader: Principal = { id: '', name: '', email: '', groups: [], role: 'admin', manager: '' };
 
 /** Makes the gateway's reads of the bench, by path, on a database that is watched. */
 export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: string) => Promise<unknown> {
@@ -18,8 +20,12 @@ export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: strin
   const store: Store = { db, cipher, now };
   const connections = collectionOf(registry, 'connections');
   const search = new Hono<AppEnv>();
+  search.use(async (c, next) => {
+    c.set('principal', reader);
+    await next();
+  });
   const searchRunbooks = async (): Promise<{ readonly runbooks: []; readonly errors: [] }> => {
-    await listObjects(store, collectionOf(registry, 'runbook_configurations'));
+    await listObjects(store, collectionOf(registry, 'runbook_configurations'), () => undefined);
     return { runbooks: [], errors: [] };
   };
   serveSearch(search, { store, now, searchRunbooks, log: () => undefined });
@@ -30,7 +36,9 @@ export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: strin
     if (pathname === '/agents') return listAgents(db, now());
     if (pathname === '/search') return search.request(path);
     if (pathname !== connections.path) return findObject(store, connections, pathname.slice(connections.path.length + 1));
-    return page === null ? listObjects(store, connections) : pageObjects(store, connections, { page: Number(page), size: 50 });
+    return page === null
+      ? listObjects(store, connections, () => undefined)
+      : pageObjects(store, connections, { page: Number(page), size: 50 });
   };
 }
 

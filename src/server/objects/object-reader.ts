@@ -35,17 +35,21 @@ type ObjectJsonRow = {
   };
 };
 
-/** Reads all objects of a kind, sorted, from one snapshot. Reads them in slices and yields to other requests between them. */
-export function listObjects({ db, cipher, now }: Store, collection: Collection): Promise<readonly StoredObject[]> {
+/** Reads all objects of a kind, sorted, from one snapshot, and maps them. Reads them in slices and yields to other requests between them. */
+export function listObjects<T>(
+  { db, cipher, now }: Store,
+  collection: Collection,
+  make: (object: StoredObject) => T,
+): Promise<readonly T[]> {
   const query = objectsQuery(collection, { rest: orderBy(collection), now: now() });
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
     await sql`declare objects no scroll cursor for ${query}`.execute(trx);
-    const objects: StoredObject[] = [];
+    const made: T[] = [];
     for (;;) {
       const { rows } = await sql<ObjectJsonRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
-      for (const row of rows) objects.push(openObject(row, collection, cipher));
-      if (rows.length < sliceSize) return objects;
+      for (const row of rows) made.push(make(openObject(row, collection, cipher)));
+      if (rows.length < sliceSize) return made;
       await nextTurn();
     }
   });
@@ -152,13 +156,3 @@ function orderBy({ identityField }: Collection): RawBuilder<unknown> {
 }
 
 const sliceSize = 250;
-
-/** Maps a list in slices and yields to other requests between them. */
-export async function mapYielding<From, To>(list: readonly From[], make: (one: From) => To): Promise<readonly To[]> {
-  const made: To[] = [];
-  for (let start = 0; start < list.length; start += sliceSize) {
-    if (start > 0) await nextTurn();
-    for (const one of list.slice(start, start + sliceSize)) made.push(make(one));
-  }
-  return made;
-}

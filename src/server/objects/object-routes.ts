@@ -7,7 +7,7 @@ import { Rejection } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import { compileObjectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
-import { findObject, listObjects, mapYielding, pageObjects, type StoredObject } from './object-reader.ts';
+import { findObject, listObjects, pageObjects, type StoredObject } from './object-reader.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';
 
@@ -27,9 +27,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     const page = readPageRequest(c.req);
     if (page === undefined) {
       const { role } = c.get('principal');
-      const texts = await limited(async () =>
-        mapYielding(await listObjects(store, collection), (object) => JSON.stringify(objectJson(collection, object, role))),
-      );
+      const texts = await limited(() => listObjects(store, collection, (object) => JSON.stringify(objectJson(collection, object, role))));
       return c.body(`[${texts.join(',')}]`, 200, { 'Content-Type': 'application/json' });
     }
     const { rows, total } = await pageObjects(store, collection, page);
@@ -67,7 +65,7 @@ export function objectJson(collection: Collection, stored: StoredObject, role: R
     else if (secret !== undefined) answer[name] = name in object.secrets ? (object.secrets[name] ?? null) : secret === 'plain' ? '' : {};
     else answer[name] = object.spec[name] ?? empty;
   }
-  const source = { ...stored, secrets: role === 'admin' ? stored.secrets : {} };
+  const source = role === 'admin' ? stored : { ...stored, secrets: {} };
   for (const [field, { valueOf }] of Object.entries(collection.readOnly)) answer[field] = valueOf(source);
   if (collection.hasSecrets) answer['secrets_updated_at'] = object.secretsUpdatedAt?.toISOString() ?? null;
   answer['managed_by'] = object.managedBy;

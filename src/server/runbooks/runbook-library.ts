@@ -90,7 +90,7 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
 
   async function list(role: Role): Promise<RunbookListing> {
     const reasonFor = (failure: string): string => (role === 'standard' ? 'the reason is visible to admins and auditors' : failure);
-    const configurations = await listObjects(store, collection);
+    const configurations = await listObjects(store, collection, (configuration) => configuration);
     const known = new Set(configurations.map(({ id }) => id));
     for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
     const outcome = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, readCached(one))));
