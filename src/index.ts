@@ -16,7 +16,7 @@ export { protectionOf } from './protection/protection.ts';
 
 /** Executes a plan. */
 export { apply } from './apply/apply.ts';
-export type { ApplyInput } from './apply/apply-state.ts';
+export type { ApplyInput } from './apply/execute-step.ts';
 
 /** Reports: values in, text out. */
 export { applyJson, applyMarkdown, applyText, planJson, planMarkdown, planText } from './report/reports.ts';

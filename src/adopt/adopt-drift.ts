@@ -28,7 +28,7 @@ import {
 } from '../project/manifests.ts';
 import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/counts.ts';
-import { adoptionBranch } from './adoption-branch.ts';
+import { adoptionBranch } from '../git/branch.ts';
 import { commitAdoption } from './commit-adoption.ts';
 
 /** A plan with everything it was made of. */

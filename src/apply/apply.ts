@@ -5,8 +5,7 @@ import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step } from '../model/plan/schedule.ts';
 import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';
 import { runPool } from './pool.ts';
-import { type ApplyInput, type ApplyState, kindsToRead } from './apply-state.ts';
-import { executeStep } from './execute-step.ts';
+import { type ApplyInput, type ApplyState, executeStep, kindsToRead } from './execute-step.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 

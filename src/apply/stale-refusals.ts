@@ -4,8 +4,7 @@ import { isWritten, liveKeyOf, type Change, type Plan, type Refusal, renamesOf, 
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { changesSincePlan, changedFieldText } from './fingerprint.ts';
-import type { ApplyInput } from './apply-state.ts';
-import { matchesCreation } from './execute-step.ts';
+import { type ApplyInput, matchesCreation } from './execute-step.ts';
 
 type StaleInput = Pick<ApplyInput, 'plan' | 'steps' | 'live' | 'registry' | 'secretOf' | 'seen'>;
 

@@ -1,6 +1,6 @@
 import { dialectNames } from '../model/dialects.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { isDay } from '../model/day.ts';
+import { isDay } from '../model/time.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { type Allowance, riskClasses } from '../model/plan/plan.ts';
 import { noDigest } from '../reconcile/saved-plan/saved-plan-checks.ts';

@@ -54,10 +54,7 @@ export async function runValidate(flags: ValidateFlags, context: CliContext): Pr
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = chooseTargets(config, flags);
-  const [{ ruleInspector }, { notSimulatedNotice }] = await Promise.all([
-    import('../protection/rule-inspector.ts'),
-    import('../protection/samples/sample-findings.ts'),
-  ]);
+  const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');
   const checked: CheckedTarget[] = [];
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { AppError } from '../model/errors.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -43,10 +44,10 @@ export type ReadProblem = {
   readonly line: number;
 };
 
-export type ReadText = { readonly text: string } | { readonly problem: ReadProblem };
+type ReadText = { readonly text: string } | { readonly problem: ReadProblem };
 
 /** Reads small text files one after another into one buffer: the fastest way for thousands of files. */
-export type TextReader = (path: string) => ReadText;
+type TextReader = (path: string) => ReadText;
 
 // Never block on a pipe that replaced a file since it was listed.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -104,4 +105,16 @@ function notUtf8(bytes: Buffer, text: string): ReadProblem {
 /** Returns whether the system made a path, such as /dev/stderr: links there may lead anywhere. In /dev/shm are files of users. */
 export function isSystemPath(path: string): boolean {
   return /^\/(?:dev\/(?!shm\/)|proc\/)/.test(path);
+}
+
+/** Reads the certificates that an environment variable names. Throws AppError if that is not possible. */
+export function readCertificates(path: string, variable: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new AppError('api/bad-ca-file', 3, `${JSON.stringify(path)} of ${variable} cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+      hint: `correct ${variable}, or unset it`,
+    });
+  }
 }

@@ -1,3 +1,4 @@
+import { addToGroup } from '../model/append-all.ts';
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -136,9 +137,7 @@ function byAbsentFolder(root: string, files: readonly SourceFile[]): ReadonlyMap
     const folder = posix.dirname(file.path);
     if (!absent.has(folder)) absent.set(folder, absentOn(root, folder));
     const top = absent.get(folder);
-    const group = groups.get(top);
-    if (group === undefined) groups.set(top, [file]);
-    else group.push(file);
+    addToGroup(groups, top, file);
   }
   return groups;
 }

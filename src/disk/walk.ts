@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
 import {
   type Checked,
   type Diagnostic,
@@ -14,7 +14,7 @@ import { compareText } from '../model/json.ts';
 import { isIgnored } from './ignored-files.ts';
 import { codeOf, reasonOf, decodeText, type ReadProblem, textReader } from './text-file.ts';
 
-export type ReadTreeOptions = {
+type ReadTreeOptions = {
   /** The folder that links must not leave. */
   readonly root: string;
   /** The folder that displayed paths are relative to. */
@@ -274,4 +274,13 @@ export function shower(cwd: string): (path: string) => string {
 /** Returns the prefix of the displayed paths of all files below a folder. */
 export function shownFolder(folder: string, cwd: string): string {
   return shower(cwd)(`${withSeparator(folder)}x`).slice(0, -1);
+}
+
+/** Makes a function that returns a file's path in the repository, undefined outside it; `prefix` is the working directory below its top. */
+export function repositoryPaths(prefix: string, { cwd }: { readonly cwd: string }): (file: string) => string | undefined {
+  return (file) => {
+    const below = relative(cwd, resolve(cwd, file));
+    const path = posix.join(...[prefix, below].map((one) => one.split(sep).join(posix.sep)));
+    return path === '.' || path === '..' || path.startsWith('../') ? undefined : path;
+  };
 }

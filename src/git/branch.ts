@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
+import { appliedRefName } from './applied-refs.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { readBlobs } from './read-tree-at.ts';
 import type { Repository } from './repository.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 
 /** A file of a commit; `path` is relative to the top of the repository. */
-export type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };
+type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };
 
 /** A file to write; `next` is its new content, `id` the blob that it replaces. */
 export type FileUpdate = Pick<CommittedFile, 'path' | 'mode' | 'id'> & { readonly next: Buffer };
 
 /** The one commit that a branch will be ahead of its parent. */
-export type BranchCommit = {
+type BranchCommit = {
   readonly branch: string;
   readonly parent: string;
   readonly files: readonly FileUpdate[];
@@ -198,4 +199,10 @@ function quotePath(path: string): string {
 
 function removeControlCharacters(text: string): string {
   return text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
+}
+
+/** Returns the branch whose pull request adopts the drift of a target; it contains the folder of the config file, and the label. */
+export function adoptionBranch({ prefix }: Pick<Repository, 'prefix'>, target: string, label = ''): string {
+  const place = [prefix, label].filter((part) => part !== '').join('/');
+  return `ostiary/adopt/${appliedRefName(place, target)}`;
 }

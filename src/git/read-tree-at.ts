@@ -1,4 +1,4 @@
-import { appendAll } from '../model/append-all.ts';
+import { addToGroup, appendAll } from '../model/append-all.ts';
 import { isDefaultsPath, sortDiagnostics, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 import { runPlumbing } from './run-git.ts';
@@ -179,9 +179,7 @@ async function readLinkTargets(repository: Repository, entries: readonly TreeEnt
 function pathsById(files: readonly { readonly path: string; readonly id: string }[]): ReadonlyMap<string, readonly string[]> {
   const byId = new Map<string, string[]>();
   for (const { path, id } of files) {
-    const paths = byId.get(id);
-    if (paths === undefined) byId.set(id, [path]);
-    else paths.push(path);
+    addToGroup(byId, id, path);
   }
   return byId;
 }

@@ -120,7 +120,7 @@ function lineOf(text: string): string | undefined {
 }
 
 /** Git's configuration for a repository; the last value of a key counts. Keys have sections and names in lower case. */
-export type GitSettings = {
+type GitSettings = {
   /** Returns the effective value; undefined or empty if the key is not set. */
   readonly valueOf: (key: string) => string | undefined;
   /** Returns the value that the user set, in their own files or the environment; ignores that of the repository. */
@@ -130,7 +130,7 @@ export type GitSettings = {
 };
 
 /** Reads the configuration and the files that it includes. Runs no program of the repository. */
-export async function readSettings(context: GitContext): Promise<GitSettings> {
+async function readSettings(context: GitContext): Promise<GitSettings> {
   const { stdout } = await runPlumbing(context, ['config', '--list', '--show-scope', '-z']);
   const all = scopedSettings(stdout.toString());
   const values = new Map(all.map(({ key, value }) => [key, value]));
@@ -147,4 +147,26 @@ function scopedSettings(text: string): readonly ScopedGitSetting[] {
     const end = entry.indexOf('\n');
     return [{ scope, key: end < 0 ? entry : entry.slice(0, end), value: end < 0 ? '' : entry.slice(end + 1) }];
   });
+}
+
+/** Returns true if the descendant is the commit or contains it; false if this clone has not enough history to know. */
+export async function containsCommit(repository: Repository, descendant: string, commit: string): Promise<boolean> {
+  if (descendant === commit) return true;
+  return (await findCommit(repository, commit)) !== undefined && (await mergeBaseOf(repository, commit, descendant)) === commit;
+}
+
+/** Returns the parents that a commit names, also those that a shallow clone does not have. */
+export async function parentsOf(repository: Repository, commit: string): Promise<readonly string[]> {
+  const { stdout } = await runPlumbing(repository, ['cat-file', 'commit', commit]);
+  const [header = ''] = stdout.toString().split('\n\n');
+  return [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].flatMap(([, parent]) => parent ?? []);
+}
+
+/** Returns the newest commits of a commit's own line, without the branches that it merged, back to another commit; at most `most`. */
+export async function commitsSince(repository: Repository, base: string, commit: string, most: number): Promise<readonly string[]> {
+  const { stdout } = await runPlumbing(repository, ['rev-list', '--first-parent', `--max-count=${most}`, commit, `^${base}`]);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '');
 }

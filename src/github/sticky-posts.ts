@@ -3,7 +3,7 @@ import type { GitHub } from './github-client.ts';
 import type { Issue, Label } from './issue-calls.ts';
 
 /** A comment that every run updates. */
-export type StickyComment = {
+type StickyComment = {
   readonly number: number;
   /** Identifies the comment: the same for every run of one purpose and target. */
   readonly key: readonly string[];
@@ -50,29 +50,29 @@ function sameText(left: string, right: string): boolean {
 }
 
 /** The digest of a closed post: any content differs from it. */
-export const noContent = 'nothing';
+const noContent = 'nothing';
 
 const digestLine = /^<!-- says (\w+) -->$/;
 
 /** Returns the digest that represents content in a mark. */
-export function contentDigest(content: string): string {
+function contentDigest(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 32);
 }
 
 /** Returns a text with two hidden marks at its head: its key, and the digest of its content. */
-export function withMarks(key: readonly string[], digest: string, text: string): string {
+function withMarks(key: readonly string[], digest: string, text: string): string {
   return `${markerOf(key)}\n<!-- says ${digest} -->\n${text}`;
 }
 
 type Marked = { readonly body: string };
 
 /** Returns the content digest of a marked body; undefined if there is none. */
-export function contentDigestIn({ body }: Marked): string | undefined {
+function contentDigestIn({ body }: Marked): string | undefined {
   return digestLine.exec(linesOf(body)[1] ?? '')?.[1];
 }
 
 /** Returns a marked body without its marks. */
-export function withoutMarks({ body }: Marked): string {
+function withoutMarks({ body }: Marked): string {
   return linesOf(body)
     .slice(contentDigestIn({ body }) === undefined ? 1 : 2)
     .join('\n');
@@ -83,7 +83,7 @@ function linesOf(body: string): readonly string[] {
 }
 
 /** An issue that every run updates. */
-export type StickyIssue = {
+type StickyIssue = {
   /** Identifies the issue: the same for every run of one purpose and target. */
   readonly key: readonly string[];
   readonly title: string;
@@ -139,7 +139,7 @@ async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Iss
 }
 
 /** A pull request that every run updates. */
-export type StickyPullRequest = {
+type StickyPullRequest = {
   readonly key: readonly string[];
   readonly title: string;
   readonly body: string;
@@ -184,4 +184,35 @@ export async function closePullRequest(
   if (last.open || contentDigestIn(last) !== noContent)
     await github.updatePullRequest(last.number, { body, ...(last.open ? { open: false } : {}) });
   if (last.open) await github.createComment(last.number, word);
+}
+
+/** How a run ended: the address of its page, and one sentence of letters, digits and simple punctuation. */
+type RunEnd = { readonly url: string; readonly text: string };
+
+const endLine = /^<!-- ostiary run (https?:\/\/[^\s)]+) ([\w ,.:/-]+) -->$/;
+const listLine = /^- \[run\]\((https?:\/\/[^\s)]+)\): ([\w ,.:/-]+)$/;
+const listTitle = '**Earlier runs**';
+const longestList = 10;
+
+/** Returns a comment with the end of this run as a hidden line, and with the ends of the earlier runs that the previous comment names. */
+export function withRunHistory(body: string, end: RunEnd, previous: string | undefined): string {
+  const earlier = endsIn(previous ?? '')
+    .filter(({ url }) => url !== end.url)
+    .slice(-longestList);
+  const list = earlier.map(({ url, text }) => `- [run](${url}): ${text}\n`).join('');
+  const mark = `<!-- ostiary run ${end.url} ${end.text.replaceAll(/[^\w ,.:/-]/g, ' ')} -->\n`;
+  return `${mark}${body}${list === '' ? '' : `\n${listTitle}\n\n${list}`}`;
+}
+
+/** The most characters that the history adds to a body. */
+export const historyRoom = 6000;
+
+/** Returns the ends that a comment names, the oldest first. */
+function endsIn(comment: string): readonly RunEnd[] {
+  const lines = comment.replaceAll('\r\n', '\n').split('\n');
+  const listed = lines.includes(listTitle) ? lines.slice(lines.lastIndexOf(listTitle)) : [];
+  return [...listed.map((line) => listLine.exec(line)), endLine.exec(lines[1] ?? '')].flatMap((found) => {
+    const [, url, text] = found ?? [];
+    return url === undefined || text === undefined ? [] : [{ url, text }];
+  });
 }

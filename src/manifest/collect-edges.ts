@@ -1,4 +1,4 @@
-import { appendAll } from '../model/append-all.ts';
+import { addToGroup, appendAll } from '../model/append-all.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';
@@ -227,9 +227,7 @@ function indexTags(manifests: readonly Manifest[], field: string): ReadonlyMap<s
     const tags = manifest.spec[field];
     for (const [key, value] of Object.entries(isObject(tags) ? tags : {})) {
       const text = `${key}=${toText(value)}`;
-      const found = index.get(text);
-      if (found === undefined) index.set(text, [manifest]);
-      else found.push(manifest);
+      addToGroup(index, text, manifest);
     }
   }
   return index;

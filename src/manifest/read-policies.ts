@@ -1,6 +1,6 @@
 import { appendAll } from '../model/append-all.ts';
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
-import { isDay } from '../model/day.ts';
+import { isDay } from '../model/time.ts';
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import { canonical, compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';

@@ -1,20 +1,31 @@
-import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef } from '../git/applied-refs.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../git/applied-refs.ts';
 import { hasOrigin } from '../git/origin.ts';
-import { writeRecordCommit } from '../git/record-commit.ts';
 import { headOf, repositoryOf } from '../git/repository.ts';
-import type { AppliedRecord, PendingWrites } from '../model/applied-record.ts';
+import type { AppliedRecord, ApplyLease, PendingWrites } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError, RefusedError } from '../model/errors.ts';
 import type { AuditMark } from '../model/gateway.ts';
 import type { Allowance, Refusal } from '../model/plan/plan.ts';
-import { isHeldByOther, leaseMs, newLease } from './apply-lease.ts';
-import { commitsOf, isPlainRecord, readAppliedRecord, recordMessage, type ReadRecord } from './applied-record.ts';
+import {
+  commitsOf,
+  completeRecord,
+  incompleteRecord,
+  isPlainRecord,
+  readAppliedRecord,
+  type RecordedEnd,
+  recordMessage,
+  type ReadRecord,
+  withApply,
+  withPending,
+} from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
-import { completeRecord, incompleteRecord, withApply, withPending, type RecordedEnd } from './record-updates.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
+import type { ProjectContext } from './resolved-config.ts';
 
 /** What recording an apply needs besides the project. */
-export type RecorderInput = PlanBaseInput & {
+type RecorderInput = PlanBaseInput & {
   /** The record that the plan was made with; read again if undefined. */
   readonly read?: ReadRecord | undefined;
   readonly allowed: readonly Allowance[];
@@ -267,4 +278,46 @@ function pushHint({ message }: AppError): string {
 function notRecorded(why: string, hint: string | undefined): Diagnostic {
   const message = `not recorded as completely applied, so the next plan compares with an earlier commit: ${why}`;
   return { code: 'git/applied-not-recorded', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** How long a lease lasts after it was taken or renewed. */
+const leaseMs: number = 15 * 60_000;
+
+/** Returns the name of this run. A job that runs again has the same name. */
+export function runName({ env }: Pick<ProjectContext, 'env'>): string {
+  const { GITHUB_RUN_ID: run, GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '' } = env;
+  return run === undefined || run === '' ? `${hostname()}:${process.pid}:${randomUUID()}` : `github:${repository}:${run}:${job}`;
+}
+
+/** Returns a lease that starts now. */
+function newLease(run: string, now: Date): ApplyLease {
+  return { run, until: new Date(now.getTime() + leaseMs).toISOString() };
+}
+
+/** Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. */
+function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
+  if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
+  const [host, pid] = lease.run.split(':');
+  return host !== hostname() || isAlive(Number(pid));
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+/** Returns whether another run holds the lease of a target now. */
+export async function isLeased(
+  { config, target, context, options }: Omit<PlanBaseInput, 'desired'>,
+  { run, now }: { readonly run: string; readonly now: Date },
+): Promise<boolean> {
+  const repository = await repositoryOf({ folder: config.root, env: context.env });
+  if (repository === undefined) return false;
+  const { read } = await readAppliedRecord(repository, { target: target.name, origin: options.origin });
+  return isHeldByOther(read.record.lease, run, now);
 }

@@ -1,5 +1,4 @@
 import { addToGroup } from '../model/append-all.ts';
-import { revertHeld } from '../model/plan/revert-held.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type {
@@ -28,7 +27,16 @@ import { wordingFor, type WordedVerdict, type Wording } from './wording.ts';
 import { isUnprotected, type Control } from './controls/control.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { type AssessedChange, type Diff, renamesOf, withNames, type UnwrittenRisks, type Risk, liveKeyOf } from '../model/plan/plan.ts';
+import {
+  type AssessedChange,
+  type Diff,
+  renamesOf,
+  revertHeld,
+  withNames,
+  type UnwrittenRisks,
+  type Risk,
+  liveKeyOf,
+} from '../model/plan/plan.ts';
 import { findRisks } from './risk/risks.ts';
 import { reroutePhrase } from './risk/risk-codes.ts';
 

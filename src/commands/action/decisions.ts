@@ -1,7 +1,14 @@
-import { findApprovedPlan, mergedPullRequests, type MergedPullRequest } from '../../github/approved-plan.ts';
+import {
+  allowCommandFor,
+  applyCommandFor,
+  findApprovedPlan,
+  mergedPullRequests,
+  type MergedPullRequest,
+  type OverrideComments,
+  readOverrideComments,
+} from '../../github/approved-plan.ts';
 import type { GitHub } from '../../github/github-client.ts';
 import { openRunGitHub } from './open-run-github.ts';
-import { allowCommandFor, applyCommandFor, readOverrideComments, type OverrideComments } from '../../github/override-comments.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';

@@ -1,15 +1,14 @@
 import type { GitHub } from '../../github/github-client.ts';
 import { openRunGitHub } from './open-run-github.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
-import { adoptionBranch } from '../../adopt/adoption-branch.ts';
+import { adoptionBranch } from '../../git/branch.ts';
 import { repositoryOf } from '../../git/repository.ts';
 import { resolveConfig } from '../../project/resolved-config.ts';
 import { shortList } from '../../report/wording/counts.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
-import { adoptionContent, adoptionRequest, driftIssue } from '../../report/markdown/drift-messages.ts';
-import type { RunReport } from '../../report/markdown/comment.ts';
+import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks, labeledName } from '../../report/document.ts';

@@ -1,6 +1,14 @@
-import { containsCommit, parentsOf } from '../../git/ancestry.ts';
 import { isOriginOf } from '../../git/origin.ts';
-import { findCommit, headOf, mayBeInRepository, repositoryOf, resolveCommit, type Repository } from '../../git/repository.ts';
+import {
+  containsCommit,
+  findCommit,
+  headOf,
+  mayBeInRepository,
+  parentsOf,
+  repositoryOf,
+  resolveCommit,
+  type Repository,
+} from '../../git/repository.ts';
 import type { PullRequest, WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../context/cli-context.ts';

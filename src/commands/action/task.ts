@@ -1,8 +1,10 @@
+import { relative } from 'node:path';
+import { headOf, mayBeInRepository, repositoryOf } from '../../git/repository.ts';
 import type { JobLog } from '../../github/job-log.ts';
 import type { WaitingTime } from '../../github/github-client.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { CliContext, CommandEvent } from '../context/cli-context.ts';
-import type { Checkout } from './checkout.ts';
+import { repositoryPaths } from '../../disk/walk.ts';
 import type { ActionStep } from './action-step.ts';
 import type { Proposal } from './proposal.ts';
 import type { ActionInputs } from './inputs.ts';
@@ -60,4 +62,22 @@ export type Waits = WaitingTime & { readonly sleep: (milliseconds: number) => Pr
 /** Returns the name of the task's target, if the inputs name one. */
 export function targetNameOf(task: ActionTask | undefined): string | undefined {
   return task?.inputs.flags['target'];
+}
+
+/** The commit in the working tree. `pathOf` returns a file's path in the repository, undefined outside it. */
+type Checkout = { readonly commit: string; readonly pathOf: (file: string) => string | undefined };
+
+/** Reads the checkout from the job's variables. */
+export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): Checkout {
+  return { commit: run.commit, pathOf: repositoryPaths(relative(run.workspace, context.cwd), context) };
+}
+
+/**
+ * Reads the checkout from git, because it can have another commit than the event, in another folder; without a repository,
+ * from the job's variables.
+ */
+export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
+  const repository = mayBeInRepository(context.cwd) ? await repositoryOf({ folder: context.cwd, env: context.env }) : undefined;
+  if (repository === undefined) return checkoutFromEnvironment(run, context);
+  return { commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }

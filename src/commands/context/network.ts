@@ -1,4 +1,4 @@
-import { readCertificates } from '../../disk/certificate-file.ts';
+import { readCertificates } from '../../disk/text-file.ts';
 import type { NetworkOptions } from '../../gateway/http/transport.ts';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from './cli-context.ts';

@@ -19,7 +19,7 @@ import type { ReportFlag, ReportFlags } from '../flags.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
 import { locateRepository } from '../../git/locate-repository.ts';
 import type { Printer } from './printer.ts';
-import { repositoryPaths } from './repository-paths.ts';
+import { repositoryPaths } from '../../disk/walk.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
 export type OutputOptions = {

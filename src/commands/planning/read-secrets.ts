@@ -1,9 +1,14 @@
 import { runPool } from '../../apply/pool.ts';
 import { join } from 'node:path';
+import type { SecretLookup } from '../../apply/request.ts';
 import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
-import type { GatewayIdentity, Target } from '../../model/gateway.ts';
+import { desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
+import type { Pointer } from '../../model/pointer.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
 import { predecessorsOf } from '../../reconcile/prepare/replacements.ts';
 import {
   needsSecrets,
@@ -20,11 +25,12 @@ import {
 } from '../../reconcile/prepare/verified-secrets.ts';
 import { absolutePath } from '../../project/resolved-config.ts';
 import { readDetails, type DetailReads } from '../../pull/choose-objects.ts';
+import { savedPlanRefusal } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../flags.ts';
 
 /** The folder that caches which secrets were verified, and the key of its file. */
-export type SecretCache = { readonly key: Buffer; readonly folder: string };
+type SecretCache = { readonly key: Buffer; readonly folder: string };
 
 type CacheSubject = { readonly root: string; readonly target: Target; readonly identity: GatewayIdentity };
 
@@ -41,7 +47,7 @@ export function secretCacheOf(
 }
 
 /** Where secrets are read, and their cache. */
-export type SecretReadOptions = SecretCache & DetailReads;
+type SecretReadOptions = SecretCache & DetailReads;
 
 /** An object with its manifest. */
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
@@ -101,7 +107,7 @@ export async function withPredecessors(state: LiveState, desired: DesiredState, 
 }
 
 /** An object whose secrets were read or written, and its manifest if it has one. */
-export type KnownObject = { readonly desired: DesiredResource | undefined; readonly live: LiveResource };
+type KnownObject = { readonly desired: DesiredResource | undefined; readonly live: LiveResource };
 
 /**
  * Adds to the cache the secrets of objects that were just read or written, so that the next plan does not read them. Returns the reason
@@ -133,4 +139,80 @@ function updateVerified(verified: VerifiedSecrets, state: LiveState, fresh: read
     else if (next.get(live.uid)?.version !== live.secretsVersion) next.delete(live.uid);
   }
   return next;
+}
+
+/** The manifests with all secret values that the plan sets, and the secrets whose source is no longer the planned one. */
+type SavedSecrets = { readonly desired: DesiredState; readonly refusals: readonly Refusal[] };
+
+/**
+ * Adds to the manifests a value for every secret that a saved plan sets: the value of the manifest, or the live value of the
+ * replaced object. Refuses a secret whose source differs from the plan.
+ */
+export async function readSavedSecrets(plan: Plan, desired: DesiredState, { live, gateway }: LiveSecrets): Promise<SavedSecrets> {
+  const declared = desiredById(desired.resources);
+  const inherited = new Map<ResourceId, Record<Pointer, DesiredSecret>>();
+  const refusals: Refusal[] = [];
+  const read = objectReader(live, gateway);
+  for (const { id, path, source, key } of secretsOf(plan)) {
+    if (!source.startsWith(fromLive)) {
+      const found = declared.get(id)?.secrets[path]?.source;
+      if (found !== source) refusals.push(otherSource(id, path, source));
+      continue;
+    }
+    const predecessor = await read(source.slice(fromLive.length));
+    const secret = predecessor?.secrets[path] ?? (await read(key))?.secrets[path];
+    if (secret?.state === 'value') inherited.set(id, { ...inherited.get(id), [path]: secret.withSource(source) });
+    else refusals.push(unreadableSecret(id, path, source));
+  }
+  if (inherited.size === 0) return { desired, refusals };
+  const resources = desired.resources.map((resource): DesiredResource => {
+    return { ...resource, secrets: { ...resource.secrets, ...inherited.get(resource.id) } };
+  });
+  return { desired: { ...desired, resources }, refusals };
+}
+
+type LiveSecrets = { readonly live: LiveState; readonly gateway: Gateway };
+
+const fromLive = 'live:';
+
+/** A secret that a plan sets: the object after the change, its key in the live state, and the source of the value. */
+type PlannedSecret = { readonly id: ResourceId; readonly key: ResourceId; readonly path: Pointer; readonly source: string };
+
+function secretsOf({ changes }: Plan): readonly PlannedSecret[] {
+  return changes.filter(isWritten).flatMap((change) =>
+    change.fields.flatMap(({ path, after, held }): readonly PlannedSecret[] => {
+      return 'secret' in after && held !== true ? [{ id: change.id, key: liveKeyOf(change), path, source: after.secret }] : [];
+    }),
+  );
+}
+
+/** Reads each object at most once with a request of its own, because lists may omit secrets. */
+function objectReader({ resources }: LiveState, gateway: Gateway): (id: string) => Promise<LiveResource | undefined> {
+  const byId: ReadonlyMap<string, LiveResource> = liveById(resources);
+  const read = new Map<string, Promise<LiveResource | undefined>>();
+  return (id) => {
+    const found = byId.get(id);
+    const known = read.get(id) ?? (found === undefined ? Promise.resolve(undefined) : gateway.readOne(found));
+    read.set(id, known);
+    return known;
+  };
+}
+
+function otherSource(id: ResourceId, path: Pointer, source: string): Refusal {
+  const message = `the plan reads ${path} from ${source}, but the manifests do not`;
+  return { ...savedPlanRefusal('plan/other-manifests', message, 'plan again'), resource: id };
+}
+
+function unreadableSecret(id: ResourceId, path: Pointer, source: string): Refusal {
+  const message = `${path} is copied from ${source.slice(fromLive.length)}, which can no longer be read`;
+  return { ...savedPlanRefusal('plan/moved', message, 'plan again, with every secret in the manifest'), resource: id };
+}
+
+/** Returns a lookup of the secret values that manifests set. */
+export function secretLookup({ resources }: DesiredState): SecretLookup {
+  const secrets = new Map(resources.map((resource) => [resource.id, resource.secrets]));
+  return (id, path) => {
+    const secret = secrets.get(id)?.[path];
+    return secret?.state === 'value' ? secret : undefined;
+  };
 }

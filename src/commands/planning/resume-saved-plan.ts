@@ -29,7 +29,7 @@ import { readPlanBase } from '../../project/plan-base.ts';
 import { olderCommitRefusals, type PlanResult } from './create-plan.ts';
 import { rootCommitsOf } from './save-plan.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { secretLookup, readSavedSecrets } from './read-saved-secrets.ts';
+import { secretLookup, readSavedSecrets } from './read-secrets.ts';
 import { printerFor } from '../output/printer.ts';
 import { emitPlan } from '../output/emit.ts';
 import { version } from '../context/version.ts';

@@ -1,4 +1,4 @@
-import { timeKey } from '../../model/time-key.ts';
+import { timeKey } from '../../model/time.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';

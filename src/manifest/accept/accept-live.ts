@@ -18,11 +18,11 @@ import {
   findValuesToState,
   findImplied,
   findMismatches,
+  stateDefaultLists,
 } from './verify-accepted.ts';
 import type { FieldRule, Registry } from '../../model/kind.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { stateDefaultLists } from './state-default-lists.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
 import { toStatedValue } from '../pull/draft-manifests.ts';

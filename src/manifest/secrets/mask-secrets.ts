@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
@@ -95,9 +96,7 @@ function hide(lines: readonly string[], hidden: readonly Hidden[]): readonly str
   for (const { from, to } of hidden) {
     for (let number = from.line; number <= Math.min(to.line, lines.length); number += 1) {
       const span = { start: number === from.line ? from.column - 1 : 0, end: number === to.line ? to.column - 1 : Infinity };
-      const known = spans.get(number);
-      if (known === undefined) spans.set(number, [span]);
-      else known.push(span);
+      addToGroup(spans, number, span);
     }
   }
   return lines.map((line, index) => hideSpans(line, spans.get(index + 1) ?? []));

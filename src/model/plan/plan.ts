@@ -39,7 +39,7 @@ export function highestRisk(risks: readonly Pick<Risk, 'class'>[]): RiskClass | 
 }
 
 /** `set`: a new value; `differs`: not equal to the live value; `unknown`: the live value is hidden; `kept`: stays; `removed`: the key is removed. */
-export type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
+type SecretState = 'set' | 'differs' | 'unknown' | 'kept' | 'removed';
 
 /** One side of a field's change; never the value of a secret. */
 export type Value =
@@ -335,4 +335,30 @@ export function planRisks({ changes, unwritten }: Pick<Plan, 'changes' | 'unwrit
 /** Returns the highest risk class of a plan; undefined when it has no risk. */
 export function highestPlanRisk(plan: Pick<Plan, 'changes' | 'unwritten'>): RiskClass | undefined {
   return highestRisk(planRisks(plan).map(({ risk }) => risk));
+}
+
+type PlannedChanges = Pick<Diff, 'target' | 'changes' | 'edges'>;
+
+/** Returns the plan that reverts all held drift, too. */
+export function revertHeld({ target, changes, edges }: PlannedChanges): PlannedChanges {
+  return { target, changes: changes.map(withoutHeld), edges: edges.map(detachHeld) };
+}
+
+/** Returns whether a plan holds drift. */
+export function hasHeld({ changes, edges }: PlannedChanges): boolean {
+  return changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
+}
+
+function withoutHeld(change: Change): Change {
+  const fields = change.fields.map(withoutHeldMark);
+  return change.action === 'held' ? { ...change, action: 'update', fields } : { ...change, fields };
+}
+
+function withoutHeldMark(field: FieldChange): FieldChange {
+  const { path, before, after, at, origin } = field;
+  return { path, before, after, ...(at === undefined ? {} : { at }), ...(origin === undefined ? {} : { origin }) };
+}
+
+function detachHeld(edge: EdgeChange): EdgeChange {
+  return edge.action === 'held' ? { ...edge, action: 'detach' } : edge;
 }

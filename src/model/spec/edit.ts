@@ -1,3 +1,4 @@
+import { addToGroup } from '../append-all.ts';
 import type { FieldRule, Kind } from '../kind.ts';
 import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';
@@ -144,9 +145,7 @@ function groupByToken(steps: readonly TokenEdit[]): ReadonlyMap<string, readonly
   for (const step of steps) {
     const [token, ...tokens] = step.tokens;
     if (token === undefined) continue;
-    const group = groups.get(token);
-    if (group === undefined) groups.set(token, [{ tokens, value: step.value }]);
-    else group.push({ tokens, value: step.value });
+    addToGroup(groups, token, { tokens, value: step.value });
   }
   return groups;
 }

@@ -1,8 +1,7 @@
 import type { ControlType } from '../../model/protection/protection.ts';
 import { blocksText } from '../pattern/coverage.ts';
-import { compareSets, noDifference, type CoverageRule } from './compare-sets.ts';
+import { byName, compareSets, matcherOf, noDifference, type CoverageRule } from './compare-sets.ts';
 import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control.ts';
-import { byName, matcherOf } from './coverage-rules.ts';
 import { isSameEnforcement } from './enforcement.ts';
 
 type Comparison = (before: Posture, after: Posture) => ControlComparison;

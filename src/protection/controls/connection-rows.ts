@@ -4,8 +4,7 @@ import { compareDuration, compareGranted, compareNamed } from './compare-control
 import { controlsOf, type Control, type Posture, controlTexts, exclusiveTexts, type ControlComparison } from './control.ts';
 import { strengthening, uncertain, verbPhrase, weakening, type ControlRow, type PhraseBuilder, type VerbPhrase } from './control-row.ts';
 import { attributeRisks, limitRisks, setRisks, switchRisks } from './field-risks.ts';
-import { compareSets, noDifference } from './compare-sets.ts';
-import { byName } from './coverage-rules.ts';
+import { byName, compareSets, noDifference } from './compare-sets.ts';
 
 /** The name of the pseudo-control for the number of approvals when no group changes; no group has this name. */
 const approvalCount = '(approvals)';

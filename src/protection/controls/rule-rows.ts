@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { compareEnforced } from './compare-controls.ts';
-import { compareSets } from './compare-sets.ts';
+import { byBlockedText, byMaskedText, compareSets } from './compare-sets.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
 import {
   strengthening,
@@ -15,7 +15,6 @@ import {
   type RiskCode,
   type RiskDraft,
 } from './control-row.ts';
-import { byBlockedText, byMaskedText } from './coverage-rules.ts';
 import { attributeRisks, enforcementRisks, limitRisks, memberDrafts, setRisks, type MemberCodes } from './field-risks.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
 import { findSlowness, type Slowness, type Unjudged } from './slowness.ts';
-import { hasFewStates } from './few-states.ts';
+import { hasFewStates } from './automaton.ts';
 import type { PatternNode, PatternError } from './char-set.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */

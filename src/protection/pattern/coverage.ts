@@ -1,7 +1,6 @@
 import { memoizeByKey } from '../../model/memoize.ts';
-import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
+import { alphabetOf, buildAutomaton, characterClass, holdsBetween, type Automaton } from './automaton.ts';
 import { contains, oneChar, type PatternNode } from './char-set.ts';
-import { alphabetOf, characterClass } from './few-states.ts';
 import { parsePattern } from './parse.ts';
 
 /** What blocks a text: a word anywhere in it, or a pattern that matches anywhere in it. */

@@ -7,12 +7,11 @@ import type { LeftMatch, PolicyResult, PolicyFinding, PolicyReport, WaivedFindin
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
-import { findLeftMatch, type FormerConnections } from './left-matches.ts';
-import { policyMatches, matchesGlob } from './match.ts';
+import { findLeftMatch, type FormerConnections, policyMatches, matchesGlob } from './match.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
 import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
 import { connectionFieldTypes, ExpressionError, UnavailableError } from './variables.ts';
-import { dayNumber } from '../../model/day.ts';
+import { dayNumber } from '../../model/time.ts';
 
 /** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated; `remedy` replaces the usual hint. */
 export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagnostic {

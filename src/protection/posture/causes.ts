@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { formatPosition, type Position } from '../../model/diagnostic.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -33,9 +34,7 @@ export function createCauseFinder(
   const byConnection = new Map<ResourceId, EdgeChange[]>();
   for (const edge of edges) {
     if (edge.action !== 'attach' && edge.action !== 'detach') continue;
-    const group = byConnection.get(edge.connection);
-    if (group === undefined) byConnection.set(edge.connection, [edge]);
-    else group.push(edge);
+    addToGroup(byConnection, edge.connection, edge);
   }
   return (connection, rules, aspect) => {
     const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>

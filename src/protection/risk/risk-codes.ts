@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import {
   type Risk,
   type Plan,
@@ -93,9 +94,7 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
   const groups = new Map<Risk['code'], ResourceRisk[]>();
   for (const one of planRisks(plan)) {
     if (!isRiskierThan(one.risk.class, most)) continue;
-    const group = groups.get(one.risk.code);
-    if (group === undefined) groups.set(one.risk.code, [one]);
-    else group.push(one);
+    addToGroup(groups, one.risk.code, one);
   }
   return [...groups].map(([code, group]): Refusal => {
     const at = group

@@ -74,9 +74,7 @@ function createContext(input: RiskInput): RiskContext {
   const edgesBy = new Map<ResourceId, EdgeChange[]>();
   for (const edge of plan.edges) {
     if (edge.by === undefined || (edge.action !== 'attach' && edge.action !== 'detach')) continue;
-    const group = edgesBy.get(edge.by);
-    if (group === undefined) edgesBy.set(edge.by, [edge]);
-    else group.push(edge);
+    addToGroup(edgesBy, edge.by, edge);
   }
   let byRule: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
   return {

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { AssessedChange, Diff, Refusal, UnwrittenRisks } from '../../model/plan/plan.ts';
-import { hasHeld, revertHeld } from '../../model/plan/revert-held.ts';
+import { type AssessedChange, type Diff, hasHeld, type Refusal, revertHeld, type UnwrittenRisks } from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import type { Protection } from '../../model/protection/protection.ts';
 import { assessProtection } from '../../protection/protection.ts';
@@ -14,7 +13,7 @@ import {
   policyDiagnostic,
   type PolicyCheckInput,
 } from '../../protection/policy/check-policies.ts';
-import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/left-matches.ts';
+import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } from '../../protection/policy/match.ts';
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { desiredByKey } from '../../model/desired.ts';

@@ -293,9 +293,7 @@ export function needsOf(edges: readonly EdgeChange[], created: ReadonlySet<Resou
     if (action !== 'attach' || by === undefined) continue;
     const other = by === rule ? connection : rule;
     if (!created.has(other)) continue;
-    const list = needs.get(by);
-    if (list === undefined) needs.set(by, [other]);
-    else list.push(other);
+    addToGroup(needs, by, other);
   }
   return new Map([...needs].map(([id, list]) => [id, list.toSorted(compareText)]));
 }

@@ -6,7 +6,7 @@ import { liveKeyOf, type Diff, renamesOf, withNames } from '../../model/plan/pla
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { isUuid } from '../diff/resolve-references.ts';
 import type { AppliedRecord, RecordedApply } from '../../model/applied-record.ts';
-import { timeKey } from '../../model/time-key.ts';
+import { timeKey } from '../../model/time.ts';
 
 type WriterContext = {
   readonly desired: DesiredState;

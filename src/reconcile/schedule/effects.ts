@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -84,9 +85,7 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
   const groups = new Map<ResourceId, EdgeChange[]>();
   for (const edge of edges) {
     if (edge.by === undefined) continue;
-    const group = groups.get(edge.by);
-    if (group === undefined) groups.set(edge.by, [edge]);
-    else group.push(edge);
+    addToGroup(groups, edge.by, edge);
   }
   return groups;
 }

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -116,9 +117,7 @@ function findExposures(
     for (const connection of isRule(effect.kind) ? effect.connections : [liveKeyOf(effect.change)]) {
       if (closed.has(connection)) continue;
       const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
-      const list = events.get(connection);
-      if (list === undefined) events.set(connection, [event]);
-      else list.push(event);
+      addToGroup(events, connection, event);
     }
   }
   return [...events].flatMap(([connection, all]) =>

@@ -11,9 +11,8 @@ import type {
 } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/counts.ts';
 import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
-import { foldSimilar, likenessOfChange, othersText } from '../subjects/fold-similar.ts';
+import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../subjects/fold-similar.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
-import { sortByRisk } from '../subjects/alike-changes.ts';
 import type { LinkOf } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';

@@ -1,3 +1,4 @@
+import { addToGroup } from '../../model/append-all.ts';
 import { compareText, type Json } from '../../model/json.ts';
 import {
   type ProtectionMatrix,
@@ -32,9 +33,7 @@ export function matrixTable({ columns, rows: all }: ProtectionMatrix): Html {
   const groups = new Map<string, ProtectionMatrixRow[]>();
   for (const row of all) {
     const group = key === undefined ? '' : tagText(row.tags[key]);
-    const rows = groups.get(group) ?? [];
-    groups.set(group, rows);
-    rows.push(row);
+    addToGroup(groups, group, row);
   }
   const head = element('thead', {}, [
     element('tr', {}, [
@@ -87,9 +86,7 @@ function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow
   const alike = new Map<string, ProtectionMatrixRow[]>();
   for (const row of rows.filter(({ way }) => way === undefined)) {
     const look = row.cells.map((cell) => cellText(columnOf(columns, cell.aspect), cell.after)).join('|');
-    const same = alike.get(look) ?? [];
-    alike.set(look, same);
-    same.push(row);
+    addToGroup(alike, look, row);
   }
   const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
   const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`, columns)])];

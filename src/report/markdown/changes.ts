@@ -1,7 +1,7 @@
 import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
 import { positionMarkdown, type LinkOf, type DriftedObject } from '../document.ts';
-import { mergeAlike, type AlikeChanges } from '../subjects/alike-changes.ts';
+import { mergeAlike, type AlikeChanges } from '../subjects/fold-similar.ts';
 import {
   actionSymbols,
   changeNote,

@@ -1,14 +1,15 @@
+import { addToGroup } from '../../model/append-all.ts';
 import type { DriftedObject } from '../document.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { highestRisk } from '../../model/plan/plan.ts';
+import { type AssessedChange, highestRisk, riskClasses } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import { plural } from '../wording/counts.ts';
 import { escapeTerminal } from '../escape.ts';
-import { changeRows, edgeChangeRows, type ChangeRow, type EdgeRow } from './change-rows.ts';
+import { changeRows, edgeChangeRows, type ChangeRow, type EdgeRow, risksText } from './change-rows.ts';
 import type { GroupedChange } from './groups.ts';
 
 /** An entry of a list, and the later entries that are similar and not shown. */
-export type FoldedEntry<Entry> = { readonly entry: Entry; readonly others: readonly Entry[] };
+type FoldedEntry<Entry> = { readonly entry: Entry; readonly others: readonly Entry[] };
 
 /** A list with more entries is folded. */
 export const mostEntries = 300;
@@ -73,4 +74,41 @@ function rowsOf(rows: readonly ChangeRow[], isShape: boolean): readonly unknown[
 
 function edgesOf(edges: readonly EdgeRow[], isShape: boolean): readonly unknown[] {
   return isShape ? edges.map(({ sign }) => sign) : edges;
+}
+
+/** Changes of several objects that differ in nothing but the object, or a single change. */
+export type AlikeChanges = { readonly first: GroupedChange; readonly all: readonly GroupedChange[] };
+
+/** As many changes as this are merged if they are alike. */
+const fewestAlike = 3;
+
+/** Sorts changes by their highest risk, the most dangerous first. */
+export function sortByRisk(changes: readonly GroupedChange[]): readonly GroupedChange[] {
+  return changes.toSorted((left, right) => riskRank(right.change) - riskRank(left.change));
+}
+
+/** Sorts changes by their highest risk and merges those that are alike. */
+export function mergeAlike(changes: readonly GroupedChange[]): readonly AlikeChanges[] {
+  const found = new Map<string, GroupedChange[]>();
+  for (const grouped of sortByRisk(changes)) {
+    const key = contentOf(grouped);
+    addToGroup(found, key, grouped);
+  }
+  return [...found.values()].flatMap((all) => (all.length < fewestAlike ? all.flatMap((one) => merged([one])) : merged(all)));
+}
+
+function merged(all: readonly GroupedChange[]): readonly AlikeChanges[] {
+  const [first] = all;
+  return first === undefined ? [] : [{ first, all }];
+}
+
+function riskRank({ risks }: AssessedChange): number {
+  const highest = highestRisk(risks);
+  return highest === undefined ? -1 : riskClasses.indexOf(highest);
+}
+
+/** Returns all that a report shows of a change, except its object and its position. */
+function contentOf({ change, edges, note, flips }: GroupedChange): string {
+  const parts = [changeRows(change), edgeChangeRows(change, edges), note, flips, risksText(change.risks), change.carried];
+  return JSON.stringify([kindOf(change.id), change.action, change.adoption, parts]);
 }

@@ -1,4 +1,4 @@
-import { durationText } from '../../model/day.ts';
+import { durationText } from '../../model/time.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Review, ReviewDetails, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../model/json.ts';
-import { durationText } from '../../model/day.ts';
+import { durationText } from '../../model/time.ts';
 import type { ControlColumn, SampleChange, Protection } from '../../model/protection/protection.ts';
 import type { Value, Change } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';

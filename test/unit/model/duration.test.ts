@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationText } from '../../../src/model/day.ts';
+import { durationText } from '../../../src/model/time.ts';
 
 test.each([
   [1, '1 s'],

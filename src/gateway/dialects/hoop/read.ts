@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { durationText } from '../../../model/day.ts';
+import { durationText } from '../../../model/time.ts';
 import { isObject, type JsonObject } from '../../../model/json.ts';
 import type { AccessRule } from '../../../model/live.ts';
 import type { ListRows, ReadMode, SupplementList, SupplementRow, WireList } from '../../dialect.ts';

@@ -1,6 +1,6 @@
 import type { Review } from '../../../model/service.ts';
 import { compareText } from '../../../model/json.ts';
-import { timeKey } from '../../../model/time-key.ts';
+import { timeKey } from '../../../model/time.ts';
 import type { WireService } from '../../dialect.ts';
 import { restList } from '../rest.ts';
 
