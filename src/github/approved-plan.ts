@@ -1,7 +1,7 @@
 import { AppError } from '../model/errors.ts';
 import type { Comment, GitHub } from './github-client.ts';
 import { onlyOurs } from './sticky-posts.ts';
-import type { PullRequestSummary } from './pull-calls.ts';
+import type { PullRequestSummary } from './calls.ts';
 
 /** The digest of the plan that a pull request showed, or the reason why there is none. */
 type ApprovedPlan = { readonly digest: string } | { readonly reason: string };

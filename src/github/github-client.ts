@@ -2,17 +2,18 @@ import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
 import { isObject, type JsonObject } from '../model/json.ts';
 import {
+  createPullRequestCalls,
   listIn,
   loginIn,
   numberIn,
   objectIn,
+  type PullRequestCalls,
   textIn,
   throwUnexpected,
   createIssueCalls,
   type IssueCalls,
   type RepositoryName,
-} from './issue-calls.ts';
-import { createPullRequestCalls, type PullRequestCalls } from './pull-calls.ts';
+} from './calls.ts';
 
 /** An answer that is not a success; without headers if there was no answer. */
 type FailedAnswer = { readonly status: number; readonly message: string; readonly headers?: Readonly<Record<string, unknown>> };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GitHub } from './github-client.ts';
-import type { Issue, Label } from './issue-calls.ts';
+import type { Issue, Label } from './calls.ts';
 
 /** A comment that every run updates. */
 type StickyComment = {

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { openJobLog, type JobLog, maskCommands } from '../../github/job-log.ts';
 import { overrideCommands, withDecisions, type Decisions } from './decisions.ts';
 import { prepareTasks, type PreparedTasks, type EventReceiver } from './prepare-tasks.ts';
-import { createStep, fallbackToValidate } from './action-step.ts';
-import { addEvent, type Findings, targetNameOf, type ActionTask, type TaskResult, type Waits } from './task.ts';
+import {
+  addEvent,
+  createStep,
+  fallbackToValidate,
+  type Findings,
+  targetNameOf,
+  type ActionTask,
+  type TaskResult,
+  type Waits,
+} from './task.ts';
 import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { runGuarded } from '../context/guard.ts';
 import { runCommandLine } from '../context/run-command-line.ts';

@@ -5,11 +5,10 @@ import { withGitCredentials, readWorkflowRun, type WorkflowRun } from '../../git
 import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/select-targets.ts';
 import { digestFromComment } from './decisions.ts';
 import { findProposal } from './proposal.ts';
-import { createStep, reportSecrets } from './action-step.ts';
 import { senderOf } from './open-run-github.ts';
 import type { JobLog } from '../../github/job-log.ts';
 import { linesOf, readInputs, type ActionInputs, projectKeyOf } from './inputs.ts';
-import { type ActionTask, checkoutFromEnvironment, readCheckout } from './task.ts';
+import { type ActionTask, checkoutFromEnvironment, createStep, readCheckout, reportSecrets } from './task.ts';
 import { readNetwork } from '../context/network.ts';
 import type { CommandEvent, CliContext } from '../context/cli-context.ts';
 import { createHash } from 'node:crypto';

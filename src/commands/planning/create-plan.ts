@@ -27,7 +27,7 @@ import { blockedByErrors, type BlockedObject } from '../../reconcile/prepare/blo
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
-import { withChangedSecrets } from '../../reconcile/record/secret-versions.ts';
+import { withChangedSecrets } from '../../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {

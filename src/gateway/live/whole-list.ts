@@ -3,7 +3,7 @@ import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
-import { largestMemory, type MemoryBudget } from '../http/answer-memory.ts';
+import { largestMemory, type MemoryBudget } from '../http/client.ts';
 import { dialectHint, type GatewaySession } from '../session.ts';
 
 /** A complete list: no two entries share a uid, or a name where names are unique. */

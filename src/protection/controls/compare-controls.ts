@@ -1,8 +1,136 @@
 import type { ControlType } from '../../model/protection/protection.ts';
-import { blocksText } from '../pattern/coverage.ts';
-import { byName, compareSets, matcherOf, noDifference, type CoverageRule } from './compare-sets.ts';
+import { blocksText, coversAllTexts, type TextMatcher } from '../pattern/coverage.ts';
 import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control.ts';
 import { isSameEnforcement } from './enforcement.ts';
+
+/** Whether controls cover another one: certainly, certainly not, or nothing shows it. */
+type Coverage = 'yes' | 'no' | 'maybe';
+
+/** Decides whether the controls of one side cover a control of the other side. */
+type CoverageCheck = (control: Control, by: readonly Control[]) => Coverage;
+
+/** How the controls of one type cover each other, and which of them replace each other so that their texts cannot be compared. */
+type CoverageRule = {
+  readonly covers: CoverageCheck;
+  readonly replaces?: (removed: Control, added: Control) => boolean;
+};
+
+/** Compares two sets of controls: what the other side does not cover is lost or gained. */
+export function compareSets(
+  before: readonly Control[],
+  after: readonly Control[],
+  { covers, replaces = () => false }: CoverageRule,
+): ControlComparison {
+  if (before === after) return noDifference;
+  const removed = uncovered(before, after, covers);
+  const added = uncovered(after, before, covers);
+  const isReplaced = (control: Control): boolean => [...added.certain, ...added.doubtful].some((other) => replaces(control, other));
+  const isReplacing = (control: Control): boolean => [...removed.certain, ...removed.doubtful].some((other) => replaces(other, control));
+  const doubtful = [...removed.doubtful, ...removed.certain.filter(isReplaced)];
+  const doubtfulToo = [...added.doubtful, ...added.certain.filter(isReplacing)];
+  const onlyAdds = removed.certain.length + removed.doubtful.length === 0;
+  return {
+    lost: removed.certain.filter((control) => !isReplaced(control)),
+    gained: added.certain.filter((control) => !isReplacing(control)),
+    incomparable: onlyAdds ? [] : [...doubtful, ...doubtfulToo],
+    coexisting: onlyAdds ? doubtfulToo : [],
+    ...exclusiveTexts(controlTexts(before), controlTexts(after)),
+  };
+}
+
+/** The comparison of equal states. */
+export const noDifference: ControlComparison = { lost: [], gained: [], incomparable: [], coexisting: [], before: [], after: [] };
+
+type Uncovered = { readonly certain: readonly Control[]; readonly doubtful: readonly Control[] };
+
+function uncovered(controls: readonly Control[], by: readonly Control[], covers: CoverageCheck): Uncovered {
+  const certain: Control[] = [];
+  const doubtful: Control[] = [];
+  const same = new Set(by.map(identityOf));
+  for (const control of controls) {
+    if (same.has(identityOf(control))) continue;
+    const found = covers(control, by);
+    if (found !== 'yes') (found === 'no' ? certain : doubtful).push(control);
+  }
+  return { certain, doubtful };
+}
+
+/** Returns a text that is the same for controls that are certainly equal. */
+function identityOf({ name, form, content, limit, relativeToGateway }: Control): string {
+  return [form ?? '', content ?? name, limit ?? '', relativeToGateway ?? ''].join('\u0000');
+}
+
+/** Controls that only an equal one covers: groups, types, fields. */
+export const byName: CoverageRule = { covers: (control, by) => (by.some(({ name }) => name === control.name) ? 'yes' : 'no') };
+
+/** What guardrails block: a word covers every longer word that contains it, and a pattern every text that it matches. */
+export const byBlockedText: CoverageRule = {
+  covers: (control, by) => {
+    if (control.form === 'word' && by.some((other) => other.form === 'word' && control.name.includes(other.name))) return 'yes';
+    // A rule that cannot be read covers only itself.
+    if (control.form === undefined) return by.some(({ name, form }) => form === undefined && name === control.name) ? 'yes' : 'no';
+    const readable = by.filter(({ form }) => form !== undefined);
+    if (control.form === 'word' && !readable.some(({ form }) => form === 'pattern')) return 'no';
+    return coverageOf(matcherOf(control), readable.map(matcherOf));
+  },
+  // Of two patterns that differ, each blocks something that the other does not; which matters more cannot be compared.
+  replaces: (removed, added) => removed.form === 'pattern' && added.form === 'pattern',
+};
+
+/** Returns the matcher of a word or a pattern. */
+function matcherOf({ name, form, content = name }: Control): TextMatcher {
+  return form === 'pattern' ? { pattern: content } : { word: content };
+}
+
+/** Asks the matchers one by one, which is cheap, and then all together. */
+function coverageOf(one: TextMatcher, others: readonly TextMatcher[]): 'yes' | 'no' | 'maybe' {
+  if (others.length === 0) return 'no';
+  const single = others.map((other) => coversAllTexts(one, [other]));
+  if (single.includes(true)) return 'yes';
+  const joint = others.length === 1 ? single[0] : coversAllTexts(one, others);
+  if (joint === undefined) return 'maybe';
+  return joint ? 'yes' : 'no';
+}
+
+/**
+ * What masking rules mask. A registered type is masked from the threshold on. A custom one has a fixed score, so only those that
+ * reach the threshold count; without a threshold, the gateway's own decides, which Ostiary does not know.
+ */
+export const byMaskedText: CoverageRule = {
+  covers: (control, by) => {
+    const same = by.filter((other) => other.form === control.form && (other.content ?? other.name) === (control.content ?? control.name));
+    const found = same.map((other) => coversScore(control, other));
+    if (found.includes('yes')) return 'yes';
+    const isUncertain = isBelowGateway(control) || found.includes('maybe') || mayFind(control, by);
+    return isUncertain ? 'maybe' : 'no';
+  },
+  // Providers read patterns in their own ways.
+  replaces: (removed, added) => removed.form === 'pattern' && added.form === 'pattern' && removed.entityType === added.entityType,
+};
+
+/** Returns whether the gateway's own threshold may be above the score of a custom type, so that nothing is masked. */
+function isBelowGateway({ form, limit = 0, relativeToGateway }: Control): boolean {
+  return form !== undefined && relativeToGateway === true && limit > -1;
+}
+
+function coversScore(control: Control, other: Control): 'yes' | 'no' | 'maybe' {
+  const [limit, most] = [other.limit ?? 0, control.limit ?? 0];
+  if (other.relativeToGateway === control.relativeToGateway) {
+    if (limit <= most) return 'yes';
+    return control.relativeToGateway === true ? 'maybe' : 'no';
+  }
+  // A custom type that reaches its threshold, and a threshold of 0, hold whatever the gateway's own threshold is.
+  return other.relativeToGateway !== true && limit <= 0 ? 'yes' : 'maybe';
+}
+
+/** Returns whether a pattern of a custom type may find what another one finds; providers often ignore case. */
+function mayFind(control: Control, by: readonly Control[]): boolean {
+  if (control.form === undefined) return false;
+  return by.some(
+    (other) =>
+      other.form === 'pattern' && coversAllTexts(matcherOf(control), [{ pattern: `(?i)${other.content ?? other.name}` }]) !== false,
+  );
+}
 
 type Comparison = (before: Posture, after: Posture) => ControlComparison;
 

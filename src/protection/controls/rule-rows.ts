@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
-import { compareEnforced } from './compare-controls.ts';
-import { byBlockedText, byMaskedText, compareSets } from './compare-sets.ts';
+import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
 import {
   strengthening,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restList } from '../../../../src/gateway/dialects/rest.ts';
-import { takeMemory, type MemoryBudget } from '../../../../src/gateway/http/answer-memory.ts';
+import { takeMemory, type MemoryBudget } from '../../../../src/gateway/http/client.ts';
 import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 

@@ -46,15 +46,19 @@ export type Issue = { readonly number: number; readonly author: string; readonly
 export type Label = { readonly name: string; readonly description: string; readonly color: string };
 
 /** The fields of an issue or a pull request to write; omitted fields stay. */
-export type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
+type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
 
 /** An issue to open; GitHub creates labels that do not exist, and ignores accounts that cannot be assigned. */
-export type NewIssue = {
+type NewIssue = {
   readonly title: string;
   readonly body: string;
   readonly labels: readonly string[];
   readonly assignees: readonly string[];
 };
+
+/** What answers are about, for the message of an unexpected one. */
+const issueName = 'an issue';
+const pullRequestName = 'a pull request';
 
 /** The calls about issues. */
 export interface IssueCalls {
@@ -90,7 +94,7 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
     },
     async createIssue({ labels, assignees, ...rest }) {
       const { data } = await octokit.issues.create({ ...place, ...rest, labels: [...labels], assignees: [...assignees] });
-      return numberIn(objectIn(data, what), 'number', what);
+      return numberIn(objectIn(data, issueName), 'number', issueName);
     },
     async updateIssue(number, { open, ...rest }) {
       const state =
@@ -100,16 +104,14 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
   };
 }
 
-const what = 'an issue';
-
 /** Returns the issue, or nothing for a pull request, which GitHub lists as an issue. */
 function issueOf(raw: unknown): readonly Issue[] {
-  const one = objectIn(raw, what);
-  return one['pull_request'] === undefined ? [issueIn(one, what)] : [];
+  const one = objectIn(raw, issueName);
+  return one['pull_request'] === undefined ? [issueIn(one, issueName)] : [];
 }
 
 /** Reads an issue, or a pull request as an issue. */
-export function issueIn(raw: unknown, sort: string): Issue {
+function issueIn(raw: unknown, sort: string): Issue {
   const one = objectIn(raw, sort);
   const { body, state } = one;
   return {
@@ -117,5 +119,70 @@ export function issueIn(raw: unknown, sort: string): Issue {
     author: loginIn(one),
     body: typeof body === 'string' ? body : '',
     open: state === 'open',
+  };
+}
+
+export type PullRequestSummary = {
+  readonly number: number;
+  readonly merged: boolean;
+  /** The commit that the merge made; before a merge the test merge, if GitHub has made one. */
+  readonly mergeCommit: string | undefined;
+  readonly head: string;
+  readonly base: string;
+};
+
+/** The calls about pull requests. */
+export interface PullRequestCalls {
+  readonly pullRequest: (number: number) => Promise<PullRequestSummary>;
+  readonly pullRequestsOf: (commit: string) => Promise<readonly PullRequestSummary[]>;
+  /** Lists pull requests from a branch of the repository, closed ones too, newest first. */
+  readonly pullRequestsFrom: (branch: string) => Promise<readonly (Issue & { readonly merged: boolean })[]>;
+  /** Opens a pull request and returns its number. */
+  readonly createPullRequest: (wish: {
+    readonly title: string;
+    readonly body: string;
+    readonly head: string;
+    readonly base: string;
+  }) => Promise<number>;
+  readonly updatePullRequest: (number: number, rewrite: IssueUpdate) => Promise<void>;
+}
+
+/** Creates the requests on pull requests of a repository. They throw an AppError when GitHub refuses. */
+export function createPullRequestCalls(octokit: Octokit, place: RepositoryName): PullRequestCalls {
+  return {
+    async pullRequest(number) {
+      const { data } = await octokit.pulls.get({ ...place, pull_number: number });
+      return summaryOf(data);
+    },
+    async pullRequestsOf(commit) {
+      const { data } = await octokit.repos.listPullRequestsAssociatedWithCommit({ ...place, commit_sha: commit, per_page: 100 });
+      return listIn(data, pullRequestName).map(summaryOf);
+    },
+    async pullRequestsFrom(branch) {
+      const head = `${place.owner}:${branch}`;
+      const found = await octokit.paginate(octokit.pulls.list, { ...place, head, state: 'all', per_page: 100 });
+      const all = found.map((raw) => ({ ...issueIn(raw, pullRequestName), merged: typeof raw.merged_at === 'string' }));
+      return all.toSorted((left, right) => right.number - left.number);
+    },
+    async createPullRequest(wish) {
+      const { data } = await octokit.pulls.create({ ...place, ...wish });
+      return numberIn(objectIn(data, pullRequestName), 'number', pullRequestName);
+    },
+    async updatePullRequest(number, { open, ...rest }) {
+      const state = open === undefined ? {} : ({ state: open ? 'open' : 'closed' } as const);
+      await octokit.pulls.update({ ...place, pull_number: number, ...rest, ...state });
+    },
+  };
+}
+
+function summaryOf(raw: unknown): PullRequestSummary {
+  const one = objectIn(raw, pullRequestName);
+  const { merged_at: mergedAt, merge_commit_sha: mergeCommit } = one;
+  return {
+    number: numberIn(one, 'number', pullRequestName),
+    merged: typeof mergedAt === 'string',
+    mergeCommit: typeof mergeCommit === 'string' ? mergeCommit : undefined,
+    head: textIn(objectIn(one['head'], pullRequestName), 'sha', pullRequestName),
+    base: textIn(objectIn(one['base'], pullRequestName), 'ref', pullRequestName),
   };
 }
