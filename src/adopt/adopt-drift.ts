@@ -30,7 +30,7 @@ import {
   type ManifestSources,
 } from '../project/manifests.ts';
 import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
-import { shortList } from '../report/wording/counts.ts';
+import { shortList } from '../report/wording/summary.ts';
 import {
   adoptionBranch,
   adoptTrailer,

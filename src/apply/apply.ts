@@ -1,11 +1,10 @@
 import { ApiError, AppError } from '../model/errors.ts';
-import type { ApplyResult, Outcome } from '../model/result/outcome.ts';
-import { renamesOf, withNames } from '../model/plan/plan.ts';
+import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcome.ts';
+import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { stepKeyText, type Step } from '../model/plan/schedule.ts';
-import { countsByStatus, isSuccess, outcomeOf, type StepResult, type ExecutedStep } from './outcomes.ts';
+import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
 import { runPool } from './pool.ts';
-import { type ApplyInput, type ApplyState, executeStep, kindsToRead } from './execute-step.ts';
+import { type ApplyInput, type ApplyState, executeStep, kindsToRead, type StepResult } from './execute-step.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 
@@ -91,7 +90,7 @@ function codeOf({ code }: AppError): `${string}/${string}` {
 }
 
 /** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */
-export async function readBack(state: ApplyState): Promise<void> {
+async function readBack(state: ApplyState): Promise<void> {
   const { input, results, written } = state;
   const read = await readWritten(state);
   const verify = createVerifier(read);
@@ -144,4 +143,55 @@ function createVerifier(read: LiveState | string): (written: WrittenStep) => Fai
 
 function failedStep(code: NonNullable<StepResult['code']>, message: string): FailedStep {
   return { status: 'failed', code, message, hint: 'run plan to see the live state' };
+}
+
+/** A step and its result. */
+export type ExecutedStep = { readonly part: StepPart; readonly result: StepResult };
+
+/** Ranks of statuses; the worst status has the lowest rank. */
+const ranks: Readonly<Record<OutcomeStatus, number>> = { failed: 0, blocked: 1, held: 2, interrupted: 3, skipped: 4, done: 5, already: 6 };
+
+/** Combines the results of a change's steps, in their order: the worst result decides. A blocked or held change has no steps. */
+export function outcomeOf({ id, action, managedBy, error, fields }: Change, steps: readonly ExecutedStep[]): Outcome {
+  if (error !== undefined) return { id, action, status: 'blocked', ...error };
+  if (action === 'blocked') {
+    return { id, action, status: 'blocked', code: 'plan/managed', message: `managed by ${managedBy ?? 'another manager'}` };
+  }
+  if (action === 'held') {
+    const did = fields.some(({ incomparable }) => incomparable === true) ? 'changed' : 'tightened';
+    return { id, action, status: 'held', code: 'plan/held', message: `drift held: ${did} outside Ostiary` };
+  }
+  const results = steps.map((step) => step.result);
+  const worst = results.reduce((left, right) => (ranks[right.status] < ranks[left.status] ? right : left));
+  const [first] = steps;
+  if (first === undefined || !isSuccess(first.result) || isSuccess(worst)) return { id, action, ...worst };
+  return { id, action, ...worst, begun: true, message: begunMessage(first, worst) };
+}
+
+/** Returns what an unfinished change has done, and why the rest is missing. */
+function begunMessage(first: ExecutedStep, { status, message = status }: StepResult): string {
+  if (first.part === 'close') {
+    const missing = status === 'interrupted' ? 'not deleted: interrupted' : message;
+    return `closed, not deleted: ${missing}`;
+  }
+  if (first.part !== 'closed') {
+    if (status === 'interrupted') return 'first of two writes done, second not started: interrupted';
+    return `first of two writes done, second ${status === 'failed' ? 'failed' : 'not started'}: ${message}`;
+  }
+  // An object that existed before may have been opened since.
+  const closed = first.result.status === 'done' ? 'created, still closed' : 'already exists, may still be closed';
+  if (status === 'interrupted') return `${closed}: interrupted before opening`;
+  return status === 'failed' ? `created closed, opening failed: ${message}` : `${closed}: ${message}`;
+}
+
+/** Counts the outcomes by status. */
+export function countsByStatus(outcomes: readonly Outcome[]): Readonly<Record<OutcomeStatus, number>> {
+  const counts = { done: 0, already: 0, failed: 0, skipped: 0, blocked: 0, held: 0, interrupted: 0 };
+  for (const { status } of outcomes) counts[status] += 1;
+  return counts;
+}
+
+/** Returns whether steps that need this one may start. */
+export function isSuccess(result: StepResult | undefined): boolean {
+  return result?.status === 'done' || result?.status === 'already';
 }

@@ -4,8 +4,7 @@ import { liveKeyOf, type EdgeChange, type Plan } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { ApiError, type AppError } from '../model/errors.ts';
 import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
-import type { ApplyEvent, WrittenSecrets } from '../model/result/outcome.ts';
-import type { StepResult } from './outcomes.ts';
+import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcome.ts';
 import { changesSincePlan, changedFieldText, type ChangedField, isCompared, type PlannedObject } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup, type WrittenStep } from './request.ts';
 import { addToGroup } from '../model/append-all.ts';
@@ -13,6 +12,9 @@ import { compareText, equal } from '../model/json.ts';
 import { memoizeByList } from '../model/memoize.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
+
+/** The result of one step. */
+export type StepResult = Pick<Outcome, 'status' | 'code' | 'message' | 'hint'>;
 
 /** The input for executing a plan. */
 export type ApplyInput = {

@@ -5,7 +5,7 @@ import { suggest } from '../model/diagnostic.ts';
 import { differingRows, explain as explainResource } from '../reconcile/explain/explain.ts';
 import { connectionRules, snapshotPlan } from '../protection/posture/diff-postures.ts';
 import { explainDocument } from '../report/subjects/explain.ts';
-import { plural } from '../report/wording/counts.ts';
+import { plural } from '../report/wording/summary.ts';
 import { formatsFor } from '../report/formats.ts';
 import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';

@@ -14,7 +14,7 @@ import { UsageError } from '../model/errors.ts';
 import { absolutePath, resolveConfig } from '../project/resolved-config.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { plural } from '../report/wording/counts.ts';
+import { plural } from '../report/wording/summary.ts';
 import type { CliContext } from './context/cli-context.ts';
 import type { OutputFlags } from './flags.ts';
 import { groups, type DefineCommand } from './options.ts';

@@ -15,7 +15,7 @@ import { handOver, readOwnedObjects } from '../pull/write-project.ts';
 import type { ProjectUpdate, UpdateContext } from '../pull/update-manifests.ts';
 import { formatsFor } from '../report/formats.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { plural, shortList } from '../report/wording/counts.ts';
+import { plural, shortList } from '../report/wording/summary.ts';
 import { pullDocument } from '../report/subjects/pull.ts';
 import { emit } from './output/emit.ts';
 import type { TargetFlags } from './flags.ts';

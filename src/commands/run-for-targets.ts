@@ -1,7 +1,7 @@
 import { appendAll, largestOf } from '../model/append-all.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import { plural } from '../report/wording/counts.ts';
+import { plural } from '../report/wording/summary.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { isJsonFormat, renderJsonDocument, type FormatName } from '../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
@@ -10,8 +10,15 @@ import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from './flags.
 import { runGuarded } from './context/guard.ts';
 import { printerFor } from './output/printer.ts';
 import type { FailedTarget } from './output/write-failure-reports.ts';
-import { chooseTarget, resolveConfig } from '../project/resolved-config.ts';
-import { isPathPerTarget, pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/select-targets.ts';
+import {
+  chooseTarget,
+  isPathPerTarget,
+  pathForTarget,
+  requirePathPerTarget,
+  resolveConfig,
+  selectTargets,
+  type TargetSelector,
+} from '../project/resolved-config.ts';
 import { version } from './context/version.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 

@@ -7,7 +7,7 @@ import { blocksOfType, type ReportDocument, type TargetFindings } from './docume
 import { changedPosition, refusalDiagnostics } from './subjects/findings.ts';
 import { blockedReason, changeNote, changeRows, risksText } from './subjects/change-rows.ts';
 import { orphanText } from './subjects/groups.ts';
-import { shortList } from './wording/counts.ts';
+import { shortList } from './wording/summary.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './text/wrap.ts';

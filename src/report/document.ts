@@ -18,7 +18,7 @@ import type { ChangeGroup, SideList } from './subjects/groups.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
 import { codeSpan, escapeTerminal } from './escape.ts';
 import { clip } from './text/wrap.ts';
-import type { Verdict } from './wording/verdict.ts';
+import type { Verdict } from './wording/summary.ts';
 
 /** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
 export type LinkOf = (at: Position | CommitReference) => string | undefined;

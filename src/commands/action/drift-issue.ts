@@ -4,7 +4,7 @@ import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit }
 import { adoptionBranch } from '../../git/branch.ts';
 import { repositoryOf } from '../../git/repository.ts';
 import { resolveConfig } from '../../project/resolved-config.ts';
-import { shortList } from '../../report/wording/counts.ts';
+import { shortList } from '../../report/wording/summary.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';

@@ -1,7 +1,7 @@
 import { openTransport, type HttpExchange, type NetworkOptions } from '../../gateway/http/transport.ts';
 import { openGitHub, type GitHub, type SendRequest } from '../../github/github-client.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { readNetwork } from '../context/network.ts';
+import { readNetwork } from '../context/connect.ts';
 import { version } from '../context/version.ts';
 import type { ActionTask, TaskResult } from './task.ts';
 

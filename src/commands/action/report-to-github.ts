@@ -13,7 +13,7 @@ import { version } from '../context/version.ts';
 import type { Json } from '../../model/json.ts';
 import { hasDifferences, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
 import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
-import { countActions } from '../../report/wording/counts.ts';
+import { countActions } from '../../report/wording/summary.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';
 import { outcomeCounts } from '../../report/subjects/apply.ts';
 import type { ActionInputs } from './inputs.ts';

@@ -1,3 +1,5 @@
+import { readCertificates } from '../../disk/text-file.ts';
+import type { NetworkOptions } from '../../gateway/http/transport.ts';
 import type { SessionOptions } from '../../gateway/session.ts';
 import { openGateway } from '../../gateway/open-gateway.ts';
 import { openService } from '../../gateway/service/open-service.ts';
@@ -14,10 +16,9 @@ import { counted, interject, waiting } from '../output/progress.ts';
 import { printerFor } from '../output/printer.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { chooseTarget, overriddenUrl, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { readNetwork } from './network.ts';
 import type { CliContext } from './cli-context.ts';
 
-export type ConnectOptions = {
+type ConnectOptions = {
   readonly flags: TargetFlags;
   readonly context: CliContext;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
@@ -162,4 +163,34 @@ export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
     `${first?.message ?? 'incomplete listing from the gateway'}; nothing was changed`,
     first?.hint === undefined ? {} : { hint: first.hint },
   );
+}
+
+/** Reads the proxies and the certificates of the environment; undefined if it has none. Throws UsageError for an invalid proxy. */
+export function readNetwork(env: CliContext['env']): NetworkOptions | undefined {
+  const [http, https] = [proxyIn(env, 'http_proxy'), proxyIn(env, 'https_proxy')];
+  const proxies = http === '' && https === '' ? undefined : { http, https, exceptions: valueOf(env, 'no_proxy') };
+  const file = env['SSL_CERT_FILE'] ?? '';
+  if (proxies === undefined && file === '') return undefined;
+  const certificates = file === '' ? [] : ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => certificatesIn(env, name));
+  return { certificates, ...(proxies === undefined ? {} : { proxies }) };
+}
+
+function certificatesIn(env: CliContext['env'], variable: string): readonly string[] {
+  const path = env[variable] ?? '';
+  return path === '' ? [] : [readCertificates(path, variable)];
+}
+
+/** Returns the value of a variable that is spelled in lower case, otherwise in upper case, as other programs read it. */
+function valueOf(env: CliContext['env'], name: string): string {
+  return env[name] ?? env[name.toUpperCase()] ?? '';
+}
+
+/** Returns the URL of a proxy; an address without a scheme is an http one. Does not repeat the value, which may contain a password. */
+function proxyIn(env: CliContext['env'], name: string): string {
+  const text = valueOf(env, name);
+  if (text === '') return '';
+  const url = text.includes('://') ? text : `http://${text}`;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  const variable = env[name] === undefined ? name.toUpperCase() : name;
+  throw new UsageError(`invalid URL in ${variable}: expected http or https`, 'example: http://proxy.example.com:3128');
 }

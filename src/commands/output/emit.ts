@@ -7,8 +7,14 @@ import { UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import { absolutePath, configInForce, outputPath, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { isPathPerTarget, pathForTarget } from '../../project/select-targets.ts';
+import {
+  absolutePath,
+  configInForce,
+  isPathPerTarget,
+  outputPath,
+  pathForTarget,
+  type ResolvedConfig,
+} from '../../project/resolved-config.ts';
 import { linksBelow, type ReportDocument } from '../../report/document.ts';
 import { renderJsonDocument, renderReport, renderReportPieces, type FormatName, type RenderOptions } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';

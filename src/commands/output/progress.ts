@@ -2,7 +2,7 @@ import type { ApplyEvent, JournalEntry, RequestEvent } from '../../model/result/
 import type { ResourceId } from '../../model/resource.ts';
 import { isWritten, type Action, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import { shortList } from '../../report/wording/counts.ts';
+import { shortList } from '../../report/wording/summary.ts';
 import { clip } from '../../report/text/wrap.ts';
 import type { OutputFlags } from '../flags.ts';
 import type { CliContext } from '../context/cli-context.ts';

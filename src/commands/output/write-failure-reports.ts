@@ -7,8 +7,14 @@ import { fleetDocument, type DocumentList, type TargetFailure } from '../../repo
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ReportFlag, ReportFlags } from '../flags.ts';
-import { outputPath, resolveConfig, type ProjectSelection } from '../../project/resolved-config.ts';
-import { chooseTargets, isPathPerTarget, pathForTarget } from '../../project/select-targets.ts';
+import {
+  chooseTargets,
+  isPathPerTarget,
+  outputPath,
+  pathForTarget,
+  resolveConfig,
+  type ProjectSelection,
+} from '../../project/resolved-config.ts';
 import { AppError } from '../../model/errors.ts';
 import { diagnosticsDocument } from '../../report/text/diagnostics.ts';
 import { isWritable, pathInRepository, renderOptions } from './emit.ts';

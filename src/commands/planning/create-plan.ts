@@ -22,7 +22,7 @@ import type { RuleChecks } from '../../protection/rule-checks.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { mergeBehind } from '../../reconcile/prepare/merge-behind.ts';
-import { shortList } from '../../report/wording/counts.ts';
+import { shortList } from '../../report/wording/summary.ts';
 import { blockedByErrors, type BlockedObject } from '../../reconcile/prepare/blocked-objects.ts';
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';

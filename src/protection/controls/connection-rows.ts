@@ -2,8 +2,19 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { textsIn } from '../posture/protection-snapshot.ts';
 import { byName, compareDuration, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import { controlsOf, type Control, type Posture, controlTexts, exclusiveTexts, type ControlComparison } from './control.ts';
-import { strengthening, uncertain, verbPhrase, weakening, type ControlRow, type PhraseBuilder, type VerbPhrase } from './control-row.ts';
-import { attributeRisks, limitRisks, setRisks, switchRisks } from './field-risks.ts';
+import {
+  attributeRisks,
+  limitRisks,
+  setRisks,
+  strengthening,
+  switchRisks,
+  uncertain,
+  verbPhrase,
+  weakening,
+  type ControlRow,
+  type PhraseBuilder,
+  type VerbPhrase,
+} from './control-row.ts';
 
 /** The name of the pseudo-control for the number of approvals when no group changes; no group has this name. */
 const approvalCount = '(approvals)';

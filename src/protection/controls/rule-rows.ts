@@ -4,6 +4,12 @@ import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
 import {
+  attributeRisks,
+  enforcementRisks,
+  limitRisks,
+  type MemberCodes,
+  memberDrafts,
+  setRisks,
   strengthening,
   verbPhrase,
   weakening,
@@ -14,7 +20,6 @@ import {
   type RiskCode,
   type RiskDraft,
 } from './control-row.ts';
-import { attributeRisks, enforcementRisks, limitRisks, memberDrafts, setRisks, type MemberCodes } from './field-risks.ts';
 
 /**
  * Returns what a masking rule masks. A registered type counts from the threshold on. A custom one has one score: it counts if the

@@ -9,7 +9,7 @@ import type {
   PostureChange,
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../subjects/fold-similar.ts';
 import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';

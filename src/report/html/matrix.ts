@@ -9,7 +9,7 @@ import {
 } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText } from '../wording/impact.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { clip } from '../text/wrap.ts';
 import { controlText } from '../wording/value.ts';
 import { element, type Html, icon, verdictIcon, verdicts, verdictWord } from './markup.ts';

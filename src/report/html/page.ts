@@ -5,9 +5,8 @@ import type { ControlColumn, Headline, PostureChange, ProtectionVerdict } from '
 import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText } from '../wording/counts.ts';
+import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause } from '../wording/impact.ts';
-import { verdictText } from '../wording/verdict.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';

@@ -14,7 +14,7 @@ import {
 } from '../subjects/change-rows.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
 import { clip } from '../text/wrap.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { sampleChangeLine, distinctParts, pathText } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 

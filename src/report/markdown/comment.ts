@@ -7,7 +7,7 @@ import type { LinkOf } from '../document.ts';
 import { applyDocument } from '../subjects/apply.ts';
 import { adoptionDocument, driftDocument } from '../subjects/drift.ts';
 import { planDocument } from '../subjects/plan.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { diagnosticsMarkdown } from './fit-to-limit.ts';
 import { renderMarkdown } from './markdown.ts';
 import { clip } from '../text/wrap.ts';

@@ -1,4 +1,4 @@
-import { plural } from '../wording/counts.ts';
+import { plural } from '../wording/summary.ts';
 import { sortDiagnostics, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
 import { diagnosticCounts } from '../text/diagnostics.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';

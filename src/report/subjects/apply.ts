@@ -3,7 +3,7 @@ import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from './groups.ts';
-import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/counts.ts';
+import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
 import { targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */

@@ -6,12 +6,11 @@ import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan.ts';
 import { orphanNotices, unmanagedList, type SideList } from './groups.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { pathText } from '../wording/value.ts';
 import { unstatedImpact } from '../wording/impact.ts';
-import { withEffect, type Verdict } from '../wording/verdict.ts';
 
 /** Returns the document of drifts. */
 export function driftDocument(drifts: readonly Drift[], config?: string): ReportDocument {

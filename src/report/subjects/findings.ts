@@ -3,7 +3,7 @@ import { highestRisk, type AssessedChange, type Plan } from '../../model/plan/pl
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
-import { shortList } from '../wording/counts.ts';
+import { shortList } from '../wording/summary.ts';
 
 /** Returns the document of what a run found, with a sentence about its result if one is given. */
 export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {

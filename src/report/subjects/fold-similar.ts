@@ -3,7 +3,7 @@ import type { DriftedObject } from '../document.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type AssessedChange, highestRisk, riskClasses } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
-import { plural } from '../wording/counts.ts';
+import { plural } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { changeRows, edgeChangeRows, type ChangeRow, type EdgeRow, risksText } from './change-rows.ts';
 import type { GroupedChange } from './groups.ts';

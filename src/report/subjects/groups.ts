@@ -16,7 +16,7 @@ import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
 import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
-import { plural, shortList } from '../wording/counts.ts';
+import { plural, shortList } from '../wording/summary.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';

@@ -23,9 +23,8 @@ import type {
 } from '../../model/protection/protection.ts';
 import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from './groups.ts';
-import { countActions } from '../wording/counts.ts';
+import { countActions, planVerdict } from '../wording/summary.ts';
 import { unstatedImpact } from '../wording/impact.ts';
-import { planVerdict } from '../wording/verdict.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import type { Position } from '../../model/diagnostic.ts';

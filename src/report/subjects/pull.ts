@@ -1,8 +1,7 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
 import type { ReportDocument } from '../document.ts';
-import { plural } from '../wording/counts.ts';
-import type { Verdict } from '../wording/verdict.ts';
+import { plural, type Verdict } from '../wording/summary.ts';
 import { positionObject } from './plan.ts';
 
 /** Returns the document of a pull; `config` names the config in force. */

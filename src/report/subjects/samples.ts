@@ -1,7 +1,7 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { ReportDocument } from '../document.ts';
-import { plural } from '../wording/counts.ts';
+import { plural } from '../wording/summary.ts';
 import { positionObject } from './plan.ts';
 
 /** Returns the document of the results of samples. */

@@ -15,7 +15,7 @@ import {
 import type { DriftedObject, Orphans } from '../document.ts';
 import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../subjects/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
-import { shortList, plural } from '../wording/counts.ts';
+import { shortList, plural } from '../wording/summary.ts';
 import { sampleChangeLine, sampleSign, pathText, distinctParts } from '../wording/value.ts';
 import {
   widthFor,

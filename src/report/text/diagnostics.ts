@@ -1,6 +1,6 @@
 import { sortDiagnostics, type CodeFrame, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import { plural } from '../wording/counts.ts';
+import { plural } from '../wording/summary.ts';
 import { escapeJson, escapeTerminal } from '../escape.ts';
 import {
   wrap,

@@ -1,7 +1,7 @@
 import { compareText } from '../../model/json.ts';
 import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } from '../../model/result/pull-result.ts';
 import { kindOf } from '../../model/resource.ts';
-import { shortList } from '../wording/counts.ts';
+import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, words, type Paint, type Terminal } from './wrap.ts';
 import { pathText } from '../wording/value.ts';

@@ -6,13 +6,12 @@ import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../subjects/fold-similar.ts';
 import { hasSentences, type SideList } from '../subjects/groups.ts';
-import { digestScope, planSummaryText, policiesText, shortList } from '../wording/counts.ts';
+import { digestScope, planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
-import { verdictText } from '../wording/verdict.ts';
 import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
 
 const listed = 5;

@@ -5,7 +5,7 @@ import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../
 import { nameOf } from '../../model/resource.ts';
 import { removalText } from '../subjects/change-rows.ts';
 import { clip } from '../text/wrap.ts';
-import { shortList } from './counts.ts';
+import { shortList } from './summary.ts';
 import { pathText } from './value.ts';
 
 const longestName = 60;

@@ -4,7 +4,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
-import { requireRightToPrune, startAuditRetention } from '../audit/audit-retention.ts';
+import { requireRightToPrune, startAuditRetention } from '../audit/audit-chain.ts';
 import { createApp, securityHeaders } from '../app.ts';
 import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../auth/principal.ts';

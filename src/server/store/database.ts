@@ -15,9 +15,8 @@ import {
   openFolderKey,
   requirePrivateFolder,
 } from './database-folder.ts';
-import { connectLite, createEmbedded, logLostConnections, openEmbedded, requireWholeTables } from './embedded-database.ts';
+import { connectLite, createEmbedded, loadPglite, logLostConnections, openEmbedded, requireWholeTables } from './embedded-database.ts';
 import { type FolderLock, lockFolder, type LockTimes } from './folder-lock.ts';
-import { loadPglite } from './load-pglite.ts';
 import type { Tables } from './migrations.ts';
 import { keyLength, parseEncryptionKey } from './secrets.ts';
 

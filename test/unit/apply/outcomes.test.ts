@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countsByStatus, isSuccess, outcomeOf, type ExecutedStep } from '../../../src/apply/outcomes.ts';
+import { countsByStatus, isSuccess, outcomeOf, type ExecutedStep } from '../../../src/apply/apply.ts';
 import type { OutcomeStatus } from '../../../src/model/result/outcome.ts';
 import type { Change } from '../../../src/model/plan/plan.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/model/errors.ts';
-import { pathForTarget, requirePathPerTarget, selectTargets } from '../../../src/project/select-targets.ts';
+import { pathForTarget, requirePathPerTarget, selectTargets } from '../../../src/project/resolved-config.ts';
 
 const context = { env: {}, cwd: '/' };
 
