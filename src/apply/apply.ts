@@ -4,8 +4,9 @@ import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
 import { runPool } from './pool.ts';
-import { type ApplyInput, type ApplyState, executeStep, kindsToRead, type StepResult } from './execute-step.ts';
+import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToRead, type StepResult } from './execute-step.ts';
 import { type LiveState, liveById } from '../model/live.ts';
+import { limitConcurrency } from '../model/limit-concurrency.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 
 /** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */
@@ -19,6 +20,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     reread: new Map(),
     written: [],
     stageReads: new Map(),
+    writing: limitConcurrency(input.concurrency),
     stopped: undefined,
   };
   const { target, digest, allowed } = input.plan;
@@ -53,7 +55,8 @@ async function runStage(steps: readonly Step[], state: ApplyState): Promise<void
   const { input, results, written } = state;
   written.length = 0;
   state.stageReads.clear();
-  await runPool(steps, input.concurrency, async (step) => {
+  // While some steps write, others read before their write or after it.
+  await runPool(steps, 3 * input.concurrency, async (step) => {
     const result = skipReason(step, state) ?? (await executeSafely(step, state));
     const id = step.change.id;
     results.set(stepKeyText(step.key), { change: id, result });
@@ -64,14 +67,16 @@ async function runStage(steps: readonly Step[], state: ApplyState): Promise<void
 }
 
 /** Returns the result of a step that must not start; undefined if it may. */
-function skipReason({ needs }: Step, { input, results, stopped }: ApplyState): StepResult | undefined {
-  if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
+function skipReason({ needs }: Step, state: ApplyState): StepResult | undefined {
+  const { results } = state;
+  const halted = haltReason(state);
+  if (halted?.status === 'interrupted') return halted;
   const failed = needs.find((need) => !isSuccess(results.get(stepKeyText(need))?.result));
   if (failed !== undefined) {
     const message = `it depends on ${failed.id}: ${results.get(stepKeyText(failed))?.result.message}`;
     return { status: 'skipped', code: 'apply/need-failed', message };
   }
-  return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not started: ${stopped.message}` };
+  return halted;
 }
 
 async function executeSafely(step: Step, state: ApplyState): Promise<StepResult> {

@@ -1,3 +1,4 @@
+import type { Limited } from '../model/limit-concurrency.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveKeyOf, type EdgeChange, type Plan } from '../model/plan/plan.ts';
@@ -26,8 +27,9 @@ export type ApplyInput = {
   readonly gateway: Gateway;
   readonly registry: Registry;
   readonly secretOf: SecretLookup;
+  /** The largest number of writes at the same time. */
   readonly concurrency: number;
-  /** When aborted, steps in flight finish and no new step starts. */
+  /** When aborted, writes in flight finish and no new one starts. */
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
   /** For a saved plan: the changed objects as they were when it was made, by the keys of the changes. */
@@ -47,6 +49,8 @@ export type ApplyState = {
   readonly written: WrittenStep[];
   /** What deletions of the stage read in bulk, by the kinds. */
   readonly stageReads: Map<string, ReturnType<Gateway['readAll']>>;
+  /** Runs a write when there is room for it. */
+  readonly writing: Limited;
   /** The error after which no step starts: the gateway cannot be reached. */
   stopped: AppError | undefined;
 };
@@ -63,6 +67,9 @@ export function kindsToRead(kinds: readonly Kind[]): readonly string[] {
 /** The limit of attempts when something else writes between the read and the write of a step. */
 const maxAttempts = 3;
 
+/** An object that was read longer ago than this is read again before its write. */
+const maxAgeMs = 1000;
+
 /** Executes one step: reads the object again, checks that it is still as planned, and writes it. */
 export async function executeStep(step: Step, state: ApplyState): Promise<StepResult> {
   for (let attempt = 1; ; attempt += 1) {
@@ -75,12 +82,33 @@ export async function executeStep(step: Step, state: ApplyState): Promise<StepRe
 }
 
 async function attemptStep(step: Step, state: ApplyState): Promise<StepResult> {
-  const known = state.known.get(liveKeyOf(step.change));
-  const fresh = known === undefined ? undefined : await state.input.gateway.readOne(known);
-  if (step.change.action === 'delete') return fresh === undefined ? { status: 'already' } : closeOrRemove(step, fresh, state);
+  const early = await readAgain(step, state);
+  const readAt = performance.now();
+  return state.writing(async (release) => {
+    const isOld = performance.now() - readAt > maxAgeMs;
+    return haltReason(state) ?? writeStep(step, { fresh: isOld ? await readAgain(step, state) : early, release }, state);
+  });
+}
+
+/** Returns why no further write may start; undefined if it may. */
+export function haltReason({ input, stopped }: ApplyState): StepResult | undefined {
+  if (input.signal.aborted) return { status: 'interrupted', code: 'apply/interrupted', message: 'not started: interrupted' };
+  return stopped === undefined ? undefined : { status: 'skipped', code: 'apply/gateway-lost', message: `not started: ${stopped.message}` };
+}
+
+async function readAgain({ change }: Step, { known, input }: ApplyState): Promise<LiveResource | undefined> {
+  const object = known.get(liveKeyOf(change));
+  return object === undefined ? undefined : input.gateway.readOne(object);
+}
+
+/** The object as it was read before the write, and what makes room for the next write. */
+type Room<Fresh = LiveResource> = { readonly fresh: Fresh; readonly release: () => void };
+
+async function writeStep(step: Step, { fresh, release }: Room<LiveResource | undefined>, state: ApplyState): Promise<StepResult> {
+  if (step.change.action === 'delete') return fresh === undefined ? { status: 'already' } : closeOrRemove(step, { fresh, release }, state);
   const creates = step.change.action === 'create' && step.part !== 'open';
   if (fresh === undefined) return creates ? create(step, state) : failStep('apply/gone', 'it no longer exists on the gateway');
-  return creates ? acceptExisting(step, fresh, state) : update(step, fresh, state);
+  return creates ? acceptExisting(step, fresh, state) : update(step, { fresh, release }, state);
 }
 
 async function create(step: Step, state: ApplyState): Promise<StepResult> {
@@ -101,8 +129,8 @@ async function create(step: Step, state: ApplyState): Promise<StepResult> {
   return { status: 'done' };
 }
 
-function closeOrRemove(step: Step, fresh: LiveResource, state: ApplyState): Promise<StepResult> {
-  return step.part === 'delete' ? remove(step, fresh, state) : update(step, fresh, state);
+function closeOrRemove(step: Step, room: Room, state: ApplyState): Promise<StepResult> {
+  return step.part === 'delete' ? remove(step, room.fresh, state) : update(step, room, state);
 }
 
 /** Deletes an object that is still as planned, with the attachments that the plan names. */
@@ -144,7 +172,7 @@ export function matchesCreation(step: Step, found: LiveResource, secretOf: Secre
   });
 }
 
-async function update(step: Step, fresh: LiveResource, state: ApplyState): Promise<StepResult> {
+async function update(step: Step, { fresh, release }: Room, state: ApplyState): Promise<StepResult> {
   const { input, written } = state;
   if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);
   const seen = input.seen?.get(liveKeyOf(step.change));
@@ -156,7 +184,7 @@ async function update(step: Step, fresh: LiveResource, state: ApplyState): Promi
     return { status: 'already' };
   }
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
-  const updated = await input.gateway.update(fresh, request);
+  const updated = await input.gateway.update(fresh, request, release);
   noteSecrets(step, updated, state);
   written.push({ step, id: request.id, request });
   input.observe({ event: 'written', id: step.change.id, step: step.part });

@@ -26,7 +26,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       return dialect.preflight(proposal, handshake, answers);
     },
     create: (request) => sendCreate(context, request),
-    update: (fresh, request) => sendUpdate(context, fresh, request),
+    update: (fresh, request, onWritten) => sendUpdate(context, fresh, { request, onWritten }),
     remove: (fresh) => sendDelete(context, fresh),
     auditMark: () => readAuditMark(session),
     close: session.close,

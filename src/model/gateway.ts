@@ -82,8 +82,11 @@ export interface Gateway {
   preflight(proposal: PreflightRequest): Promise<PreflightResult>;
   /** Creates a resource exactly once, even when the response is lost. */
   create(request: WriteRequest): Promise<LiveResource>;
-  /** Replaces a resource completely; values that the request does not state are carried over from the fresh read. */
-  update(fresh: LiveResource, request: WriteRequest): Promise<LiveResource>;
+  /**
+   * Replaces a resource completely; values that the request does not state are carried over from the fresh read. Calls `onWritten`
+   * as soon as the gateway has answered the write: some gateways are read after it.
+   */
+  update(fresh: LiveResource, request: WriteRequest, onWritten?: () => void): Promise<LiveResource>;
   remove(fresh: LiveResource): Promise<void>;
   /** Returns where the audit log ends now; undefined if the gateway has no such log, or does not show it. */
   auditMark(): Promise<AuditMark | undefined>;

@@ -39,7 +39,11 @@ export async function sendCreate(context: GatewayContext, request: WriteRequest)
 }
 
 /** Replaces a whole resource; where the response was lost, it checks whether the write happened. Throws an ApiError. */
-export async function sendUpdate(context: GatewayContext, fresh: LiveResource, request: WriteRequest): Promise<LiveResource> {
+export async function sendUpdate(
+  context: GatewayContext,
+  fresh: LiveResource,
+  { request, onWritten }: { readonly request: WriteRequest; readonly onWritten?: (() => void) | undefined },
+): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
   refuseManaged(context, fresh, 'PUT');
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
@@ -47,6 +51,7 @@ export async function sendUpdate(context: GatewayContext, fresh: LiveResource, r
   const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
   try {
     const response = await context.client.send(put);
+    onWritten?.();
     const updated = wireKind.readAfterWrite === true ? undefined : await resourceFromResponse(context, kind.name, response);
     const read = updated ?? (await readOne(context, { id, uid: fresh.uid }));
     if (read === undefined) throw unreadableWrite(context, put.path);
