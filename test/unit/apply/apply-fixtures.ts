@@ -44,6 +44,7 @@ export type Run = {
   /** Wraps the gateway to change its behavior. */
   readonly wrap?: (gateway: MemoryGateway) => Partial<Gateway>;
   readonly signal?: AbortSignal;
+  readonly concurrency?: number;
 };
 
 /** The result of an apply. */
@@ -63,6 +64,7 @@ export async function run({
   meanwhile,
   wrap,
   signal = new AbortController().signal,
+  concurrency = 8,
 }: Run): Promise<ApplyRun> {
   const gateway = memoryGateway({ registry, agents: ['default'], resources: live, ...options });
   const desired = desiredState(manifests);
@@ -80,7 +82,7 @@ export async function run({
     gateway: shown,
     registry,
     secretOf,
-    concurrency: 8,
+    concurrency,
     signal,
     observe: (event) => journal.push(event),
   });

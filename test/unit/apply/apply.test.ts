@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/model/errors.ts';
 import type { MemoryRequest } from '../../support/memory-gateway.ts';
@@ -16,10 +17,24 @@ import {
   run,
   withSecret,
   words,
+  type ApplyRun,
+  type Run,
 } from './apply-fixtures.ts';
 
 function refuse({ method, id }: MemoryRequest): 'before' | undefined {
   return method === 'POST' && id === rule ? 'before' : undefined;
+}
+
+const other = 'GuardrailRule/second';
+const described: Manifest = { ...guardrail, spec: { description: 'why' } };
+const twoUpdates: Run = {
+  manifests: [described, { ...described, metadata: { name: 'second' } }],
+  live: [liveRule, { ...liveRule, id: other }],
+};
+
+/** The reads and writes of one object, in the order in which they began. */
+function singleRequests({ gateway }: ApplyRun): readonly string[] {
+  return gateway.requests.flatMap(({ method, id }) => (id === undefined ? [] : `${method} ${id}`));
 }
 
 describe('a write that fails', () => {
@@ -76,6 +91,36 @@ describe('an apply', () => {
     const ran = await run({ manifests: [connection, guardrail], signal: stop.signal, options: { onWrite: () => stop.abort() } });
     expect(words(ran)).toEqual([`${rule} done`, `${db} interrupted apply/interrupted`]);
     expect(ran.interrupted).toBe(true);
+  });
+
+  it('writes one object at a time with a concurrency of 1, and reads the next one meanwhile', async () => {
+    const ran = await run({ ...twoUpdates, concurrency: 1, options: { onWrite: () => sleep(5) } });
+    expect(words(ran)).toEqual([`${rule} done`, `${other} done`]);
+    expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `PUT ${other}`]);
+    expect(ran.journal.flatMap(({ event }) => (event === 'write' || event === 'written' ? event : []))).toEqual([
+      'write',
+      'written',
+      'write',
+      'written',
+    ]);
+  });
+
+  it('reads an object again if it waited more than a second for its write, and then finds what changed', async () => {
+    const ran = await run({
+      ...twoUpdates,
+      concurrency: 1,
+      options: { onWrite: () => sleep(1100) },
+      meanwhile: (gateway) => void setTimeout(() => gateway.put({ id: other, spec: { description: 'theirs' } }), 500),
+    });
+    expect(words(ran)).toEqual([`${rule} done`, `${other} failed apply/moved`]);
+    expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `GET ${other}`]);
+  });
+
+  it('writes nothing that still waits after an interrupt', async () => {
+    const stop = new AbortController();
+    const ran = await run({ ...twoUpdates, concurrency: 1, signal: stop.signal, options: { onWrite: () => stop.abort() } });
+    expect(words(ran)).toEqual([`${rule} done`, `${other} interrupted apply/interrupted`]);
+    expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`]);
   });
 
   it('does not write blocked objects, and does nothing without a difference', async () => {
