@@ -17,7 +17,7 @@ import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { warnUnknownNames } from '../reconcile/guard/refusals.ts';
 
 /** Manifests of live objects that had none. */
-export type NewManifests = {
+type NewManifests = {
   /** The files, with paths below the folder of the config file. */
   readonly files: readonly SourceFile[];
   readonly created: readonly WrittenManifest[];

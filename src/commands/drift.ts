@@ -32,7 +32,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 
-export type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
+type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */
   readonly since?: string;
   /** Undoes the drift, including held changes. */
@@ -74,7 +74,7 @@ export const defineDrift: DefineCommand = (command, run) => {
  * Reports the drift since the last apply and its authors; `--revert` undoes it, `--adopt` accepts it. Returns the exit code:
  * 2 for remaining drift or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
  */
-export async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
+async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt and --revert cannot be combined', 'pass one of them');
   if (flags.revert && flags.secrets === 'unresolved')
     throw new UsageError('--revert needs the values of secrets', 'remove --secrets unresolved');

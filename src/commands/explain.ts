@@ -26,7 +26,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 
-export type ExplainFlags = TargetFlags &
+type ExplainFlags = TargetFlags &
   PlanBaseOptions &
   Pick<PlanFlags, 'secrets' | 'today'> & {
     readonly resource: string;
@@ -49,7 +49,7 @@ export const defineExplain: DefineCommand = (command, run) => {
 };
 
 /** Explains for each field of an object why the plan changes it or does not; without a field, for those that differ. */
-export async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
+async function runExplain(flags: ExplainFlags, context: CliContext): Promise<number> {
   const [kindName = '', ...rest] = flags.resource.split('/');
   const kind = registry.get(kindName);
   const id = resourceId(kindName, rest.join('/'));

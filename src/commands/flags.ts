@@ -27,7 +27,7 @@ export type ReportFlags = {
 /** `resolve` reads the values of secrets; `unresolved` compares only their sources. */
 export const secretsChoices = ['resolve', 'unresolved'] as const;
 
-export type SecretsFlag = (typeof secretsChoices)[number];
+type SecretsFlag = (typeof secretsChoices)[number];
 
 /** `auto` colors a terminal, unless the environment decides otherwise. */
 export const colorChoices = ['always', 'auto', 'never'] as const;

@@ -20,7 +20,7 @@ import type { OutputFlags } from './flags.ts';
 import { groups, type DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
 
-export type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
+type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
 
 /** Defines `ostiary fmt`. */
 export const defineFmt: DefineCommand = (command, run) => {
@@ -37,7 +37,7 @@ export const defineFmt: DefineCommand = (command, run) => {
  * Formats YAML files: the fields in the order of the schema, one layout. Values and comments stay as they are. Returns exit code 0; with
  * `check` 2 if a file is not formatted; 3 if a file is not valid YAML.
  */
-export async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
+async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   const { value: files = [], diagnostics } = readFiles(flags, context);
   const { layOutYaml } = await import('./output/yaml-layout.ts');
   const found: Diagnostic[] = [...diagnostics];

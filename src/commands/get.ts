@@ -16,7 +16,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
-export type GetFlags = ViewFlags & { readonly what: string };
+type GetFlags = ViewFlags & { readonly what: string };
 
 /** A table of live objects; the first kind is the one that is listed. */
 type ObjectView = {
@@ -62,7 +62,7 @@ export const defineGet: DefineCommand = (command, run) => {
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
-export async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
+async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const { what } = flags;
   const view = Object.hasOwn(objectViews, what) ? objectViews[what] : undefined;
   const read = Object.hasOwn(serviceViews, what) ? serviceViews[what] : undefined;

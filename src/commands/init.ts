@@ -73,7 +73,7 @@ export const defineInit: DefineCommand = (command, run) => {
 };
 
 /** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
-export async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
+async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles()];

@@ -21,7 +21,7 @@ import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';
 
-export type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;
+type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;
 
 /** Defines `ostiary list`. */
 export const defineList: DefineCommand = (command, run) => {
@@ -36,7 +36,7 @@ export const defineList: DefineCommand = (command, run) => {
 type ListedObject = { readonly kind: string; readonly name: string; readonly place: string; readonly state: string };
 
 /** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
-export async function runList(flags: ListFlags, context: CliContext): Promise<number> {
+async function runList(flags: ListFlags, context: CliContext): Promise<number> {
   const { config, plan, desired, gateway } = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   await gateway.close();
   announceTarget(flags, context, config);

@@ -227,7 +227,7 @@ export function parseConfigLabel(text: string): string {
 }
 
 /** Returns the URL of a folder without its final slash. Throws InvalidArgumentError for anything that files cannot be below. */
-export function parseLinkBase(text: string): string {
+function parseLinkBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url !== undefined && [url.search, url.hash, url.username, url.password].every((part) => part === '');
   if (!isPlain || (url.protocol !== 'https:' && url.protocol !== 'http:'))

@@ -18,7 +18,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 
-export type PlanCommandFlags = PlanFlags & {
+type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
   /** The file to save the plan in. */
   readonly out?: string;
@@ -36,7 +36,7 @@ export const definePlan: DefineCommand = (command, run) => {
 };
 
 /** Shows what apply would do. Exit 0, or 2 with changes if asked, or 6 for what apply would refuse; managed objects do not count. */
-export async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
+async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
   const made = await createPlan(flags, context);

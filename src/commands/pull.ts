@@ -26,7 +26,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
-export type PullFlags = TargetFlags & {
+type PullFlags = TargetFlags & {
   readonly directory?: string;
   readonly secrets: PulledSecrets;
   /** The path of a Terraform state; pull then writes only the objects that the state owns. */
@@ -65,7 +65,7 @@ Secret values are never written.
 };
 
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
-export async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
+async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && isPartialSelection(flags))
     throw new UsageError('--from-state cannot be combined with --only, --tag and --exclude', 'pass one of them');
   const project = resolvePullProject(flags, context);

@@ -12,7 +12,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
 import { formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 
-export type ReviewFlags = ViewFlags & {
+type ReviewFlags = ViewFlags & {
   readonly verdict: keyof typeof statusOf;
   readonly id: string;
   readonly force: boolean;
@@ -35,7 +35,7 @@ export const defineReview: DefineCommand = (command, run) => {
 };
 
 /** Decides a review and prints its new state; the gateway has the final decision. */
-export async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
+async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
   const { print, hint, results, errors } = printerFor(context, flags);
   const service = await connectService({ flags, context });

@@ -33,7 +33,7 @@ type MultiTargetFlags = TargetFlags &
   };
 
 /** A command for one target: `run` returns its exit code; `list` is the list that its JSON documents contain. */
-export type MultiTargetCommand<F> = {
+type MultiTargetCommand<F> = {
   readonly list: DocumentList;
   readonly run: (flags: F, context: CliContext) => Promise<number>;
   /** The command runs once for all targets. */

@@ -10,7 +10,7 @@ import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
-export type SearchFlags = ViewFlags & { readonly term: string };
+type SearchFlags = ViewFlags & { readonly term: string };
 
 /** Defines `ostiary search`. */
 export const defineSearch: DefineCommand = (command, run) => {
@@ -20,7 +20,7 @@ export const defineSearch: DefineCommand = (command, run) => {
 };
 
 /** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */
-export async function runSearch(flags: SearchFlags, context: CliContext): Promise<number> {
+async function runSearch(flags: SearchFlags, context: CliContext): Promise<number> {
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the search term is empty', 'pass a part of a name: ostiary search orders');
   const printer = printerFor(context, flags);

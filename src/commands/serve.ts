@@ -22,7 +22,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { collect, wholeNumber, type DefineCommand } from './options.ts';
 
-export type ServeFlags = OutputFlags & {
+type ServeFlags = OutputFlags & {
   readonly port: number;
   readonly host: string;
   readonly database?: string;
@@ -92,7 +92,7 @@ Environment variables:
 };
 
 /** Runs a gateway until it is interrupted, finishes open requests and stops. Returns exit code 0. */
-export async function runServe(flags: ServeFlags, context: CliContext): Promise<number> {
+async function runServe(flags: ServeFlags, context: CliContext): Promise<number> {
   // Also what a library creates is for its owner only.
   process.umask(0o077);
   const { note, print } = printerFor(context, flags);

@@ -14,7 +14,7 @@ import type { CliContext } from './context/cli-context.ts';
 import { reportFileOption, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 import { runForTargets } from './run-for-targets.ts';
 
-export type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };
+type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };
 
 /** Defines `ostiary test`. */
 export const defineTest: DefineCommand = (command, run) => {
@@ -31,7 +31,7 @@ export const defineTest: DefineCommand = (command, run) => {
  * Tries the rules of the selected targets, by default of all, on their samples; uses no gateway and no secrets. Returns exit
  * code 0, or 3 if a sample fails.
  */
-export async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
+async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const patterns = patternCache();

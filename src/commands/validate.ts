@@ -27,7 +27,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 
-export type ValidateFlags = TargetFlags & {
+type ValidateFlags = TargetFlags & {
   readonly format: Format;
   readonly report: readonly ReportFlag[];
   readonly today?: string;
@@ -49,7 +49,7 @@ export const defineValidate: DefineCommand = (command, run) => {
  * Checks the manifests of the selected targets, by default of all, and tries rules on their samples; uses no gateway and no secrets.
  * Returns exit code 0 or 3.
  */
-export async function runValidate(flags: ValidateFlags, context: CliContext): Promise<number> {
+async function runValidate(flags: ValidateFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = chooseTargets(config, flags);

@@ -6,7 +6,7 @@ import { codeOf, reasonOf, textReader } from './text-file.ts';
 import { realOf, shower } from './walk.ts';
 
 /** A config file, and the absolute folder that its paths are relative to. */
-export type FoundConfig = { readonly file: SourceFile; readonly folder: string };
+type FoundConfig = { readonly file: SourceFile; readonly folder: string };
 
 /** Where the search starts, and the environment that names the home folder. */
 type SearchPlace = { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> };

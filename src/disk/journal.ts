@@ -4,7 +4,7 @@ import { isSystemPath, reasonOf } from './text-file.ts';
 import { isUtf8 } from 'node:buffer';
 
 /** An append-only file of JSON Lines. A line survives a crash of the process, but not a power failure. */
-export interface Journal {
+interface Journal {
   append(line: string): void;
   close(): void;
 }

@@ -128,7 +128,7 @@ export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 export type TerraformTypes = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
 
 /** What shows that a gateway is of a dialect. Proxies replace the header, so the fields of the responses decide without it. */
-export type DialectSigns = {
+type DialectSigns = {
   /** The start of the `Server` header, before the slash. */
   readonly server: string;
   /** Fields that only the server info of this dialect has. */

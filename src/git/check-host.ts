@@ -7,7 +7,7 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 /** A host with the addresses that were checked: git and ssh connect to these, whatever a later DNS answer says. */
 export type CheckedHost = { readonly host: string; readonly port: number | undefined; readonly addresses: readonly string[] };
 
-export type HostCheck = {
+type HostCheck = {
   readonly resolve?: ResolveHost | undefined;
   readonly allowed: AllowedNetworks;
   /** Whether a proxy resolves the names; the names are then checked only if this machine resolves them, too. */

@@ -30,7 +30,7 @@ type FileSearch = {
   readonly diagnostics: Diagnostic[];
 };
 
-export type FoundFile = { readonly path: string; readonly id: string };
+type FoundFile = { readonly path: string; readonly id: string };
 
 /**
  * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once. A missing path is an

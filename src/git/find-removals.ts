@@ -5,7 +5,7 @@ import { runPlumbing } from './run-git.ts';
 import { readBlobs } from './read-tree-at.ts';
 import type { Repository } from './repository.ts';
 
-export type RemovalQuery = {
+type RemovalQuery = {
   readonly since: string;
   readonly until: string;
   /** Folders of manifests, relative to the top of the repository. */

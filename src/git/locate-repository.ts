@@ -4,7 +4,7 @@ import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
 
 /** The location of a repository; both folders are paths without symbolic links. */
-export type RepositoryLocation = {
+type RepositoryLocation = {
   /** The folder with the entry `.git`. */
   readonly top: string;
   /** The folder of git's own files. */

@@ -18,9 +18,9 @@ import { runGit, type GitOptions } from './run-git.ts';
 export type Remote = RemoteSecrets & { readonly url: string };
 
 /** A file at the head of a repository; `content` is undefined if the file is too large. */
-export type RemoteFile = { readonly path: string; readonly content?: string };
+type RemoteFile = { readonly path: string; readonly content?: string };
 
-export type RemoteHead = {
+type RemoteHead = {
   readonly commit: string;
   readonly author: string;
   readonly message: string;
@@ -30,7 +30,7 @@ export type RemoteHead = {
 /** The head of a repository, or the reason why it was not read; the reason contains no secret. */
 export type RemoteRead = { readonly head: RemoteHead } | { readonly failure: string };
 
-export type RemoteLimits = {
+type RemoteLimits = {
   /** The time for one repository, in milliseconds. */
   readonly timeoutMs: number;
   /** The size of the fetched packs. */
@@ -62,7 +62,7 @@ export type RemoteOptions = {
 };
 
 /** Reads heads of remote repositories; `close` stops all running reads and removes their files. */
-export interface RemoteReader {
+interface RemoteReader {
   readonly read: (remote: Remote) => Promise<RemoteRead>;
   readonly close: () => Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Repository } from './repository.ts';
 import { AppError } from '../model/errors.ts';
 import type { GitContext } from './git-environment.ts';
 
-export type BlobOptions = {
+type BlobOptions = {
   /** The bytes to keep of each object; the rest is skipped. */
   readonly maxBytes: number;
   readonly onBlob: (id: string, bytes: Buffer) => void;

@@ -58,7 +58,7 @@ export type RemoteSecrets = {
   readonly sshKeyPassphrase: string;
 };
 
-export type AccessOptions = {
+type AccessOptions = {
   /** The environment of the process; only variables for programs, proxies and certificates are passed on. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A folder that only this user can read. */

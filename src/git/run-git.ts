@@ -17,10 +17,10 @@ export type GitOptions = {
 };
 
 /** The result of a run; `failure` is the reason why its output is not usable. */
-export type GitResult = { readonly output: Buffer } | { readonly failure: string; readonly exit?: GitExit };
+type GitResult = { readonly output: Buffer } | { readonly failure: string; readonly exit?: GitExit };
 
 /** How git itself ended without success: its exit code and everything that it printed, or why it did not start. */
-export type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr: string } | { readonly cause: Error };
+type GitExit = { readonly code: number; readonly output: Buffer; readonly stderr: string } | { readonly cause: Error };
 
 // A remote can make git print anything, and only the end of stderr is useful.
 const maxStderr = 16 * 1024;
@@ -121,14 +121,14 @@ type CommandOptions = {
   readonly timeoutMs?: number;
 };
 
-export type PlumbingOptions = CommandOptions & {
+type PlumbingOptions = CommandOptions & {
   readonly input?: string;
   /** Receives the output chunk by chunk, so that it is not collected. */
   readonly onChunk?: (chunk: Buffer) => void;
 };
 
 /** The result of a plumbing command; `stdout` is empty if `onChunk` received the output. */
-export type PlumbingOutput = { readonly code: number; readonly stdout: Buffer };
+type PlumbingOutput = { readonly code: number; readonly stdout: Buffer };
 
 const defaultTimeoutMs = 120_000;
 

@@ -24,7 +24,7 @@ const longestWait = 300_000;
 const repeatable = new Set(['GET', 'PATCH', 'PUT', 'DELETE']);
 
 /** Returns the milliseconds to wait before a request is sent again; undefined if it must not be repeated. */
-export function retryDelay(error: unknown, method: string, attempt: number): number | undefined {
+function retryDelay(error: unknown, method: string, attempt: number): number | undefined {
   const answer = failedAnswerOf(error);
   if (answer === undefined) return undefined;
   if (answer.status >= 500) return repeatable.has(method) ? 250 * 2 ** attempt : undefined;
@@ -43,7 +43,7 @@ const knownCauses: readonly { readonly matches: RegExp; readonly hint: string }[
 ];
 
 /** Converts a failed request into an AppError with a hint; returns any other error unchanged. */
-export function githubError(error: unknown, request: string): unknown {
+function githubError(error: unknown, request: string): unknown {
   const answer = failedAnswerOf(error);
   if (answer === undefined) return error;
   const { status, headers } = answer;
@@ -93,7 +93,7 @@ function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number 
 /** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
 export type Comment = { readonly id: number; readonly node: string; readonly author: string; readonly body: string };
 
-export type DeploymentStatus = {
+type DeploymentStatus = {
   readonly state: 'success' | 'failure' | 'error';
   readonly description: string;
   readonly logUrl: string;
@@ -115,7 +115,7 @@ export interface GitHub extends IssueCalls, PullRequestCalls {
   readonly setDeploymentStatus: (deployment: number, status: DeploymentStatus) => Promise<void>;
 }
 
-export type GitHubOptions = RepositoryName & {
+type GitHubOptions = RepositoryName & {
   readonly token: string;
   readonly apiUrl: string;
   readonly graphqlUrl: string;
@@ -255,7 +255,7 @@ const redirects = new Set([301, 302, 307, 308]);
  * GitHub documents, and fails on a redirect elsewhere, so neither the token nor a comment leaves them. The whole answer must arrive
  * within `timeoutMs`.
  */
-export function fetchWithin(
+function fetchWithin(
   addresses: readonly string[],
   patience: number,
   request: SendRequest = fetch,

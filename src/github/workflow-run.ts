@@ -40,7 +40,7 @@ export type WorkflowRun = {
   readonly defaultBranch: string | undefined;
 };
 
-export type ProposedFor = { readonly commit: string; readonly branch: string };
+type ProposedFor = { readonly commit: string; readonly branch: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -9,7 +9,7 @@ import type { Registry } from '../model/kind.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 
 /** A diagnostic and the manifest that it is about. */
-export type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
+type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
 
 type EdgeEnds = Pick<DeclaredEdge, 'rule' | 'connection'>;
 type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
@@ -185,7 +185,7 @@ function collectReferences(
 }
 
 /** The names of the manifests that a selector matches, and the errors in the selector. */
-export type SelectorMatch = { readonly names: readonly string[]; readonly diagnostics: readonly DocumentDiagnostic[] };
+type SelectorMatch = { readonly names: readonly string[]; readonly diagnostics: readonly DocumentDiagnostic[] };
 
 /** Creates a function that selects manifests by their tags; it builds its indexes on first use. */
 export function createTagSelector(

@@ -272,7 +272,7 @@ export function hashTree(files: readonly SourceFile[], pathInTree: (path: string
 }
 
 /** The resources of a run: those selected by name and tag whose files are at one of the paths. */
-export type Selection = ResourceSelection & { readonly paths?: readonly SelectedPath[] };
+type Selection = ResourceSelection & { readonly paths?: readonly SelectedPath[] };
 
 /** A path as the user gave it, and a test for files at or below it. */
 export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
@@ -288,7 +288,7 @@ function manifestMatcher(selection: Selection | undefined): ManifestMatcher {
 }
 
 /** Returns the ids of the selected manifests; no set if everything is selected. */
-export function selectManifests(
+function selectManifests(
   manifests: readonly Manifest[],
   selection: Selection | undefined,
 ): { readonly ids?: ReadonlySet<ResourceId>; readonly diagnostics: readonly Diagnostic[] } {

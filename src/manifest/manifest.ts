@@ -10,7 +10,7 @@ import { readAnnotation, fieldNodes, findNode, resolveReference } from './valida
 import type { SecretSlot } from './secrets/read-secret.ts';
 
 /** The parts of a schema that lead to lists of known values. */
-export type KnownValues = {
+type KnownValues = {
   /** The field, as `Connection.subtype`. */
   readonly place: string;
   readonly known?: ReadonlySet<string>;
@@ -27,7 +27,7 @@ type KnownValuesSearch = {
 };
 
 /** Finds the lists of known values in a schema; returns undefined if there are none. */
-export function findKnownValues({ schema, node, place, allowed }: KnownValuesSearch): KnownValues | undefined {
+function findKnownValues({ schema, node, place, allowed }: KnownValuesSearch): KnownValues | undefined {
   const below = (child: JsonObject, at: string): KnownValues | undefined =>
     findKnownValues({ schema, node: resolveReference(schema, child), place: at, allowed });
   const listed = node['x-ostiary-known'];
@@ -159,7 +159,7 @@ export type Manifest = {
 export type Locate = ManifestDocument['locate'];
 
 /** The contents of a manifest besides its kind. */
-export type ManifestValue = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly tests?: Json | undefined };
+type ManifestValue = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly tests?: Json | undefined };
 
 /** Creates the manifest of a valid document, or of a merged value and the documents that it was merged from. */
 export function makeManifest(

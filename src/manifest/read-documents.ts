@@ -13,7 +13,7 @@ import { policyKind, policySchema } from './read-policies.ts';
 import { classifyDocument, defaultsKind, type DocumentClass, validateManifest, type KindViews } from './validate/validate-manifest.ts';
 
 /** The documents of all files, before overlays are merged. */
-export type DocumentSet = {
+type DocumentSet = {
   readonly sources: SourceMap;
   /** The manifests, merged into their defaults. */
   readonly base: readonly Manifest[];

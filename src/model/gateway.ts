@@ -97,7 +97,7 @@ export interface Gateway {
 export type AllowedValues = Readonly<Record<string, readonly string[]>>;
 
 /** Names the source of a token; it never holds the token itself. */
-export type TokenSource = { readonly env: string };
+type TokenSource = { readonly env: string };
 
 /** One gateway and the manifests that are applied to it. */
 export type Target = {

@@ -12,7 +12,7 @@ export type ResourceSelection = {
 };
 
 /** A resource that may be selected, desired or live. */
-export type SelectableResource = { readonly id: ResourceId; readonly spec: JsonObject };
+type SelectableResource = { readonly id: ResourceId; readonly spec: JsonObject };
 
 /** A term of a selection that matches no resource. */
 export type UnmatchedTerm = { readonly option: '--only' | '--tag' | '--exclude'; readonly text: string };

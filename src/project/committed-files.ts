@@ -10,7 +10,7 @@ import { withContent, type DesiredSecret } from '../model/secret.ts';
 import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
 
 /** Hashes of the contents of secret files, by their paths relative to the folder of the config file. */
-export type FileContents = ReadonlyMap<string, string>;
+type FileContents = ReadonlyMap<string, string>;
 
 const noContents: FileContents = new Map();
 

@@ -21,7 +21,7 @@ export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 export type CommittedTarget = { readonly repository: Repository; readonly config: ResolvedConfig; readonly target: Target };
 
 /** A config file in a git repository; the target's name distinguishes several config files of the repository. */
-export type CommittedConfig = Pick<CommittedTarget, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
+type CommittedConfig = Pick<CommittedTarget, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
 
 /** The manifest files of a target at a commit; folders are relative to the top of the repository. */
 export type CommittedTree = {

@@ -7,7 +7,7 @@ import type { SourceFile } from '../model/diagnostic.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
 /** Files whose text git cannot restore: all, and those of which HEAD has another text. */
-export type LocalEdits = { readonly uncommitted: readonly string[]; readonly changed: readonly string[] };
+type LocalEdits = { readonly uncommitted: readonly string[]; readonly changed: readonly string[] };
 
 type EditPlace = { readonly root: string; readonly context: Pick<ProjectContext, 'cwd' | 'env'> };
 

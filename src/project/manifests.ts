@@ -73,7 +73,7 @@ export function replaceTexts(sources: ManifestSources, files: readonly SourceFil
 }
 
 /** Everything that decides how files become a desired state, apart from the files. */
-export type LoadContext = LoadOptions & { readonly config: ResolvedConfig; readonly target: Target };
+type LoadContext = LoadOptions & { readonly config: ResolvedConfig; readonly target: Target };
 
 /** Returns the context for loading all manifests of a target without the values of secrets. */
 export function wholeTarget(config: ResolvedConfig, target: Target, context: ProjectContext): LoadContext {

@@ -48,10 +48,10 @@ export function protectionOf(plan: PlannedWrites, live: LiveState, registry: Reg
 }
 
 /** The result for a plan that changes no protection. */
-export const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
+const noProtectionChange: Protection = { headlines: [], connections: [], losing: [] };
 
 /** Summarizes the change of protection between two snapshots. */
-export function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
+function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
   const affected = diffPostures(plan, views, causes);
   const impacts = computeImpacts(affected);
   return {
@@ -66,7 +66,7 @@ export function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, c
 type Phrase = Wording & { readonly way: HeadlineVerdict; readonly causes: readonly Cause[] };
 
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
-export function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
+function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
   const groups = new Map<
     string,
     { readonly phrase: Phrase; readonly members: AffectedConnection[]; readonly causes: Map<string, Cause> }
@@ -161,7 +161,7 @@ type ImpactGroup = {
  * Lists for each cause the connections whose protection it changes, with their tags. Weakening causes come first, then those
  * with the most connections. All attachments (or detachments) of one rule are one cause; so is one field of many connections.
  */
-export function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
+function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
   const causes = new Map<string, ImpactGroup>();
   for (const affected of all) {
     if (affected.change.comes === true) continue;
@@ -233,7 +233,7 @@ function tagText(key: string, value: Json): string {
 }
 
 /** What the effect of a plan is computed from. */
-export type AssessInput = {
+type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** The manifests that were last applied. */
@@ -242,7 +242,7 @@ export type AssessInput = {
 };
 
 /** The effect of a plan on people: the risks of each change, and the connections whose protection changes. */
-export type ProtectionAssessment = {
+type ProtectionAssessment = {
   readonly changes: readonly AssessedChange[];
   readonly unwritten: readonly UnwrittenRisks[];
   readonly protection: Protection;

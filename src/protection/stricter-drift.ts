@@ -90,7 +90,7 @@ function connectionsWith(id: ResourceId, snapshot: ProtectionSnapshot): readonly
 }
 
 /** One resource with drift: its spec if all drift is reverted, and the manifest that its derived values follow from. */
-export type DriftedResource = {
+type DriftedResource = {
   readonly id: ResourceId;
   readonly kind: Kind;
   readonly desired: DesiredResource;

@@ -11,7 +11,7 @@ export type Wording = VerbPhrase & { readonly weight: number };
 export type WordedVerdict = 'weakens' | 'strengthens' | 'unknown';
 
 /** The controls that the phrase is about, and the postures of the connection. */
-export type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
+type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
 
 /** Returns the verb phrase for a changed control type; it follows the number of connections. */
 export function wordingFor(aspect: ControlType, way: WordedVerdict, context: WordingContext): Wording {

@@ -22,7 +22,7 @@ export type DraftCheck = {
   readonly gone: readonly DifferingManifest[];
 };
 
-export type DraftCase = {
+type DraftCase = {
   readonly drafts: readonly DraftManifest[];
   /** All manifests of the project, including the drafts. */
   readonly desired: DesiredState;

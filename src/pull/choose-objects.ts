@@ -28,7 +28,7 @@ export function selectLive(selection: ResourceSelection, { resources }: LiveStat
 }
 
 /** The live objects that get a manifest, and the managed ones that do not. */
-export type ChosenObjects = {
+type ChosenObjects = {
   readonly ids: ReadonlySet<ResourceId>;
   readonly live: readonly LiveResource[];
   readonly managed: readonly SkippedObject[];

@@ -27,7 +27,7 @@ import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
 
 /** The live objects to write as manifests, and the project to write them for. */
-export type ManifestRequest = {
+type ManifestRequest = {
   /** The live objects that get a manifest. */
   readonly ids: ReadonlySet<ResourceId>;
   /** Objects that only their manager may write. */

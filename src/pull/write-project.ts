@@ -27,7 +27,7 @@ export function readOwnedObjects(path: string, context: ProjectContext): readonl
   return value;
 }
 
-export type StateHandover = ReturnType<typeof handOverState>;
+type StateHandover = ReturnType<typeof handOverState>;
 
 /** Returns the `removed` blocks that make Terraform forget objects with a manifest, and the addresses of all objects. */
 export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManifests, declared: DesiredState): StateHandover {

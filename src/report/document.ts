@@ -24,10 +24,10 @@ import type { Verdict } from './wording/summary.ts';
 export type LinkOf = (at: Position | CommitReference) => string | undefined;
 
 /** A commit of the repository. */
-export type CommitReference = { readonly commit: string };
+type CommitReference = { readonly commit: string };
 
 /** A repository's page, a commit, and the repository path of a file that diagnostics name. */
-export type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
+type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
 
 /** Returns links to files and lines at one commit. */
 export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {

@@ -39,11 +39,6 @@ export function applyJson(applied: readonly AppliedPlan[]): string {
   return renderJson(applyDocument(applied));
 }
 
-/** Returns drifts as text for a terminal. */
-export function driftText(drifts: readonly Drift[], terminal: Terminal): string {
-  return renderReportText(driftDocument(drifts), terminal);
-}
-
 /** Returns drifts as Markdown, at most `limit` characters long. */
 export function driftMarkdown(drifts: readonly Drift[], limit?: number, linkOf?: LinkOf): string {
   return renderMarkdown(driftDocument(drifts), { limit, linkOf });

@@ -28,7 +28,7 @@ import type { Printer } from './printer.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
-export type OutputOptions = {
+type OutputOptions = {
   readonly flags: ReportFlags & { readonly format: FormatName; readonly report?: readonly ReportFlag[] };
   readonly context: CliContext;
   readonly printer: Printer;

@@ -11,7 +11,7 @@ import { AppError } from '../../model/errors.ts';
 import { outputPath } from '../../project/resolved-config.ts';
 
 /** Shows the progress of an apply. */
-export type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
+type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
 
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
 
@@ -114,7 +114,7 @@ function timeLeft(elapsedMs: number, done: number, total: number): string {
 }
 
 /** The progress of an apply. */
-export type ProgressCounts = {
+type ProgressCounts = {
   readonly done: number;
   readonly total: number;
   readonly failed: number;

@@ -41,21 +41,13 @@ type GatherInput = {
 };
 
 /** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
-export type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
+type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | undefined };
 
 /**
  * Reads everything that a plan compares with: all resources in bulk, the ids that lists hide, and the secrets that manifests
  * set and bulk reads omit, including those of replaced objects.
  */
-export async function gatherLive({
-  config,
-  target,
-  desired: loaded,
-  gateway,
-  identity,
-  flags,
-  context,
-}: GatherInput): Promise<GatheredLive> {
+async function gatherLive({ config, target, desired: loaded, gateway, identity, flags, context }: GatherInput): Promise<GatheredLive> {
   const { desired } = adaptToDialect(loaded, identity, registry);
   const listed = await readLive(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });

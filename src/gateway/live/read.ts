@@ -201,7 +201,7 @@ async function readAccessRules({
  * Joins a kind's list with what another bulk read adds. An object on which the two lists disagree, because it was written
  * in between, is read alone; an object that was deleted in between is omitted.
  */
-export async function joinSupplement(
+async function joinSupplement(
   context: GatewayContext,
   kind: string,
   supplement: SupplementList,

@@ -17,7 +17,7 @@ export type WholeList<Id> = {
 /** Requests a list or a page of it; pages share what they may need in memory. */
 type ListFetch = (path: string, memory?: MemoryBudget) => Promise<unknown>;
 
-export type ListSource<Id> = {
+type ListSource<Id> = {
   /** The URL, for messages. */
   readonly url: string;
   readonly list: WireList;

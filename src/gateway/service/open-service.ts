@@ -23,13 +23,13 @@ import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
 /** Returns an agent with our names of statuses. */
-export function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
+function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
   const status = textAt(row, 'status');
   return { id: textAt(row, 'id'), name: textAt(row, 'name'), status: agentStatus[status] ?? status };
 }
 
 /** Returns a resource with our names of subtypes, and without the values of its variables. */
-export function parseResource(row: JsonObject, wire: WireService): ListedResource {
+function parseResource(row: JsonObject, wire: WireService): ListedResource {
   return {
     ...parseMatch(row, wire),
     agent_id: textAt(row, 'agent_id'),
@@ -40,7 +40,7 @@ export function parseResource(row: JsonObject, wire: WireService): ListedResourc
 }
 
 /** Returns the runbooks of one repository. */
-export function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
+function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
   return rowsAt(listing, 'items').map((row) => ({
     name: textAt(row, 'name'),
     repository: textAt(row, 'repository') || textAt(listing, 'repository'),
@@ -54,7 +54,7 @@ export function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] 
 }
 
 /** Returns a review; `bulk`: the row comes from a list. */
-export function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
+function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
   const duration = row['access_duration'];
   return {
     id: textAt(row, 'id'),
@@ -70,7 +70,7 @@ export function parseReview(row: JsonObject, wire: WireService, { bulk }: { read
 }
 
 /** Returns the parts of a session that reviewers decide about. */
-export function parseReviewedSession(row: JsonObject): ReviewedSession {
+function parseReviewedSession(row: JsonObject): ReviewedSession {
   return {
     connection: textAt(row, 'connection'),
     requester: textAt(row, 'user') || textAt(row, 'user_name') || textAt(row, 'user_id'),
@@ -79,7 +79,7 @@ export function parseReviewedSession(row: JsonObject): ReviewedSession {
 }
 
 /** Returns the matches of a search with our names of subtypes. */
-export function parseSearchResult(body: JsonObject, wire: WireService): SearchResult {
+function parseSearchResult(body: JsonObject, wire: WireService): SearchResult {
   return {
     connections: rowsAt(body, 'connections').map((row) => ({ ...parseMatch(row, wire), resource_name: textAt(row, 'resource_name') })),
     resources: rowsAt(body, 'resources').map((row) => parseMatch(row, wire)),

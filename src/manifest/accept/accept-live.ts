@@ -205,7 +205,7 @@ type EditedManifests = { readonly diagnostics: readonly Diagnostic[]; readonly s
  * an error decides: the difference at that place, else those around it, else those of the same field, else all of the
  * resource. An error that belongs to none of them counts against all.
  */
-export function findCauses(
+function findCauses(
   { diagnostics, sources, registry }: EditedManifests,
   wanted: readonly LiveDifference[],
 ): ReadonlyMap<LiveDifference, string> {
@@ -273,7 +273,7 @@ function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tok
 }
 
 /** Two differences that are one changed entry of a list, and the edits that change it. */
-export type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
+type ChangedEntry = { readonly by: readonly [FieldDifference, FieldDifference]; readonly edits: readonly LayerEdit[] };
 
 type FieldDifference = Extract<LiveDifference, { readonly is: 'field' }>;
 
@@ -284,7 +284,7 @@ type ManifestEntry = { readonly manifest: Manifest; readonly rule: KeyedRule; re
  * Finds changed entries without a name, which a plan shows as one removed and one added entry: the two share at least
  * half of their fields. Editing such an entry keeps its unchanged text.
  */
-export function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
+function findChangedEntries(manifest: Manifest, differences: readonly FieldDifference[]): readonly ChangedEntry[] {
   const entries = differences.flatMap((one) => {
     const entry = findEntry(manifest, one.field);
     return entry === undefined ? [] : [{ one, entry, list: pointer(...entry.place) }];

@@ -9,7 +9,7 @@ import { type KindView, type SelectorField, findEditableLayer, type Manifest } f
 import type { LayerEdit } from './field-edits.ts';
 
 /** The ends of edges by edge key. */
-export type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
+type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
 
 /** Lists the edges that manifests declare by the names of their ends; a uid counts as the name of its object. */
 export function listDeclaredEdges(

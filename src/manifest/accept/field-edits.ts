@@ -20,7 +20,7 @@ export type LiveDifference =
   | { readonly is: 'edge'; readonly ends: EdgeEnds; readonly attached: boolean };
 
 /** The differences that manifests could state, and the objects that are not live. */
-export type LiveDifferences = {
+type LiveDifferences = {
   readonly differences: readonly LiveDifference[];
   /** Declared objects that are not live. */
   readonly removed: readonly { readonly id: ResourceId; readonly at?: Position }[];
@@ -56,7 +56,7 @@ function isCompared({ action }: Change): boolean {
 export type LayerEdit = { readonly layer: ManifestDocument; readonly edit: DocumentEdit };
 
 /** The reason why no edit can accept a value. */
-export type UneditableField = { readonly reason: string };
+type UneditableField = { readonly reason: string };
 
 /** A field below `place` of a layer, and the live value at `tokens` inside it (undefined: absent). */
 type EditStep = {

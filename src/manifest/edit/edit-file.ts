@@ -10,7 +10,7 @@ import { renderSplices } from './render-splices.ts';
 import { createRootSite } from './value-site.ts';
 
 /** An edit of one document of a file. `index` counts documents from 0, empty ones included, like `ManifestDocument`. */
-export type FileEdit = { readonly index: number; readonly edit: DocumentEdit };
+type FileEdit = { readonly index: number; readonly edit: DocumentEdit };
 
 /** A text after edits, and the edits that were refused. */
 export type EditResult<T extends FileEdit = FileEdit> = {

@@ -4,7 +4,7 @@ import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type
 import type { SourceItem } from './value-site.ts';
 
 /** The texts of new items, and the item that precedes them, if any. */
-export type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };
+type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };
 
 /** The items to keep and to add; `padding` is the space inside brackets that show none. */
 type WantedFlow = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly FlowAddition[]; readonly padding: string };

@@ -170,13 +170,13 @@ function detectKeyQuoting(keys: readonly ParsedNode[]): Quoting {
 type AnchorTakers = ReadonlyMap<ParsedNode, { readonly anchor: string; readonly value: Json; readonly layout: 'flow' | 'block' }>;
 
 /** The aliases that inherit an anchor, and the nodes that lose theirs. */
-export type AnchorMoves = { readonly takers: AnchorTakers; readonly losesAnchor: ReadonlySet<ParsedNode> };
+type AnchorMoves = { readonly takers: AnchorTakers; readonly losesAnchor: ReadonlySet<ParsedNode> };
 
 /**
  * Plans which aliases inherit anchors: a changed value with an anchor leaves the anchor and its previous value to the
  * first alias that stays, so that no other user of the value changes.
  */
-export function planAnchorMoves(wanted: WantedNode, { nodes }: EditContext): AnchorMoves {
+function planAnchorMoves(wanted: WantedNode, { nodes }: EditContext): AnchorMoves {
   const intact = new Set<ParsedNode>();
   collectIntact(wanted, intact);
   const takers = new Map<ParsedNode, { anchor: string; value: Json; layout: 'flow' | 'block' }>();
@@ -215,7 +215,7 @@ function addNodes(node: ParsedNode | null, intact: Set<ParsedNode>): void {
 }
 
 /** Writes out the aliases that inherit anchors. */
-export function writeMovedAnchors(wanted: WantedNode, anchorMoves: AnchorMoves, context: EditContext): WantedNode {
+function writeMovedAnchors(wanted: WantedNode, anchorMoves: AnchorMoves, context: EditContext): WantedNode {
   const { takers } = anchorMoves;
   if (takers.size === 0) return wanted;
   if (wanted.is === 'kept') {
@@ -242,12 +242,12 @@ function holdsTaker(node: ParsedNode | null, takers: AnchorTakers): boolean {
 }
 
 /** The lines of new items, and the item that precedes them, if any. */
-export type BlockAddition = { readonly behind: SourceItem | undefined; readonly lines: readonly string[] };
+type BlockAddition = { readonly behind: SourceItem | undefined; readonly lines: readonly string[] };
 
 type WantedBlock = { readonly kept: ReadonlySet<SourceItem>; readonly additions: readonly BlockAddition[] };
 
 /** Removes items from a block map or list and adds lines; at least one item stays or is added. */
-export function createBlockSplices(source: SourceText, parts: readonly SourceItem[], { kept, additions }: WantedBlock): readonly Splice[] {
+function createBlockSplices(source: SourceText, parts: readonly SourceItem[], { kept, additions }: WantedBlock): readonly Splice[] {
   const [first] = parts;
   if (first === undefined) return [];
   const isCompact = !isAloneOnLine(source.text, first);

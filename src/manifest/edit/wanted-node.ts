@@ -18,8 +18,8 @@ export type WantedNode =
   | (WantedList & { readonly site?: ValueSite });
 
 /** A map; `inPlace` means that its items in the text are edited, else the whole map is written anew. */
-export type WantedMap = { readonly is: 'map'; readonly inPlace: boolean; readonly pairs: readonly WantedPair[] };
-export type WantedList = { readonly is: 'list'; readonly inPlace: boolean; readonly entries: readonly WantedEntry[] };
+type WantedMap = { readonly is: 'map'; readonly inPlace: boolean; readonly pairs: readonly WantedPair[] };
+type WantedList = { readonly is: 'list'; readonly inPlace: boolean; readonly entries: readonly WantedEntry[] };
 export type WantedPair = { readonly key: string; readonly value: WantedNode; readonly part?: SourceItem };
 export type WantedEntry = { readonly value: WantedNode; readonly part?: SourceItem };
 
@@ -197,7 +197,7 @@ function findMiddlePairs(left: readonly Json[], right: readonly Json[], { start,
 }
 
 /** The values of a document's nodes, with aliases resolved. */
-export type NodeValues = {
+type NodeValues = {
   readonly valueOf: (node: ParsedNode | null) => Json;
   /** The aliases in order, and the node of each one's anchor. */
   readonly targets: ReadonlyMap<Alias.Parsed, ParsedNode>;

@@ -163,18 +163,18 @@ function listEdgesByField(
 }
 
 /** The metadata and spec of a manifest. */
-export type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
+type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
 
 /** A path that was removed from a body because no manifest may state it, and the reason. */
-export type DroppedPath = { readonly path: Pointer; readonly reason: string };
+type DroppedPath = { readonly path: Pointer; readonly reason: string };
 
 /** A valid body and the paths that were removed from it, or the reason why no body is valid. */
-export type ValidBodyResult = { readonly body: ManifestBody; readonly dropped: readonly DroppedPath[] } | { readonly reason: string };
+type ValidBodyResult = { readonly body: ManifestBody; readonly dropped: readonly DroppedPath[] } | { readonly reason: string };
 
 type Rules = { readonly secrets: SecretRules; readonly targets: readonly string[] };
 
 /** Removes as few invalid parts from a body as possible until it is valid. */
-export function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rules): ValidBodyResult {
+function dropInvalidParts(view: KindView, body: ManifestBody, rules: Rules): ValidBodyResult {
   const dropped: DroppedPath[] = [];
   let left = body;
   for (;;) {
@@ -264,7 +264,7 @@ export function assignFileNames(ids: readonly ResourceId[], taken: ReadonlySet<s
 }
 
 /** Reduces a text to letters, digits, dots, dashes and underscores, with a letter or digit at both ends; returns `unnamed` if nothing remains. */
-export function toFileNameText(text: string): string {
+function toFileNameText(text: string): string {
   const plain = text
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replaceAll(/\.{2,}/g, '.')
@@ -290,7 +290,7 @@ function addHash(plain: string, id: ResourceId, length: number): string {
  * Returns the plain fields of a live object as a manifest states them: without values that omission implies, but with
  * every value that omission would keep, so that plans compare it.
  */
-export function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
+function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
   const derived = kind.derived(live.spec);
   const stated = new Map<string, Json>();
   for (const field of fields) {
@@ -302,7 +302,7 @@ export function listStatedFields(kind: Kind, live: LiveResource, fields: readonl
 }
 
 /** Lists the plain fields that manifests for a gateway may state. */
-export function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
+function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
   const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
   return plain.filter((field) => hasField(speech, kind.name, field));
 }

@@ -12,7 +12,7 @@ import { parseLeniently } from '../yaml/parse-documents.ts';
 import type { DraftManifest } from './draft-manifests.ts';
 
 /** The valid files of a project, and the gateway whose objects are drafted. */
-export type DefaultsContext = {
+type DefaultsContext = {
   readonly files: readonly SourceFile[];
   readonly registry: Registry;
   readonly speech: DialectFields;

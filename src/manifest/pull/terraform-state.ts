@@ -27,7 +27,7 @@ export type StateObject = {
 };
 
 /** The name of the gateway's Terraform provider, its resource types by kind, and the kinds. */
-export type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>>; readonly registry: Registry };
+type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Record<string, string>>; readonly registry: Registry };
 
 /** Reads the objects that a Terraform or OpenTofu state (version 4) owns by the provider. No other value of the state is read or repeated. */
 export function readTerraformState(file: SourceFile, provider: TerraformProvider): Checked<readonly StateObject[]> {

@@ -46,7 +46,7 @@ export function fieldNodes(node: JsonObject): JsonObject {
 }
 
 /** Lists the names of the fields that a user may write. */
-export function listAllowedFields(node: JsonObject): readonly string[] {
+function listAllowedFields(node: JsonObject): readonly string[] {
   const fields = fieldNodes(node);
   const known = allowedFields.get(fields);
   if (known !== undefined) return known;

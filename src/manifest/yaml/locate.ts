@@ -13,7 +13,7 @@ export type NodeOffsets = {
 };
 
 /** Returns the offset at which the value at a document's pointer, or its key, begins. */
-export type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
+type Locator = (index: number, path: Pointer, part: 'key' | 'value') => number;
 
 /** Creates a locator for a text. It reads the text on the first call and keeps only the offsets. */
 export function createLocator(text: string): Locator {

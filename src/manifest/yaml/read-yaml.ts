@@ -24,7 +24,7 @@ import { maxDepth } from './strict-scalar.ts';
 import { createLineFinder, createLines, cutCodeFrame } from './code-frame.ts';
 
 /** The documents of a file and the errors in it; a document with an error that leaves its value unclear is left out. */
-export type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly YamlDiagnostic[] };
+type YamlReading = { readonly documents: readonly ParsedDocument[]; readonly diagnostics: readonly YamlDiagnostic[] };
 
 /** An error in YAML text. `unnamed` is its message without the key that it names, which may be a part of a secret. */
 export type YamlDiagnostic = Diagnostic & { readonly unnamed: string };
@@ -205,7 +205,7 @@ function refuse({ diagnostics, reporter }: ReadingState, error: YamlErrorName, r
 }
 
 /** The documents of a text, or the reason and the offset at which reading stopped. */
-export type ComposeResult =
+type ComposeResult =
   | { readonly documents: readonly Document.Parsed[]; readonly errors: readonly YAMLError[] }
   | { readonly stopped: 'too-deep' | 'too-blank' | 'too-dense'; readonly offset: number };
 
@@ -251,7 +251,7 @@ export function compose(text: string, { keepTokens = false }: { readonly keepTok
 }
 
 /** The errors that Ostiary finds in addition to those of `yaml`. */
-export type YamlErrorName =
+type YamlErrorName =
   | 'alias'
   | 'alias-bomb'
   | 'duplicate-key'
@@ -322,7 +322,7 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
 };
 
 /** Creates the diagnostics of one file's YAML errors, each with its position and a code frame. */
-export type YamlErrorReporter = {
+type YamlErrorReporter = {
   /** Reports an error that Ostiary finds. The name is quoted from the text, without control characters and shortened. */
   readonly report: (error: YamlErrorName, range: Readonly<Range> | readonly [number, number], name?: string) => YamlDiagnostic;
   /** Reports an error that `yaml` finds. Its message is cut before it quotes the text, which may be a secret. */
@@ -330,7 +330,7 @@ export type YamlErrorReporter = {
 };
 
 /** Creates the reporter of a file. Each diagnostic costs a scan of the text up to its position. */
-export function createYamlErrorReporter({ path, text }: SourceFile): YamlErrorReporter {
+function createYamlErrorReporter({ path, text }: SourceFile): YamlErrorReporter {
   const positionAt = createLineFinder(text);
   const lines = createLines(text);
   const toDiagnostic = (

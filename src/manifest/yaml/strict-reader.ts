@@ -151,7 +151,7 @@ function readInline(cursor: YamlCursor, code: number, depth: number): Json | und
 }
 
 /** Reads a `[…]` or `{…}` on one line; returns undefined if unsure. */
-export function readFlow(cursor: YamlCursor, depth: number): Json | undefined {
+function readFlow(cursor: YamlCursor, depth: number): Json | undefined {
   if (depth > maxDepth) return undefined;
   const isList = cursor.text.charCodeAt(cursor.pos) === listStart;
   cursor.pos += 1;

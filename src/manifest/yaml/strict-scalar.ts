@@ -90,36 +90,36 @@ function isMarker(text: string, pos: number): boolean {
 }
 
 /** Character codes by name. Comparing numbers makes the strict reader fast. */
-export const newline = 0x0a;
-export const space = 0x20;
+const newline = 0x0a;
+const space = 0x20;
 export const doubleQuote = 0x22;
-export const hash = 0x23;
+const hash = 0x23;
 export const singleQuote = 0x27;
 export const comma = 0x2c;
 export const dash = 0x2d;
-export const dot = 0x2e;
+const dot = 0x2e;
 export const colon = 0x3a;
 export const listStart = 0x5b;
 export const backslash = 0x5c;
 export const listEnd = 0x5d;
-export const underscore = 0x5f;
+const underscore = 0x5f;
 export const mapStart = 0x7b;
 export const mapEnd = 0x7d;
-export const tilde = 0x7e;
+const tilde = 0x7e;
 
 /** Returns whether the character code is an ASCII digit. */
-export function isDigit(code: number): boolean {
+function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
 /** Returns whether the character code is an ASCII letter. */
-export function isLetter(code: number): boolean {
+function isLetter(code: number): boolean {
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x7a;
 }
 
 /** Returns whether the character code is a space, a line break or the end of the text (NaN). */
-export function isBlank(code: number): boolean {
+function isBlank(code: number): boolean {
   return code === space || code === newline || Number.isNaN(code);
 }
 
@@ -223,7 +223,7 @@ function isPlainSign(code: number): boolean {
 }
 
 /** Resolves a word that may be a boolean or null of the core schema; any other word is a string. */
-export function resolveWord(word: string): Json {
+function resolveWord(word: string): Json {
   switch (word) {
     case 'true':
     case 'True':

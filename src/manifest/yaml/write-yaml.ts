@@ -56,7 +56,7 @@ export function writeMapValue(value: Json, column: number, style: YamlStyle): Va
 }
 
 /** Writes the lines of a map's pairs at a column. */
-export function writeMap(map: JsonObject, column: number, style: YamlStyle): readonly string[] {
+function writeMap(map: JsonObject, column: number, style: YamlStyle): readonly string[] {
   return Object.entries(map).flatMap(([key, value]) => writePair(key, value, column, style));
 }
 
@@ -68,7 +68,7 @@ export function writePair(key: string, value: Json, column: number, style: YamlS
 }
 
 /** Writes the entries of a list at a column. */
-export function writeList(entries: readonly Json[], column: number, style: YamlStyle): readonly string[] {
+function writeList(entries: readonly Json[], column: number, style: YamlStyle): readonly string[] {
   return entries.flatMap((entry) => writeEntry(entry, column, 2, style));
 }
 
@@ -99,7 +99,7 @@ export function writeFlowPair(key: string, value: Json, style: YamlStyle): strin
 }
 
 /** Writes a key. */
-export function writeKey(key: string, { keys, quote }: Pick<YamlStyle, 'keys' | 'quote'>, inFlow: boolean): string {
+function writeKey(key: string, { keys, quote }: Pick<YamlStyle, 'keys' | 'quote'>, inFlow: boolean): string {
   return writeScalar(key, { inFlow, quoting: keys, quote });
 }
 
@@ -155,7 +155,7 @@ const marksFirst = /^(?:[,[\]{}#&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/;
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\p{Zs}/u;
 
 /** Returns whether every reader of YAML 1.1 and 1.2 reads the text without quotes as the same string. */
-export function canBePlain(text: string, inFlow: boolean): boolean {
+function canBePlain(text: string, inFlow: boolean): boolean {
   if (text === '' || text.trim() !== text || !isShown(text)) return false;
   if (reserved.test(text) || marksFirst.test(text) || /:(?:\s|$)|\s#/.test(text)) return false;
   if ((numberLike.test(text) && !address.test(text)) || dateLike.test(text)) return false;

@@ -64,7 +64,7 @@ export const slotStages: Readonly<Record<WriteSlot, Stage>> = {
 export type StepPart = 'whole' | 'gain' | 'closed' | 'open' | 'name' | 'close' | 'delete';
 
 /** Which write of its change a step is: `rename` its new name, `early` what later writes rely on, `open` the end of a creation, `main` all others. */
-export type StepPhase = 'rename' | 'early' | 'main' | 'open';
+type StepPhase = 'rename' | 'early' | 'main' | 'open';
 
 /** Identifies a step; `id` is the one under which live state knows the resource. */
 export type StepKey = { readonly id: ResourceId; readonly phase: StepPhase };

@@ -41,7 +41,7 @@ export type Drift = {
 };
 
 /** A commit on a branch of its own. */
-export type Branch = {
+type Branch = {
   readonly name: string;
   readonly commit: string;
   /** Whether the branch already was at that commit. */
@@ -66,7 +66,7 @@ export type Adoption = {
   readonly branch?: Branch;
 };
 
-export type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
+type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'unknown' | 'secret' | 'foreign' | 'held' | 'blocked';
 
 /** Which side changed, and what apply does with it; `pending`: merged and not applied yet. */
 export type ExplainedOrigin = Origin | 'pending' | 'adoption' | 'held';

@@ -15,7 +15,7 @@ type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
 
 /** Finds problems of the words and patterns of a guardrail, separately for input and output. */
-export function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
+function lintGuardrail(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   return (['input', 'output'] as const).flatMap((side) => lintSide(spec, side, patterns));
 }
 
@@ -52,7 +52,7 @@ function withoutDuplicates<T extends { readonly text: string }>(all: readonly T[
 }
 
 /** Reports texts that two entries repeat. */
-export function duplicateFindings(all: readonly Word[], what: string): readonly DocumentDiagnostic[] {
+function duplicateFindings(all: readonly Word[], what: string): readonly DocumentDiagnostic[] {
   const seen = new Set<string>();
   return all.flatMap(({ text, at }): readonly DocumentDiagnostic[] => {
     if (!seen.has(text)) {
@@ -129,7 +129,7 @@ export function lintRule({ id, written, spec }: DesiredResource, patterns: Patte
 }
 
 /** Finds problems of the custom entity types of a masking rule: patterns, words and scores. */
-export function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
+function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const entities = objectsIn(spec['custom_entity_types']);
   const words = entities.flatMap(({ deny_list: list }, index) =>
     textsIn(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),

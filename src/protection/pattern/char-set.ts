@@ -28,7 +28,7 @@ export class PatternSyntaxError extends Error {
 }
 
 /** A part of a pattern that the library re2js does not accept although Go does, and the text that it accepts instead. */
-export type Rewrite = { readonly from: number; readonly to: number; readonly text: string };
+type Rewrite = { readonly from: number; readonly to: number; readonly text: string };
 
 /** The text of a pattern, the index of the next character, and the rewrites so far. */
 export type PatternCursor = { readonly text: string; at: number; readonly rewrites: Rewrite[] };

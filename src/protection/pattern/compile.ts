@@ -34,7 +34,7 @@ const maxChecks = 100;
 const maxSteps = 20_000_000;
 
 /** The remaining budget of a run, shared by all patterns; it only decreases. */
-export type PatternBudget = { work: number; steps: number; checks: number };
+type PatternBudget = { work: number; steps: number; checks: number };
 
 /** Compiles the text of a pattern. */
 export type PatternCompiler = (text: string) => CompiledPattern;

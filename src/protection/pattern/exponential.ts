@@ -7,7 +7,7 @@ const maxWork = 1_000_000;
 const minCost = 1_000;
 
 /** The result of a search: a text, if one was found, and whether the search ended before it had tried everything. */
-export type TextSearch = { readonly text?: string; readonly isIncomplete: boolean };
+type TextSearch = { readonly text?: string; readonly isIncomplete: boolean };
 
 /**
  * Finds a text on which a backtracking engine takes exponential time: its middle can be matched in two ways, repeatedly, and

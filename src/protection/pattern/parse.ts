@@ -17,10 +17,10 @@ import {
 import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
 
 /** `fold`: ignore case; `lines`: ^ and $ match at each line; `dots`: a dot matches a line feed. */
-export type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };
+type Flags = { readonly fold: boolean; readonly lines: boolean; readonly dots: boolean };
 
 /** The meaning of an opening parenthesis: a group, or flags for the rest of the enclosing group. */
-export type Opening =
+type Opening =
   | { readonly is: 'group'; readonly captures: boolean; readonly flags: Flags }
   | { readonly is: 'flags'; readonly flags: Flags };
 
@@ -42,7 +42,7 @@ const foreign: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 /** Reads the beginning of a group; the cursor is on its parenthesis. */
-export function readGroup(cursor: PatternCursor, flags: Flags, names: Set<string>): Opening {
+function readGroup(cursor: PatternCursor, flags: Flags, names: Set<string>): Opening {
   const start = cursor.at;
   if (!cursor.text.startsWith('(?', start)) {
     cursor.at += 1;
@@ -99,7 +99,7 @@ function flagged(cursor: PatternCursor, before: Flags): Opening {
 }
 
 /** A parsed pattern, and its text as the library re2js reads it. */
-export type ParsedPattern = { readonly node: PatternNode; readonly libraryText: string };
+type ParsedPattern = { readonly node: PatternNode; readonly libraryText: string };
 
 /** Parses a pattern with the syntax of RE2 in Go 1.26; an unsupported construct is returned with its index. */
 export function parsePattern(text: string): ParsedPattern | { readonly error: PatternError } {

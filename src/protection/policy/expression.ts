@@ -4,7 +4,7 @@ import { fieldsOfControl } from '../controls/control-table.ts';
 import { budgetError } from './variables.ts';
 
 /** A reason to reject an expression, at a character of it. */
-export type Objection = { readonly message: string; readonly hint: string; readonly start: number };
+type Objection = { readonly message: string; readonly hint: string; readonly start: number };
 
 /** The maximum length of an expression in characters. */
 export const maxLength = 2000;

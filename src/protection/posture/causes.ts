@@ -46,7 +46,7 @@ export function createCauseFinder(
 }
 
 /** The input of a cause finder: the states before and after, and the selectors of rules. */
-export type CauseContext = {
+type CauseContext = {
   readonly registry: Registry;
   readonly snapshots: { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
   readonly selectorOf?: SelectorLookup;

@@ -10,7 +10,7 @@ import { createPostureBuilder } from './posture.ts';
 import type { ResourceSnapshot } from './protection-snapshot.ts';
 
 /** Both sides of one object. */
-export type ObjectSides = { readonly before: JsonObject; readonly after: JsonObject; readonly longestAccess?: number | undefined };
+type ObjectSides = { readonly before: JsonObject; readonly after: JsonObject; readonly longestAccess?: number | undefined };
 
 /**
  * Compares what an object brings to a connection by itself: a connection without rules, or a rule alone on a connection. Every

@@ -18,7 +18,7 @@ const ruleRows = controlTable.filter(({ ofRules }) => ofRules !== undefined);
 export type PostureReader = (connection: ResourceId) => Posture | undefined;
 
 /** One connection with the rules on it, as one moment or one step of a plan has them. */
-export type ConnectionState = {
+type ConnectionState = {
   readonly resource: ResourceSnapshot;
   readonly rules: ReadonlyMap<ResourceId, ResourceSnapshot | undefined>;
   readonly attachments?: ReadonlyMap<ResourceId, readonly Attachment[]>;
@@ -26,7 +26,7 @@ export type ConnectionState = {
 };
 
 /** What is the same for all connections of a gateway. */
-export type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'samples'>;
+type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'samples'>;
 
 /** Builds the posture of one state of a connection. */
 export type PostureBuilder = (state: ConnectionState) => Posture;

@@ -13,12 +13,12 @@ import { formatPosition } from '../../model/diagnostic.ts';
 import type { SampleText } from '../controls/control.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
-export type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
+type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
 
 const nothing: readonly Attachment[] = [];
 
 /** The input for resolving the ends that manifests name. */
-export type NameResolution = {
+type NameResolution = {
   readonly live: LiveState;
   /** New names by previous names. */
   readonly renames?: Renames;

@@ -31,7 +31,7 @@ import type { ControlType } from '../../model/protection/protection.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
 
 /** The input of the risk assessment: the plan, the snapshots before and after it, and the manifests now and at the base. */
-export type RiskInput = PlanSnapshots & {
+type RiskInput = PlanSnapshots & {
   readonly plan: PlannedWrites;
   readonly live: LiveState;
   readonly desired: DesiredState;
@@ -42,7 +42,7 @@ export type RiskInput = PlanSnapshots & {
 };
 
 /** The risks of every change by its id, and the risks of manifests that differ from the base without writing anything. */
-export type Risks = { readonly byChange: ReadonlyMap<ResourceId, readonly Risk[]>; readonly unwritten: readonly UnwrittenRisks[] };
+type Risks = { readonly byChange: ReadonlyMap<ResourceId, readonly Risk[]>; readonly unwritten: readonly UnwrittenRisks[] };
 
 /** Finds the risks of a plan. A change that is not written has none. */
 export function findRisks(input: RiskInput): Risks {

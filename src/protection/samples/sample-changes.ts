@@ -11,7 +11,7 @@ import { liveSnapshot, plannedSnapshot, type ProtectionSnapshot } from '../postu
 import { customTypes, guardrailEntries, simulateGuardrail, simulateMasking } from './simulate.ts';
 
 /** The sources of samples: the manifests and the base, because a change may remove a sample together with the entry it tests. */
-export type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
+type SampleSources = { readonly desired: DesiredState; readonly base: BaseState | undefined };
 
 /** Returns the samples whose result changes because a plan changes live rules. */
 export function findSampleChanges(

@@ -7,7 +7,7 @@ import { cutText, shortText } from '../wording.ts';
 export type GuardrailHit = { readonly entry: number; readonly name?: string; readonly part: string };
 
 /** An entry that cannot be simulated; `broken` means that no gateway could use it either. */
-export type UncertainEntry = { readonly entry: number; readonly name?: string; readonly why: string; readonly broken: boolean };
+type UncertainEntry = { readonly entry: number; readonly name?: string; readonly why: string; readonly broken: boolean };
 
 /** The result of one side of a guardrail for a text; any hit blocks it. */
 export type GuardrailResult = { readonly hits: readonly GuardrailHit[]; readonly uncertain: readonly UncertainEntry[] };
@@ -53,7 +53,7 @@ function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
 }
 
 /** The result of a masking rule for a text, by names of entity types. */
-export type MaskingResult = {
+type MaskingResult = {
   readonly found: readonly string[];
   /** Found with a score below the threshold. */
   readonly below: readonly string[];

@@ -57,14 +57,14 @@ export function assess(prepared: Prepared, diff: Diff, { policies, rules }: Asse
 export type CompiledPolicies = { readonly rules: readonly CompiledPolicy[]; readonly today: string };
 
 /** The results of policies; failures are refusals, the rest are warnings. */
-export type PolicyResults = {
+type PolicyResults = {
   readonly report: PolicyReport | undefined;
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Checks the connections as they are after the plan against policies. */
-export function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
+function checkPlannedPolicies(prepared: Prepared, diff: Diff, { rules, today }: CompiledPolicies): PolicyResults {
   const { input, desired, live } = prepared;
   if (rules.length === 0) return { report: undefined, refusals: [], diagnostics: [] };
   const snapshot = plannedSnapshot(diff, live, input.registry);

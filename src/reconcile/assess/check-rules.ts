@@ -8,7 +8,7 @@ import type { RuleChecks } from '../../protection/rule-checks.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** The samples whose result a plan changes, and the diagnostics of the rules that it writes. */
-export type RuleResults = { readonly flips: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
+type RuleResults = { readonly flips: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
 
 /** Returns whether a plan writes rules, or removes samples, that only the pattern compiler can check. */
 export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean {

@@ -8,7 +8,7 @@ import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 
 /** The changes of the secrets of one resource, without their values. */
-export type SecretComparison = {
+type SecretComparison = {
   readonly fields: readonly FieldChange[];
   /** Live secrets that stay as they are. */
   readonly kept: readonly Pointer[];

@@ -10,10 +10,10 @@ import { isUuid } from './resolve-references.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */
-export type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
+type EdgeOutcome = { readonly action: EdgeAction; readonly by?: ResourceId; readonly origin?: Origin };
 
 /** Decides about a declared edge: a missing one is attached by an end that can write it. */
-export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
+function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   if (exists || isFrozen(ends, index)) return undefined;
   if (!index.selected.has(ends.rule) && !index.selected.has(ends.connection)) return undefined;
   if (isManaged(ends.connection, index)) return { action: 'blocked' };
@@ -28,7 +28,7 @@ export function decideAttach(ends: EdgeEnds, exists: boolean, index: EdgeIndex):
  * and no end is an orphan; neither end may be managed or ignore it, and a selected end must be able to write it. An edge that
  * was attached outside Ostiary since the base is held, unless `reverted` names it.
  */
-export function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
+function decideDetach(ends: EdgeEnds, index: EdgeIndex): EdgeOutcome | 'unwritable' | undefined {
   const { rule, connection } = ends;
   const toDelete = [rule, connection].find((id) => index.toDelete.has(id));
   if (toDelete !== undefined) return { action: 'detach', by: toDelete, origin: 'intent' };

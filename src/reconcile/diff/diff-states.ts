@@ -316,7 +316,7 @@ export function orderByNeeds<T extends { readonly id: ResourceId; readonly needs
 }
 
 /** Returns the reasons that edges add to the change of their writer, or of the managed end that blocks them. */
-export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
+function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, readonly string[]> {
   const reasons = new Map<ResourceId, Set<string>>();
   const add = (id: ResourceId, reason: string): void => {
     reasons.set(id, (reasons.get(id) ?? new Set()).add(reason));
@@ -329,7 +329,7 @@ export function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceI
 }
 
 /** Completes a draft with its reasons; undefined if nothing changes. */
-export function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
+function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
   const { action, unfinished, adopts, replacedBy, closesFirst, ...change } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
   if (action === 'delete') {

@@ -72,7 +72,7 @@ function markIncomparable(draft: ChangeDraft, verdicts: ReadonlyMap<Pointer, Dri
 }
 
 /** The verdicts about attachments that were made outside Ostiary, by edge key. */
-export type AttachmentDrift = {
+type AttachmentDrift = {
   readonly reverted: ReadonlySet<string>;
   /** Held or reverted although they cannot be compared; empty if the config reverts such drift. */
   readonly incomparable: ReadonlySet<string>;

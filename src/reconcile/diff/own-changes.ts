@@ -8,7 +8,7 @@ import type { DesiredSecret } from '../../model/secret.ts';
 import { compareSpecs } from './compare-specs.ts';
 
 /** The changes of a pull request itself: the sorted paths of each resource (the empty path is the whole resource), and edges. */
-export type OwnChanges = {
+type OwnChanges = {
   readonly places: ReadonlyMap<ResourceId, readonly Pointer[]>;
   /** Edges that the pull request declares or removes. */
   readonly edges: ReadonlySet<string>;

@@ -6,7 +6,7 @@ import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** A desired spec with references in the form of the live state. */
-export type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
+type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
 
 /**
  * Resolves references to objects that no manifest declares (agents): names and ids become the form of the live state. Does not

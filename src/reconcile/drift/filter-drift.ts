@@ -133,7 +133,7 @@ function isUnfinished({ reasons }: Change): boolean {
 }
 
 /** The accepted parts of a drift: fields as `ID PATH`, edges as `RULE CONNECTION`. */
-export type AcceptedSelection = { readonly fields: ReadonlySet<string>; readonly edges: ReadonlySet<string> };
+type AcceptedSelection = { readonly fields: ReadonlySet<string>; readonly edges: ReadonlySet<string> };
 
 /** Keeps only the fields and edges that are accepted, and the changes that write them. */
 export function selectAccepted<C extends Change>(

@@ -38,7 +38,7 @@ export type GuardInput = {
 };
 
 /** What may refuse a plan besides its limits and policies. */
-export type GuardOptions = {
+type GuardOptions = {
   readonly preflight: Pick<PreflightResult, 'refusals' | 'references'>;
   readonly maxRisk: RiskClass | undefined;
   readonly allowed: readonly Allowance[];
@@ -74,13 +74,13 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
 const maxShown = 5;
 
 /** Sorts references independently of the order in which the gateway returns them. */
-export function sortReferences(references: readonly OutsideReference[]): readonly OutsideReference[] {
+function sortReferences(references: readonly OutsideReference[]): readonly OutsideReference[] {
   const keyed = references.map((one) => [canonical([one.id, one.sort, one.name ?? '', one.how]), one] as const);
   return keyed.toSorted(([left], [right]) => compareText(left, right)).map(([, one]) => one);
 }
 
 /** Refuses each successor whose predecessor is named by an unmanaged object that would not apply to the successor. */
-export function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
+function referenceRefusals(references: readonly OutsideReference[], { resources }: DesiredState): readonly Refusal[] {
   const groups = new Map<ResourceId, OutsideReference[]>();
   for (const one of references) addToGroup(groups, one.id, one);
   return [...groups].map(([id, found]): Refusal => {

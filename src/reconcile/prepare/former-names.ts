@@ -5,7 +5,7 @@ import type { Renames } from '../../model/plan/plan.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** The live objects that get new names, and the managed ones that cannot, by their new names. */
-export type FormerNames = {
+type FormerNames = {
   readonly renames: Renames;
   readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
   readonly diagnostics: readonly Diagnostic[];

@@ -3,7 +3,7 @@ import { canonical, compareText } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** The manifests of a branch with what was applied since it started, and the objects that are missing from the branch. */
-export type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly ResourceId[] };
+type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly ResourceId[] };
 
 /**
  * Merges applied changes into a branch as a merge of the commits would: an object that the branch left as it was at the fork is as it

@@ -38,7 +38,7 @@ export function predecessorsOf(desired: DesiredState, live: LiveState): Readonly
   );
 }
 
-export type ResolvedReplacements = {
+type ResolvedReplacements = {
   readonly desired: DesiredState;
   /** Drift of predecessors that cannot be compared with the manifest of the successor, by the id of the successor. */
   readonly incomparable: ReadonlyMap<ResourceId, readonly Pointer[]>;
@@ -46,7 +46,7 @@ export type ResolvedReplacements = {
 };
 
 /** What decides what a successor inherits: the state of its predecessor when it was applied, and which drift is held. */
-export type ReplacementOptions = {
+type ReplacementOptions = {
   readonly registry: Registry;
   readonly dialect: string;
   readonly base: BaseState | undefined;

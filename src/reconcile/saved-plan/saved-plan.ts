@@ -27,7 +27,7 @@ export function sealedPlan(document: JsonObject, { tool, whole, repository, live
 }
 
 /** A saved plan, or the unknown version of its format. */
-export type OpenedPlan = SavedPlan | { readonly version: string };
+type OpenedPlan = SavedPlan | { readonly version: string };
 
 /** Reads a saved plan. Returns one diagnostic for a file that differs from what was saved. */
 export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> {

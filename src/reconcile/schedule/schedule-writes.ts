@@ -7,7 +7,7 @@ import { singleWritesOf } from './exposure-windows.ts';
 import { scheduleSteps } from './schedule-steps.ts';
 
 /** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
-export type ScheduleInput = {
+type ScheduleInput = {
   readonly live: LiveState;
   readonly registry: Registry;
   readonly indivisible: ReadonlyMap<ResourceId, string>;

@@ -17,7 +17,7 @@ export const commentLimit = 65_536;
 const noteRoom = 400;
 
 /** The labels of omitted blocks that are counted, in this order, and a sentence that names the complete reports. */
-export type OmissionNote = { readonly labels: readonly string[]; readonly rest?: string };
+type OmissionNote = { readonly labels: readonly string[]; readonly rest?: string };
 
 /** Joins blocks in their order within the limit. If blocks are omitted, a note with their counts comes last. */
 export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note: OmissionNote): string {

@@ -247,7 +247,7 @@ function removalMarkdown(orphan: Orphan | undefined, linkOf: LinkOf | undefined)
 }
 
 /** Returns headlines as a list, with links to the lines that cause them. */
-export function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
+function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
   return headlines.map((headline) => {
     const causes = causesText(headline.causes, { orphans, position: (at) => positionMarkdown(at, linkOf), name: escapeMarkdown });
     const because = causes === '' || causes.length > longestCauses ? '' : `: ${causes}`;
@@ -257,7 +257,7 @@ export function headlineBlocks(headlines: readonly Headline[], orphans: Orphans,
 }
 
 /** Returns the samples that are less protected after the change, or may be, as a list. */
-export function sampleBlocks(flips: readonly SampleChange[]): readonly MarkdownBlock[] {
+function sampleBlocks(flips: readonly SampleChange[]): readonly MarkdownBlock[] {
   const losses = flips.filter((flip) => sampleSign(flip) !== '+');
   return losses.map((flip) => {
     const { text, note } = sampleText(flip);
@@ -271,7 +271,7 @@ export function sampleBlocks(flips: readonly SampleChange[]): readonly MarkdownB
 }
 
 /** Returns the impact as a table: each cause with the connections that it affects. */
-export function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
+function impactBlocks(causes: readonly Impact[], orphans: Orphans, linkOf?: LinkOf): readonly MarkdownBlock[] {
   if (causes.length === 0) return [];
   const rows = causes.slice(0, listed).map((cause): MarkdownBlock => {
     const places = causePlaces(cause, orphans, { place: (text) => placeLink(text, linkOf), name: escapeMarkdown });

@@ -76,7 +76,7 @@ export function outcomeWord({ status, action }: Outcome): OutcomeWord {
 }
 
 /** Counts of an apply: outcomes by their word, objects that stay live without a manifest, and attachments that stay as they are. */
-export type OutcomeCounts = Readonly<Record<OutcomeWord | 'replaced' | 'orphaned' | 'unmanaged', number>> &
+type OutcomeCounts = Readonly<Record<OutcomeWord | 'replaced' | 'orphaned' | 'unmanaged', number>> &
   Pick<ActionCounts, 'heldAttachments' | 'blockedAttachments'>;
 
 /** Counts outcomes by their word. A finished replacement counts once: neither as created nor as updated or deleted. */

@@ -75,7 +75,7 @@ function rowNote({ action }: Pick<Change, 'action'>, field: FieldChange, said: b
 }
 
 /** Returns `held`, `drift` or `conflict`; empty text if only the manifests changed, or the origin is unknown. */
-export function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
+function originNote({ origin, held, incomparable }: Pick<FieldChange, 'origin' | 'held' | 'incomparable'>): string {
   if (held === true) return incomparable === true ? 'held, cannot be compared' : 'held';
   if (incomparable === true) return 'drift, cannot be compared';
   return origin === 'both' ? 'conflict' : origin === 'drift' ? 'drift' : '';
@@ -178,7 +178,7 @@ export function edgeChangeRows(change: Change, edges: readonly EdgeChange[], sai
 }
 
 /** A plan's attachments by the change that writes them, and those that no change writes. */
-export type EdgeGroups = { readonly written: ReadonlyMap<string, readonly EdgeChange[]>; readonly others: readonly EdgeChange[] };
+type EdgeGroups = { readonly written: ReadonlyMap<string, readonly EdgeChange[]>; readonly others: readonly EdgeChange[] };
 
 /** Groups attachments by the change that writes them, in one pass. */
 export function groupEdges(plan: Plan): EdgeGroups {

@@ -156,7 +156,7 @@ export function driftCounts(drift: Drift, rows: readonly DriftedObject[] = drift
 }
 
 /** `changed` counts all objects that apply may revert, held and deleted ones among them. */
-export type DriftCounts = Readonly<
+type DriftCounts = Readonly<
   Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned' | 'unmanaged', number>
 >;
 

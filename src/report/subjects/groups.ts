@@ -44,7 +44,7 @@ export type ChangeGroup = {
 };
 
 /** A plan in reading order, with the attachments that no group shows. */
-export type GroupedPlan = { readonly groups: readonly ChangeGroup[]; readonly others: readonly EdgeChange[] };
+type GroupedPlan = { readonly groups: readonly ChangeGroup[]; readonly others: readonly EdgeChange[] };
 
 const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
 

@@ -17,7 +17,7 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
 }
 
 /** Samples by result, and the rules without samples. */
-export type SampleCounts = {
+type SampleCounts = {
   readonly passed: number;
   readonly failed: number;
   readonly notSimulated: number;

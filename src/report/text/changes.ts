@@ -39,7 +39,7 @@ const widestLabel = 28;
 const below = 10;
 
 /** Returns rows as lines with their values in one column. A value that does not fit there goes below its label. */
-export function rowLines(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
+function rowLines(rows: readonly ChangeRow[], terminal: Terminal): readonly string[] {
   const widths = rows.map(({ label }) => visibleWidth(label)).filter((width) => width <= widestLabel);
   const column = largestOf(widths, 0);
   return rows.flatMap((row) => lineOf(row, column, terminal));
@@ -289,7 +289,7 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
 }
 
 /** Returns `file:line`, escaped. */
-export function shortPosition({ file, line }: Position): string {
+function shortPosition({ file, line }: Position): string {
   return `${escapeTerminal(file)}:${line}`;
 }
 
@@ -304,7 +304,7 @@ function wayPaint(way: HeadlineVerdict | ProtectionVerdict, { green, red, yellow
 }
 
 /** Returns the color of the highest risk. */
-export function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, color: Palette): Paint {
+function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, color: Palette): Paint {
   return riskClassPaint(highestRisk(risks ?? []), color);
 }
 

@@ -13,7 +13,7 @@ const mostCauses = 3;
 const mostPlaces = 3;
 
 /** How a format prints positions and names; `orphans` are the objects that were removed from the manifests. */
-export type CauseFormat = {
+type CauseFormat = {
   readonly orphans: Orphans;
   readonly position: (at: Position) => string;
   readonly name: (text: string) => string;

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { buildProtectionMatrix } from '../../../src/protection/protection-matrix.ts';
-import { driftMarkdown, driftText, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
+import { driftMarkdown, planJson, planMarkdown, planText } from '../../../src/report/reports.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
+import { driftDocument } from '../../../src/report/subjects/drift.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
+import { renderReportText } from '../../../src/report/text/text.ts';
 import { plainPalette } from '../../../src/report/text/wrap.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connection } from '../../support/manifests.ts';
@@ -42,7 +44,7 @@ test('long values are shortened in every report for people, and whole in JSON', 
     text: planText([plan], { color: plainPalette }).length,
     markdown: planMarkdown([plan]).length,
     html: renderHtml(planDocument([plan], buildProtectionMatrix(plan, live, registry))).length,
-    drift: driftText([drift], { color: plainPalette }).length,
+    drift: renderReportText(driftDocument([drift]), { color: plainPalette }).length,
     issue: driftMarkdown([drift]).length,
   };
   for (const length of Object.values(lengths)) expect(length).toBeLessThan(60_000);
