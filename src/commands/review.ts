@@ -1,3 +1,4 @@
+import { isUuid } from '../model/resource.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import { equal } from '../model/json.ts';
 import type { Decision, Review, ReviewDetails, ReviewedSession, Service, TimeWindow } from '../model/service.ts';
@@ -56,8 +57,7 @@ async function runReview(flags: ReviewFlags, context: CliContext): Promise<numbe
 }
 
 function readDecision({ verdict, id, force, window }: ReviewFlags): Decision {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
-    throw new UsageError(`invalid review ID "${id}"`, 'run ostiary get reviews for the list');
+  if (!isUuid(id)) throw new UsageError(`invalid review ID "${id}"`, 'run ostiary get reviews for the list');
   if (verdict !== 'approve' && (force || window !== undefined))
     throw new UsageError(`--${force ? 'force' : 'window'} requires approve`, `remove it to ${verdict}`);
   return { status: statusOf[verdict], force, window: window === undefined ? undefined : readWindow(window) };

@@ -1,4 +1,4 @@
-import { kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { isUuid, kindOf, nameOf, resourceId, type ResourceId } from '../model/resource.ts';
 import type { LookupEntry } from '../model/live.ts';
 
 /** Ids by uid, and uids by id. */
@@ -22,8 +22,6 @@ export type IdIndex = {
 };
 
 type LookupIndex = { readonly texts: ReadonlyMap<string, string>; readonly uids: ReadonlyMap<string, string> };
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns an empty index. */
 export function createIdIndex(): IdIndex {
@@ -58,7 +56,7 @@ export function createIdIndex(): IdIndex {
     uidOf(id) {
       const name = nameOf(id);
       const { ids, uids } = known(kindOf(id));
-      return uids.get(id) ?? (ids.has(name) || uuid.test(name) ? name : undefined);
+      return uids.get(id) ?? (ids.has(name) || isUuid(name) ? name : undefined);
     },
     replaceLookup(kind, named) {
       const uids = new Map<string, string>();
@@ -71,6 +69,6 @@ export function createIdIndex(): IdIndex {
       lookups.set(kind, { uids, texts: new Map([...uids].map(([name, uid]) => [uid, name])) });
     },
     textOf: (kind, uid) => lookups.get(kind)?.texts.get(uid) ?? uid,
-    lookupUid: (kind, text) => lookups.get(kind)?.uids.get(text) ?? (uuid.test(text) ? text : undefined),
+    lookupUid: (kind, text) => lookups.get(kind)?.uids.get(text) ?? (isUuid(text) ? text : undefined),
   };
 }

@@ -1,6 +1,6 @@
 import { type Position, type DocumentDiagnostic, suggest } from '../model/diagnostic.ts';
 import type { AllowedValues } from '../model/gateway.ts';
-import type { FieldRule, Kind } from '../model/kind.ts';
+import { comparedFields, type FieldRule, type Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
@@ -108,7 +108,7 @@ export type KindView = {
 
 /** Groups the fields of a kind. */
 export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindView {
-  const plain = kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
+  const plain = comparedFields(kind);
   return {
     kind,
     plain,

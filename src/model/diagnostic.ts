@@ -110,19 +110,14 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 /** Sorts diagnostics by file, line, column, code and message; those without a position come first. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => {
-    const byFile = order(left.at?.file ?? '', right.at?.file ?? '');
+    const byFile = compareText(left.at?.file ?? '', right.at?.file ?? '');
     if (byFile !== 0) return byFile;
     const byLine = (left.at?.line ?? 0) - (right.at?.line ?? 0);
     if (byLine !== 0) return byLine;
     const byColumn = (left.at?.column ?? 0) - (right.at?.column ?? 0);
     if (byColumn !== 0) return byColumn;
-    return order(`${left.code} ${left.message}`, `${right.code} ${right.message}`);
+    return compareText(`${left.code} ${left.message}`, `${right.code} ${right.message}`);
   });
-}
-
-function order(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 /** Returns the closest candidate for a misspelled text; undefined when none is close. */

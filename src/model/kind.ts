@@ -76,3 +76,8 @@ export type Kind = {
 
 /** All kinds by name, in a fixed order. */
 export type Registry = ReadonlyMap<string, Kind>;
+
+/** Returns the fields that are compared one by one: no secrets, no edges, and no fields that only manifests have. */
+export function comparedFields(kind: Kind): readonly FieldRule[] {
+  return kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
+}

@@ -20,3 +20,11 @@ export function kindOf(id: ResourceId): string {
 export function nameOf(id: ResourceId): string {
   return id.slice(id.indexOf('/') + 1);
 }
+
+/** The form of the ids that gateways give. */
+export const idPattern: RegExp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Returns whether a text has the form of the ids that gateways give. */
+export function isUuid(text: string): boolean {
+  return idPattern.test(text);
+}

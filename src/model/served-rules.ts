@@ -1,3 +1,4 @@
+import { isUuid } from './resource.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { pointer, type Pointer } from './pointer.ts';
 
@@ -46,9 +47,6 @@ export const servedRules: Readonly<Record<string, ServedRules>> = {
   },
 };
 
-/** The form of ids. */
-export const idPattern: RegExp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** A secret that is fetched when a session starts: `_cloudsecrets:NAME:KEY` or `_envjson:NAME:KEY`. */
 const referenceSource = String.raw`_(cloudsecrets|envjson):[^:\s]+:[^:\s]+`;
 
@@ -68,7 +66,7 @@ export const maxResourceNameLength = 128;
 
 /** Returns why the identity of an object is not accepted; undefined if it is. */
 export function identityProblem({ byName }: { readonly byName?: boolean }, name: string): string | undefined {
-  if (byName === true && idPattern.test(name)) return 'must not have the form of an ID';
+  if (byName === true && isUuid(name)) return 'must not have the form of an ID';
   return new TextEncoder().encode(name).length > maxIdentityBytes ? `is longer than ${maxIdentityBytes} bytes` : undefined;
 }
 

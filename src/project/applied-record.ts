@@ -1,3 +1,4 @@
+import { parseJson } from '../model/json.ts';
 import { findLastApplied, isRecordCommit, type RecordCommit } from '../git/applied-refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { record as isRecord } from '../manifest/validate/validators.js';
@@ -77,14 +78,6 @@ export function isPlainRecord({ commit, applies = [], secrets, orphans, pending,
     pending.length === 0 &&
     lease === undefined
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function unreadable({ id }: RecordCommit, reason: string): InputError {

@@ -3,7 +3,7 @@ import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
-import { blocksOfType, type ReportDocument, type TargetFindings } from './document.ts';
+import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics } from './subjects/findings.ts';
 import { blockedReason, changeNote, changeRows, risksText } from './subjects/change-rows.ts';
 import { orphanText } from './subjects/groups.ts';
@@ -21,7 +21,7 @@ const longestMessage = 1000;
 
 /** Renders what a run found as workflow commands that annotate the files of a pull request. */
 export function renderAnnotations(document: ReportDocument): string {
-  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+  const runs = findingRuns(document);
   return runs.map(({ targets, pathOf }) => annotationCommands(runAnnotations(targets), pathOf)).join('');
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
-import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
+import { findingRuns, type ReportDocument, type RunFindings } from './document.ts';
 import { escapeTerminal } from './escape.ts';
 import { toJsonText } from './serialize.ts';
 import { findingDiagnostics } from './subjects/findings.ts';
@@ -10,7 +10,7 @@ const severities: Readonly<Record<Severity, string>> = { error: 'major', warning
 
 /** Renders what a run found as a Code Quality report of GitLab; a finding that only moves keeps its fingerprint. */
 export function renderCodeQuality(document: ReportDocument): string {
-  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+  const runs = findingRuns(document);
   const known = new Map<string, number>();
   return toJsonText(runs.flatMap((run) => sortDiagnostics(findingDiagnostics(run)).map((one) => issueOf(one, run, known))));
 }

@@ -189,3 +189,8 @@ export function blocksOfType<T extends ReportBlock['type']>(
 ): readonly Extract<ReportBlock, { readonly type: T }>[] {
   return blocks.filter((block): block is Extract<ReportBlock, { readonly type: T }> => block.type === type);
 }
+
+/** Returns what the runs of a document found. */
+export function findingRuns(document: ReportDocument): readonly RunFindings[] {
+  return document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+}

@@ -1,7 +1,7 @@
 import { addToGroup } from '../model/append-all.ts';
 import type { RuleSampleResults, SampleResult } from '../model/protection/protection.ts';
 import { sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
-import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
+import { blocksOfType, findingRuns, type ReportDocument, type RunFindings } from './document.ts';
 import { escapeXml } from './escape.ts';
 import { findingDiagnostics } from './subjects/findings.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
@@ -12,7 +12,7 @@ import { clip } from './text/wrap.ts';
  * without a sample, are skipped. Findings have a suite for each file and a case for each finding; only errors are failures.
  */
 export function renderJunit(document: ReportDocument): string {
-  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => run));
+  const runs = findingRuns(document);
   return runs.length === 0 ? samplesXml(document) : findingsXml(runs);
 }
 

@@ -1,7 +1,7 @@
 import { findCatalogEntry } from '../model/catalog/diagnostic-catalog.ts';
 import { sortDiagnostics, type Diagnostic, type Severity } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { blocksOfType, type ReportDocument, type RunFindings } from './document.ts';
+import { findingRuns, type ReportDocument, type RunFindings } from './document.ts';
 import { escapeTerminal } from './escape.ts';
 import { findingDiagnostics } from './subjects/findings.ts';
 
@@ -12,7 +12,7 @@ const most = 25_000;
 
 /** Renders what a run found as a SARIF 2.1.0 document for code scanning; the same findings give the same bytes. */
 export function sarifDocument(document: ReportDocument): JsonObject {
-  const runs = document.sections().flatMap(({ blocks }) => blocksOfType(blocks, 'findings').map(({ run }) => sarifRun(run)));
+  const runs = findingRuns(document).map(sarifRun);
   return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs };
 }
 

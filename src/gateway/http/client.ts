@@ -1,8 +1,9 @@
+import { parseJson } from '../../model/json.ts';
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
-import { networkFailure, parseJson, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
+import { networkFailure, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
 import { largerThan, pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {

@@ -1,5 +1,5 @@
 import type { ApiFailure } from '../../model/errors.ts';
-import { isObject } from '../../model/json.ts';
+import { isObject, parseJson } from '../../model/json.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { proxyFailedCode, tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
 import { mayRevealSecret } from './reveal-secrets.ts';
@@ -231,15 +231,6 @@ function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error.cause === undefined ? '' : codeOf(error.cause);
-}
-
-/** Parses JSON; returns undefined where the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const longest = 300;

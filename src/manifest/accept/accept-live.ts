@@ -8,7 +8,15 @@ import type { Diff, FieldChange } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import { type Manifest, findEditableLayer } from '../manifest.ts';
-import { findDifferences, type LiveDifference, createFieldEdits, findTokenIndex, findRules, type LayerEdit } from './field-edits.ts';
+import {
+  createFieldEdits,
+  findDifferences,
+  findRules,
+  findTokenIndex,
+  type LayerEdit,
+  type LiveDifference,
+  normalEntries,
+} from './field-edits.ts';
 import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
 import {
   editTexts,
@@ -267,8 +275,7 @@ function toPlanTokens(fields: readonly FieldRule[], value: Json | undefined, tok
   const entry: Json | undefined = found[Number(index)];
   if (rule?.shape === 'set' && entry !== undefined) return [name, elementToken(entry), ...below];
   if (rule?.shape !== 'keyed') return tokens;
-  const normal = found.map((one: Json) => (isObject(one) ? normalizeObject(rule.fields, one) : one));
-  const token = [...entriesByToken(rule, normal).keys()][Number(index)] ?? index;
+  const token = [...entriesByToken(rule, normalEntries(rule, found)).keys()][Number(index)] ?? index;
   return [name, token, ...(below.length === 0 ? [] : toPlanTokens(rule.fields, entry, below))];
 }
 

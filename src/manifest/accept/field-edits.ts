@@ -212,9 +212,14 @@ function createEntryEdits(step: EditStep, rule: KeyedRule, raw: readonly Json[])
   return [{ edit: 'add', path, value: value ?? live }];
 }
 
+/** Returns the entries of a list as written in their normal form. */
+export function normalEntries(rule: KeyedRule, raw: readonly Json[]): readonly Json[] {
+  return raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
+}
+
 /** Returns the index of a token's entry in a list as written; -1 if there is none. */
 export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: string): number {
-  const normal = raw.map((entry) => (isObject(entry) ? normalizeObject(rule.fields, entry) : entry));
+  const normal = normalEntries(rule, raw);
   const wanted = entriesByToken(rule, normal).get(token);
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }

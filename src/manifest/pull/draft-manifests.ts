@@ -1,5 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
-import { appendAll } from '../../model/append-all.ts';
+import { addToGroup, appendAll } from '../../model/append-all.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import { compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';

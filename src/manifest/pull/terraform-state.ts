@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/append-all.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -31,7 +31,7 @@ type TerraformProvider = { readonly name: string; readonly kinds: Readonly<Recor
 
 /** Reads the objects that a Terraform or OpenTofu state (version 4) owns by the provider. No other value of the state is read or repeated. */
 export function readTerraformState(file: SourceFile, provider: TerraformProvider): Checked<readonly StateObject[]> {
-  const state = parseJson(file.text);
+  const state = parseObject(file.text);
   const wrong = state === undefined ? notJson : checkFormat(state);
   if (wrong !== undefined || state === undefined) return { diagnostics: [toDiagnostic(file, wrong ?? notJson)] };
   const objects: StateObject[] = [];
@@ -76,14 +76,10 @@ function toDiagnostic(file: SourceFile, { message, hint }: StateProblem): Diagno
   return { code: 'terraform/not-a-state', severity: 'error', message: `the state cannot be used: ${message}`, hint, at };
 }
 
-/** Parses JSON; drops the parser's message, which would repeat parts of the state. */
-function parseJson(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** Parses an object of JSON. The parser's message would repeat parts of the state. */
+function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns whether an address such as `provider["registry.terraform.io/NAMESPACE/NAME"]` (`provider.NAME` before 0.13) names the provider; it may have a module and an alias. */

@@ -1,4 +1,4 @@
-import { isSecretName } from '../secrets/secret-notation.ts';
+import { describeInvalidSecret, isSecretName } from '../secrets/secret-notation.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
@@ -12,7 +12,6 @@ import {
   quoteValue,
   describeType,
 } from '../json-values.ts';
-import { describeInvalidSecret } from '../secrets/secret-notation.ts';
 import type { SchemaError } from './validators.js';
 
 /** Returns the schema node of the value at the tokens; undefined if the schema has no such place. */

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../model/json.ts';
-import { textsIn } from '../posture/protection-snapshot.ts';
+import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { byName, compareDuration, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import { controlsOf, type Control, type Posture, controlTexts, exclusiveTexts, type ControlComparison } from './control.ts';
 import {

@@ -1,9 +1,8 @@
-import { equal, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { AccessRule } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { textsIn } from '../posture/protection-snapshot.ts';
 import type { Control, ControlComparison, Posture } from './control.ts';
 import { enforcementOf, isSameEnforcement } from './enforcement.ts';
 

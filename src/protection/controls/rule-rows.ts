@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
 import { controlsOf, type Control, type Posture } from './control.ts';
 import {
@@ -51,7 +50,8 @@ function maskedTexts(spec: JsonObject, rules: readonly ResourceId[]): readonly C
   return [...registeredTypes(spec).map((name): Control => ({ name, text: `${name}${from}`, ...known, rules })), ...custom];
 }
 
-function registeredTypes(spec: JsonObject): readonly string[] {
+/** Lists the registered entity types that the rule uses. */
+export function registeredTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
 }
 

@@ -1,10 +1,10 @@
+import { registeredTypes } from '../controls/rule-rows.ts';
 import type { DocumentDiagnostic } from '../../model/diagnostic.ts';
-import type { JsonObject, Json } from '../../model/json.ts';
+import { type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { PatternCompiler, CompiledPattern, Pattern } from '../pattern/compile.ts';
-import { textsIn, objectsIn } from '../posture/protection-snapshot.ts';
 import { shortText } from '../wording.ts';
-import { guardrailEntries, registeredTypes } from '../samples/simulate.ts';
+import { guardrailEntries } from '../samples/simulate.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';

@@ -1,12 +1,12 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject, objectsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
 import { controlsOf, type Posture } from '../controls/control.ts';
-import { objectsIn, rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
+import { rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import {
   celValue,
   fieldTypes,

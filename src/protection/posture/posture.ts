@@ -1,4 +1,4 @@
-import { canonical, compareText, isObject, sortedKeys, type Json, type JsonObject } from '../../model/json.ts';
+import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
 import type { AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
@@ -7,7 +7,7 @@ import type { Control, Posture, SampleText } from '../controls/control.ts';
 import { approvalsOf } from '../controls/connection-rows.ts';
 import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
-import { rulesOn, accessRulesOn, textsIn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { rulesOn, accessRulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
 

@@ -1,7 +1,7 @@
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample, desiredById } from '../../model/desired.ts';
-import { isObject, type Json, type JsonObject, compareText } from '../../model/json.ts';
+import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
@@ -164,16 +164,6 @@ export function accessRulesOn(
 }
 
 const noRules: ReadonlySet<never> = new Set();
-
-/** Returns the strings of a JSON list; an empty list for any other value. */
-export function textsIn(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((element: Json) => typeof element === 'string') : [];
-}
-
-/** Returns the objects of a JSON list; an empty list for any other value. */
-export function objectsIn(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
 
 type SnapshotOptions = { readonly dialect: string } & Pick<ProtectionSnapshot, 'accessRules' | 'longestAccess'>;
 

@@ -1,10 +1,11 @@
+import { textsIn } from '../../model/json.ts';
 import { isWritten, liveKeyOf, type Change, type EdgeChange } from '../../model/plan/plan.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { compareProtection, effectsOfDifferences, type ControlDifference, type ProtectionEffect } from '../controls/compare-protection.ts';
 import { emptyPosture, type Posture } from '../controls/control.ts';
 import { affectedIds, isFirstOpening, type PlannedWrites, type PlanSnapshots } from '../posture/diff-postures.ts';
-import { accessRulesOn, rulesOn, textsIn, type ResourceSnapshot } from '../posture/protection-snapshot.ts';
+import { accessRulesOn, rulesOn, type ResourceSnapshot } from '../posture/protection-snapshot.ts';
 
 /** The effects of one change by control type, with the connections that have them. */
 export type ChangeEffects = Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>;

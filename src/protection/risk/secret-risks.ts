@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/append-all.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { equal, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -9,7 +9,6 @@ import type { RiskDraft } from '../controls/control-row.ts';
 import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
-import { textsIn } from '../posture/protection-snapshot.ts';
 
 /** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {

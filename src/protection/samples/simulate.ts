@@ -1,6 +1,5 @@
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
-import { objectsIn, textsIn } from '../posture/protection-snapshot.ts';
 import { cutText, shortText } from '../wording.ts';
 
 /** A guardrail entry that blocks a text, and the word or pattern that matches. */
@@ -89,11 +88,6 @@ function hasWord(text: string, word: string): boolean {
     if (!letter.test(text[at - 1] ?? '') && !letter.test(text[at + word.length] ?? '')) return true;
   }
   return false;
-}
-
-/** Lists the registered entity types that the rule uses. */
-export function registeredTypes(spec: JsonObject): readonly string[] {
-  return objectsIn(spec['supported_entity_types']).flatMap((group) => textsIn(group['entity_types']));
 }
 
 /** Lists the names of the custom entity types of a masking rule. */

@@ -1,19 +1,11 @@
+import { registeredTypes } from '../controls/rule-rows.ts';
 import type { DesiredResource, Sample } from '../../model/desired.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { type JsonObject, textsIn } from '../../model/json.ts';
 import { kindOf } from '../../model/resource.ts';
 import { suggest } from '../../model/diagnostic.ts';
 import type { RuleSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import type { PatternCompiler } from '../pattern/compile.ts';
-import { textsIn } from '../posture/protection-snapshot.ts';
-import {
-  customTypes,
-  guardrailEntries,
-  registeredTypes,
-  simulateGuardrail,
-  simulateMasking,
-  type GuardrailHit,
-  type GuardrailResult,
-} from './simulate.ts';
+import { customTypes, guardrailEntries, simulateGuardrail, simulateMasking, type GuardrailHit, type GuardrailResult } from './simulate.ts';
 
 /** Simulates a rule on its samples; returns undefined for kinds without samples. */
 export function trySamples(resource: DesiredResource, patterns: PatternCompiler): RuleSampleResults | undefined {

@@ -3,10 +3,9 @@ import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { isUuid, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex, edgeField } from './edge-index.ts';
-import { isUuid } from './resolve-references.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */

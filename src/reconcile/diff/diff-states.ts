@@ -1,5 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
-import { appendAll } from '../../model/append-all.ts';
+import { addToGroup, appendAll } from '../../model/append-all.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveResource } from '../../model/live.ts';

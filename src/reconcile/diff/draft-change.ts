@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
+import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -11,7 +11,7 @@ import { compareSpecs } from './compare-specs.ts';
 import { withHeld, withOrigins, type AppliedResource } from './origin.ts';
 import { resolveReferences } from './resolve-references.ts';
 import { compareSecrets } from './compare-secrets.ts';
-import { comparedFields, entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
+import { entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
 
 /** The change of one resource before edges and order are known; `fields` may be empty. */
 export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {

@@ -2,7 +2,7 @@ import { type DesiredResource, type BaseState, desiredByKey } from '../../model/
 import type { Remembered } from '../../model/applied-record.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { FieldChange, Origin, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -12,7 +12,7 @@ import { compareSpecs } from './compare-specs.ts';
 import { hasOtherContent } from './compare-secrets.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { resolveReferences } from './resolve-references.ts';
-import { comparedFields, resolveDefaults } from './resolve-defaults.ts';
+import { resolveDefaults } from './resolve-defaults.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 
 /** The last applied form of a resource, which decides the origin of its changes. */

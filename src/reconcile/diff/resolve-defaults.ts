@@ -1,17 +1,12 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import type { FieldRule, Kind } from '../../model/kind.ts';
+import { comparedFields, type Kind } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
 import { compareSpecs } from './compare-specs.ts';
-
-/** Returns the fields that are compared one by one: no secrets, no edges, and no fields that only manifests have. */
-export function comparedFields(kind: Kind): readonly FieldRule[] {
-  return kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
-}
 
 /** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */
 export function skippedPaths(desired: DesiredResource, live: LiveResource | undefined): readonly Pointer[] {

@@ -1,3 +1,4 @@
+import { isUuid } from '../../model/resource.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -64,9 +65,4 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
           : `it has: ${known.map((one) => one.name).join(', ')}`
         : `did you mean "${near}"?`,
   };
-}
-
-/** Returns whether a text has the form of the ids that gateways give. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

@@ -1,9 +1,8 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import type { FieldRule, Kind } from '../../model/kind.ts';
+import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import { equal } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
-import { comparedFields } from './resolve-defaults.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {

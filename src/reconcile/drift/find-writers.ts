@@ -3,8 +3,7 @@ import { desiredByKey, type DesiredState } from '../../model/desired.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 import type { LiveState } from '../../model/live.ts';
 import { liveKeyOf, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { isUuid } from '../diff/resolve-references.ts';
+import { isUuid, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { AppliedRecord, RecordedApply } from '../../model/applied-record.ts';
 import { timeKey } from '../../model/time.ts';
 

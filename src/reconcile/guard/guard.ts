@@ -19,14 +19,13 @@ import type { Assessment } from '../assess/assess.ts';
 import { sortRefusals, windowRefusals, type SortedRefusals, findLosses, limitRefusals } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { nameOf, type ResourceId, kindOf } from '../../model/resource.ts';
-import type { Registry, Kind } from '../../model/kind.ts';
+import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { closableFields } from '../prepare/replacements.ts';
-import { comparedFields } from '../diff/resolve-defaults.ts';
 
 /** The results of the stages before. */
 export type GuardInput = {

@@ -1,4 +1,4 @@
-import type { DeclaredEdge, DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
@@ -10,7 +10,7 @@ type MergedBranch = { readonly desired: DesiredState; readonly behind: readonly 
  * was applied. What the branch changed stays as it is.
  */
 export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: DesiredState): MergedBranch {
-  const [before, after] = [byId(fork.resources), byId(applied.resources)];
+  const [before, after] = [desiredById(fork.resources), desiredById(applied.resources)];
   const hidden = new Set(branch.unselected.map(({ id }) => id));
   const behind = new Set<ResourceId>();
   const kept = branch.resources.flatMap((resource): readonly DesiredResource[] => {
@@ -25,10 +25,6 @@ export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: D
   const edges = mergeEdges(branch, fork, applied, (id) => behind.add(id));
   const desired = { ...branch, resources: [...kept, ...added], edges };
   return behind.size === 0 ? { desired: branch, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
-}
-
-function byId(resources: readonly DesiredResource[]): ReadonlyMap<ResourceId, DesiredResource> {
-  return new Map(resources.map((resource) => [resource.id, resource]));
 }
 
 function isSame(one: DesiredResource, other: DesiredResource): boolean {

@@ -2,7 +2,7 @@ import { type Limits, hasField, type DialectFields } from '../../model/gateway.t
 import type { BaseState, DesiredState, DesiredResource } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import type { Registry, Kind } from '../../model/kind.ts';
+import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { type Allowance, type Diff, type TargetIdentity, withNames, type Renames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -14,7 +14,7 @@ import { resolveReplacements, closableFields } from './replacements.ts';
 import { ownObjects, withRemembered, type OwnObjects } from './with-remembered.ts';
 import { compareSecrets } from '../diff/compare-secrets.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
-import { comparedFields, resolveDefaults, skippedPaths } from '../diff/resolve-defaults.ts';
+import { resolveDefaults, skippedPaths } from '../diff/resolve-defaults.ts';
 import { resolveReferences } from '../diff/resolve-references.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */

@@ -3,7 +3,7 @@ import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, 
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
+import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById, edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
@@ -23,7 +23,6 @@ import { compareSpecs } from '../diff/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { withOrigins } from '../diff/origin.ts';
-import { comparedFields } from '../diff/resolve-defaults.ts';
 
 /** Returns the live predecessor of each successor, by the id of the successor. */
 export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {

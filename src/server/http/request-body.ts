@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type FieldProblem, Rejection } from './rejection.ts';
 
@@ -55,14 +55,6 @@ function decodeUtf8(bytes: Buffer): string {
     return utf8.decode(bytes);
   } catch {
     throw new Rejection(400, 'the body is not UTF-8');
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

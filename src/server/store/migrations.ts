@@ -1,4 +1,4 @@
-import { idPattern } from '../../model/served-rules.ts';
+import { idPattern } from '../../model/resource.ts';
 import { type Kysely, type Migration, Migrator, sql, type ColumnType, type Generated, type GeneratedAlways } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { beginAuditChain } from './begin-audit-chain.ts';

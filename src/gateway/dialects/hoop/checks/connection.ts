@@ -1,3 +1,4 @@
+import { isUuid } from '../../../../model/resource.ts';
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
 import { isObject, type Json } from '../../../../model/json.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
@@ -14,7 +15,6 @@ export const issueTemplatesPath = '/integrations/jira/issuetemplates';
 export type IssueTemplates = { readonly listed: ReadonlyMap<string, string> | undefined; readonly used: ReadonlySet<string> };
 
 const field = 'issuetracker_issue_template_id';
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Lists what to read of templates: all of them, where a write names one that no live connection has. */
 export function issueTemplateReads(proposal: PreflightRequest): readonly string[] {
@@ -32,7 +32,7 @@ export function readIssueTemplates(answer: unknown, live: LiveState): IssueTempl
 export function checkIssueTemplate(write: ProposedWrite, { listed, used }: IssueTemplates): readonly Diagnostic[] {
   const template = write.spec[field];
   if (typeof template !== 'string' || template === '') return [];
-  if (!uuid.test(template)) {
+  if (!isUuid(template)) {
     return [
       diagnosticAt(write, `/${field}`, {
         code: 'hoop/not-a-uuid',
@@ -55,7 +55,7 @@ export function checkIssueTemplate(write: ProposedWrite, { listed, used }: Issue
 
 function isNew({ spec }: ProposedWrite, used: ReadonlySet<string>): boolean {
   const template = spec[field];
-  return typeof template === 'string' && uuid.test(template) && !used.has(lowerCase(template));
+  return typeof template === 'string' && isUuid(template) && !used.has(lowerCase(template));
 }
 
 function usedTemplates(live: LiveState): ReadonlySet<string> {
