@@ -9,9 +9,8 @@ import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/po
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { withHeld, withOrigins, type AppliedResource } from './origin.ts';
-import { resolveReferences } from './resolve-references.ts';
 import { compareSecrets } from './compare-secrets.ts';
-import { entryOf, resolveDefaults, skippedPaths } from './resolve-defaults.ts';
+import { entryOf, resolveDefaults, resolveReferences, skippedPaths } from './resolve-spec.ts';
 
 /** The change of one resource before edges and order are known; `fields` may be empty. */
 export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {

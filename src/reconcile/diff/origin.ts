@@ -11,8 +11,7 @@ import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
 import { compareSpecs } from './compare-specs.ts';
 import { hasOtherContent } from './compare-secrets.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
-import { resolveReferences } from './resolve-references.ts';
-import { resolveDefaults } from './resolve-defaults.ts';
+import { resolveDefaults, resolveReferences } from './resolve-spec.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 
 /** The last applied form of a resource, which decides the origin of its changes. */

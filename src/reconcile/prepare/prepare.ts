@@ -14,8 +14,7 @@ import { resolveReplacements, closableFields } from './replacements.ts';
 import { ownObjects, withRemembered, type OwnObjects } from './with-remembered.ts';
 import { compareSecrets } from '../diff/compare-secrets.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
-import { resolveDefaults, skippedPaths } from '../diff/resolve-defaults.ts';
-import { resolveReferences } from '../diff/resolve-references.ts';
+import { resolveDefaults, resolveReferences, skippedPaths } from '../diff/resolve-spec.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {
