@@ -18,7 +18,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   github: { rooms: ['model'], packages: ['@octokit/rest'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
-  pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'apply', 'report', 'gateway'], packages: [] },
+  pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },
   adopt: {
     rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'protection', 'report', 'git', 'pull'],
     packages: [],

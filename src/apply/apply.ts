@@ -3,10 +3,9 @@ import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcom
 import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
-import { runPool } from './pool.ts';
 import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToRead, type StepResult } from './execute-step.ts';
 import { type LiveState, liveById } from '../model/live.ts';
-import { limitConcurrency } from '../model/limit-concurrency.ts';
+import { limitConcurrency, runPool } from '../model/concurrency.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
 
 /** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */

@@ -1,4 +1,4 @@
-import type { Limited } from '../model/limit-concurrency.ts';
+import type { Limited } from '../model/concurrency.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { liveKeyOf, type EdgeChange, type Plan } from '../model/plan/plan.ts';

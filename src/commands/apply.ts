@@ -25,7 +25,7 @@ import { isLeased, openRecorder, runName, withLease, type ApplyRecorder } from '
 import type { RecordedEnd } from '../project/applied-record.ts';
 import { desiredByKey } from '../model/desired.ts';
 import { recordSecrets, secretCacheOf, secretLookup } from './planning/read-secrets.ts';
-import type { ResumedPlan } from './planning/resume-saved-plan.ts';
+import type { ResumedPlan } from './planning/saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
@@ -115,7 +115,7 @@ async function createOrResumePlan(
   { journal: { request }, filter }: PlanSource,
 ): Promise<PlanToApply> {
   if (flags.plan !== undefined) {
-    const { resumeSavedPlan } = await import('./planning/resume-saved-plan.ts');
+    const { resumeSavedPlan } = await import('./planning/saved-plan.ts');
     return resumeSavedPlan(flags.plan, flags, { context, onRequest: request });
   }
   const created = await createPlan(flags, context, { onRequest: request, filter });

@@ -45,7 +45,7 @@ async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<nu
   const printer = printerFor(context, flags);
   await emitPlan(made, warnings, { flags, context, printer });
   if (flags.out !== undefined) {
-    const { savePlan } = await import('./planning/save-plan.ts');
+    const { savePlan } = await import('./planning/saved-plan.ts');
     await savePlan(flags.out, made, flags, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);
   }

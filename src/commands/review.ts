@@ -4,7 +4,7 @@ import { equal } from '../model/json.ts';
 import type { Decision, Review, ReviewDetails, ReviewedSession, Service, TimeWindow } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
-import { runPool } from '../apply/pool.ts';
+import { runPool } from '../model/concurrency.ts';
 import { viewFormats, type ViewFlags } from './flags.ts';
 import { connectService } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';

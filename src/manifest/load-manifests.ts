@@ -28,10 +28,9 @@ import {
 import { readStrings, suggestWord } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
-import { removeDuplicates, readDocuments } from './read-documents.ts';
+import { mergeOverlays, removeDuplicates, readDocuments } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
 import { createKindView, hasOnlyKnownValues, checkKnownValues, toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
-import { mergeOverlays } from './merge-overlays.ts';
 import { policyKind, readPolicies } from './read-policies.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';

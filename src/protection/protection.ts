@@ -11,6 +11,9 @@ import type {
   Impact,
   TagCount,
 } from '../model/protection/protection.ts';
+import { verbPhrase, type VerbPhrase } from './controls/control-row.ts';
+import { controlRow } from './controls/control-table.ts';
+import { isSameEnforcement } from './controls/enforcement.ts';
 import {
   diffPostures,
   snapshotPlan,
@@ -23,8 +26,7 @@ import {
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
-import { wordingFor, type WordedVerdict, type Wording } from './wording.ts';
-import { isUnprotected, type Control } from './controls/control.ts';
+import { controlsOf, isUnprotected, type Control, type Posture } from './controls/control.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
@@ -317,4 +319,36 @@ export function protectionOfDrift(
 /** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
 function reverseCauses(causes: CauseFinder): CauseFinder {
   return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: reverseVerdict(contribution.way) }));
+}
+
+/** The wording for one connection and for several. A smaller weight is printed first. */
+type Wording = VerbPhrase & { readonly weight: number };
+
+/** The verdicts that have a wording; a mixed difference has two phrases. */
+type WordedVerdict = 'weakens' | 'strengthens' | 'unknown';
+
+/** The controls that the phrase is about, and the postures of the connection. */
+type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
+
+/** Returns the verb phrase for a changed control type; it follows the number of connections. */
+function wordingFor(aspect: ControlType, way: WordedVerdict, context: WordingContext): Wording {
+  const { weight, about, loses, gains } = controlRow(aspect);
+  const enforcement = enforcementPhrase(aspect, way, context);
+  if (enforcement !== undefined) return { weight, ...enforcement };
+  if (way === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
+  // The controls on the other side decide whether all or some of them were lost or gained.
+  return { weight, ...(way === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
+}
+
+/** Returns the phrase for a type that enforces a control otherwise than the type before. */
+function enforcementPhrase(aspect: ControlType, way: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
+  const { conditions, about, enforced: what = about } = controlRow(aspect);
+  const [first, last] = [before.enforcement, after.enforcement];
+  if (conditions === undefined || isSameEnforcement(first, last)) return undefined;
+  if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} otherwise`);
+  const isMissing = controlsOf(way === 'weakens' ? before : after, aspect).length === 0;
+  if (isMissing || first.kind === last.kind) return undefined;
+  return way === 'weakens'
+    ? verbPhrase('no longer enforces', 'no longer enforce', what)
+    : verbPhrase('starts', 'start', `to enforce ${what}`);
 }

@@ -4,7 +4,7 @@ import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { lintRule } from './lint/lint-guardrail.ts';
 import { patternCache } from './pattern/compile.ts';
 import { trySamples } from './samples/try-samples.ts';
-import { shortText } from './wording.ts';
+import { shortText } from './samples/simulate.ts';
 
 /**
  * Returns an inspector of rules. It reports problems of words and patterns, and failing samples with severity `failing`; each

@@ -1,4 +1,4 @@
-import { runPool } from '../apply/pool.ts';
+import { runPool } from '../model/concurrency.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';

@@ -1,4 +1,4 @@
-import { runPool } from '../../apply/pool.ts';
+import { runPool } from '../../model/concurrency.ts';
 import { join } from 'node:path';
 import type { SecretLookup } from '../../apply/request.ts';
 import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';

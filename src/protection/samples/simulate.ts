@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { CompiledPattern, PatternCompiler } from '../pattern/compile.ts';
-import { cutText, shortText } from '../wording.ts';
 
 /** A guardrail entry that blocks a text, and the word or pattern that matches. */
 export type GuardrailHit = { readonly entry: number; readonly name?: string; readonly part: string };
@@ -93,4 +92,17 @@ function hasWord(text: string, word: string): boolean {
 /** Lists the names of the custom entity types of a masking rule. */
 export function customTypes(spec: JsonObject): readonly string[] {
   return objectsIn(spec['custom_entity_types']).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
+
+const longestText = 60;
+
+/** Cuts a text to 60 characters. */
+function cutText(text: string): string {
+  const characters = Array.from(text.slice(0, 4 * longestText));
+  return characters.length > longestText ? `${characters.slice(0, longestText - 3).join('')}...` : text;
+}
+
+/** Cuts a text to 60 characters and puts it in quotes, without escaping. */
+export function shortText(text: string): string {
+  return `"${cutText(text)}"`;
 }

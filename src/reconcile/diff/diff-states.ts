@@ -11,14 +11,13 @@ import { blockedChange } from '../prepare/blocked-objects.ts';
 import { manifestsBeyond } from '../prepare/with-remembered.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/digest.ts';
-import { draftChange, type ChangeContext, type ChangeDraft } from './draft-change.ts';
+import { draftChange, type ChangeContext, type ChangeDraft, isUnchanged, kindFields, type KindFields } from './draft-change.ts';
 import { findExposed } from './blocked-dependents.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { holdStricterDrift, judgeAttachments, type HoldableChange } from './held-drift.ts';
 import { lastAppliedLookup } from './origin.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
-import { isUnchanged, kindFields, type KindFields } from './unchanged.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */
 export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };

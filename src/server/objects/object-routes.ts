@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
-import { limitConcurrency } from '../../model/limit-concurrency.ts';
+import { limitConcurrency } from '../../model/concurrency.ts';
 import { Rejection } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';

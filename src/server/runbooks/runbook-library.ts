@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type StoredObject } from '../objects/object-reader.ts';
-import { limitConcurrency } from '../../model/limit-concurrency.ts';
+import { limitConcurrency } from '../../model/concurrency.ts';
 import type { Log } from '../http/request-context.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runPool } from '../../../src/apply/pool.ts';
+import { runPool } from '../../../src/model/concurrency.ts';
 
 /** Waits until all pending callbacks have run. */
 async function turns(count: number): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import { seal } from '../../../../src/model/secret.ts';
-import { isUnchanged, kindFields } from '../../../../src/reconcile/diff/unchanged.ts';
+import { isUnchanged, kindFields } from '../../../../src/reconcile/diff/draft-change.ts';
 import { fieldOf } from '../../../support/field.ts';
 import { desiredOf, fakeKind, liveOf } from '../../../support/resources.ts';
 
