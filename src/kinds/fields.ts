@@ -7,7 +7,7 @@ export function specFields(schema: JsonObject): readonly FieldRule[] {
 }
 
 /** Returns a node with its local `$ref` (`#/$defs/name`) resolved; siblings of the `$ref` win. Throws where it is not in the schema. */
-export function dereference(schema: JsonObject, node: JsonObject): JsonObject {
+function dereference(schema: JsonObject, node: JsonObject): JsonObject {
   const reference = node['$ref'];
   return typeof reference === 'string' ? { ...follow(schema, reference), ...node } : node;
 }

@@ -33,7 +33,7 @@ export const runbookConfiguration: Kind = {
  * Returns the address without scheme, user, port, query, a final `.git` and slashes: the key of a repository on the public gateway.
  * `git@host:path` and `https://host/path.git` are the same repository.
  */
-export function repositoryKey(url: string): string {
+function repositoryKey(url: string): string {
   const shorthand = /^[\w.-]+@([\w.-]+):(.*)$/.exec(url);
   const long = /^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+)(?::\d+)?(?:\/([^?#]*))?(?:[?#].*)?$/i.exec(url);
   const host = shorthand?.[1] ?? long?.[1];

@@ -23,7 +23,7 @@ import { LockLost } from './store/folder-lock.ts';
 import type { Store } from './store/store.ts';
 import { randomUUID } from 'node:crypto';
 
-export type AppOptions = ObserveOptions & {
+type AppOptions = ObserveOptions & {
   readonly store: Store;
   readonly collections: readonly Collection[];
   readonly library: RunbookLibrary;
@@ -76,7 +76,7 @@ function refuseOtherMethods(app: Hono<AppEnv>): void {
 }
 
 /** Lists all sections of the API document, in the order of the document. */
-export function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
+function apiSections(collections: readonly Collection[]): readonly ApiSection[] {
   return [
     ...collections.map((collection) => collectionSection(collection)),
     resourceSection,
@@ -90,7 +90,7 @@ export function apiSections(collections: readonly Collection[]): readonly ApiSec
   ];
 }
 
-export type ObserveOptions = {
+type ObserveOptions = {
   readonly version: string;
   readonly log: Log;
   /** Whether the server is shutting down; responses then close their connections. */
@@ -112,7 +112,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /** Gives every request an id, adds the common headers to its response, and logs both without query, headers and body. */
-export function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
+function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
   const { version, closing } = options;
   return async (c, next) => {
     const started = performance.now();
@@ -143,7 +143,7 @@ function escapeUnprintable(path: string): string {
 }
 
 /** Turns errors into responses: a rejection as it says, 503 while the database is unavailable, otherwise 500. Only the log gets details. */
-export function answerErrors(log: Log): ErrorHandler<AppEnv> {
+function answerErrors(log: Log): ErrorHandler<AppEnv> {
   return (error, c) => {
     if (error instanceof Rejection) {
       for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
@@ -174,7 +174,7 @@ const busyCodes: ReadonlySet<string> = new Set(['57014', '55P03', '25P03', '25P0
 const driverErrors = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
 
 /** Returns why the database is unavailable although the query is valid; undefined when the error has another cause. */
-export function databaseUnavailableReason(error: unknown): string | undefined {
+function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
   if (!(error instanceof Error)) return undefined;
   if (error instanceof LockLost) return error.message;

@@ -98,7 +98,7 @@ const id = pathParameter('id', 'The ID or name of the agent.');
 const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
 
 /** The schema of a body that registers an agent. */
-export const agentBodySchema: JsonObject = {
+const agentBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Agent',
   type: 'object',
@@ -119,7 +119,7 @@ export const agentBodySchema: JsonObject = {
 const heartbeatText = { type: 'string', maxLength: 255, default: '' } as const;
 
 /** The schema of a heartbeat. */
-export const heartbeatBodySchema: JsonObject = {
+const heartbeatBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Heartbeat',
   type: 'object',

@@ -6,7 +6,7 @@ import { type Author, isAllowedTag, type WriteTarget } from '../http/request-con
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** An agent as responses contain it. */
-export type RegisteredAgent = {
+type RegisteredAgent = {
   readonly id: string;
   readonly name: string;
   readonly status: 'online' | 'offline';
@@ -57,7 +57,7 @@ export async function listAgents(db: Kysely<Tables>, now: Date): Promise<readonl
 }
 
 /** An agent with its `ETag`, which changes with its token but not with a heartbeat. */
-export type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly agent: T; readonly tag: string };
+type TaggedAgent<T extends RegisteredAgent = RegisteredAgent> = { readonly agent: T; readonly tag: string };
 
 /** Finds an agent by its id or its name. Throws a 404. */
 export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Promise<TaggedAgent> {
@@ -137,7 +137,7 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
 }
 
 /** The agent that a token belongs to. */
-export type TokenHolder = { readonly name: string; readonly tokenHash: string };
+type TokenHolder = { readonly name: string; readonly tokenHash: string };
 
 /** Finds the agent with this token. */
 export async function findAgentByToken(db: Kysely<Tables>, token: string): Promise<TokenHolder | undefined> {

@@ -179,7 +179,7 @@ function textAt(value: JsonObject, key: string): string {
 }
 
 /** Describes the values of a schema in a few words; a named schema becomes a link. */
-export function renderShape(schema: Json | undefined): string {
+function renderShape(schema: Json | undefined): string {
   if (!isObject(schema)) return 'anything';
   const reference = schema['$ref'];
   if (typeof reference === 'string') return linkTo(reference);
@@ -194,7 +194,7 @@ export function renderShape(schema: Json | undefined): string {
 }
 
 /** Lists the fields of an object schema, nested fields below their parents; empty when it has none. */
-export function renderFields(schema: Json | undefined): string {
+function renderFields(schema: Json | undefined): string {
   const rows = rowsOf(schema, '');
   if (rows.length === 0) return '';
   return `<table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
@@ -277,12 +277,12 @@ function listOf(value: Json | undefined): readonly Json[] {
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Escapes text for HTML content and attributes. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
 /** Renders the Markdown that descriptions use (paragraphs, lists, code, bold) as HTML; everything else stays text. */
-export function renderText(text: string): string {
+function renderText(text: string): string {
   return text
     .split(/\n{2,}/)
     .map((block) => (block.startsWith('- ') ? `<ul>${renderEntries(block)}</ul>` : `<p>${renderLine(block)}</p>`))
@@ -290,7 +290,7 @@ export function renderText(text: string): string {
 }
 
 /** Renders one line of it, for a table cell. */
-export function renderLine(text: string): string {
+function renderLine(text: string): string {
   return text
     .split(/(`[^`]+`|\*\*[^*]+\*\*)/)
     .map((part) => {

@@ -181,7 +181,7 @@ function embed(name: string, schema: Json): Json {
 const limitingKeywords = ['pattern', 'enum', 'const', 'format'];
 
 /** Adds to every text of a body schema that it contains no U+0000, which otherwise only a description says. */
-export function forbidNul(schema: Json): Json {
+function forbidNul(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((entry: Json) => forbidNul(entry));
   if (!isObject(schema)) return schema;
   const node = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, forbidNul(value)]));
@@ -190,7 +190,7 @@ export function forbidNul(schema: Json): Json {
 }
 
 /** Removes surrogates from patterns: only JavaScript engines treat them as characters. */
-export function withoutSurrogates(schema: Json): Json {
+function withoutSurrogates(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((entry: Json) => withoutSurrogates(entry));
   if (!isObject(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
@@ -200,7 +200,7 @@ export function withoutSurrogates(schema: Json): Json {
 }
 
 /** All roles. */
-export const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
+const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
 
 /** The roles of routes that deviate from the default: admins and auditors read, admins write. */
 const exceptions: Readonly<Record<string, readonly Role[]>> = {
@@ -239,6 +239,6 @@ export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /** Returns the roles that may use a route. */
-export function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
+function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
   return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
 }

@@ -19,7 +19,7 @@ export type WriteAttempt = {
 };
 
 /** The result of a write. */
-export type WriteRecord = {
+type WriteRecord = {
   readonly id: string;
   readonly name: string;
   /** The request without any secret value. */
@@ -36,7 +36,7 @@ export type WriteRecord = {
 export type RecordWrite = (trx: Kysely<Tables>, written: WriteRecord) => Promise<void>;
 
 /** The result of an attempt that recorded nothing itself. */
-export type AttemptResult = { readonly status: number; readonly error: string; readonly payload: JsonObject };
+type AttemptResult = { readonly status: number; readonly error: string; readonly payload: JsonObject };
 
 const methodDefaults: Readonly<Record<string, { readonly action: string; readonly status: number }>> = {
   POST: { action: 'create', status: 201 },
@@ -130,7 +130,7 @@ export function changedFields(stored: AuditedObject, draft: AuditedDraft, secret
 }
 
 /** Replaces NUL and half surrogate pairs, which the database cannot store. */
-export function toStorableText(text: string): string {
+function toStorableText(text: string): string {
   return text.replaceAll(/\0|\p{Surrogate}/gu, '\u{FFFD}');
 }
 

@@ -5,7 +5,7 @@ import { parsedBody } from '../http/request-body.ts';
 import { type AppEnv, clientAddress, servedRoute, type Log } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 
-export type AuditOptions = {
+type AuditOptions = {
   readonly store: Store;
   readonly now: () => Date;
   readonly log: Log;

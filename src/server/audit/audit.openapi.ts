@@ -37,7 +37,7 @@ const filterColumns: Readonly<Record<string, string>> = {
 type AuditRow = JsonObject & { readonly created_at: string };
 
 /** The names of these parameters. */
-export const auditFilterNames: readonly string[] = Object.keys(filterColumns);
+const auditFilterNames: readonly string[] = Object.keys(filterColumns);
 
 const timePattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 

@@ -180,7 +180,7 @@ export function apiKeyJson(key: ApiKey): JsonObject {
 }
 
 /** Inserts a key in a transaction; returns the key itself, which is stored as a hash alone. */
-export async function insertApiKey(
+async function insertApiKey(
   trx: Transaction<Tables>,
   draft: ApiKeyDraft,
   author: Author,

@@ -6,7 +6,7 @@ import { Rejection } from '../http/rejection.ts';
 import { type AppEnv, clientAddress } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 
-export type AuthenticationOptions = {
+type AuthenticationOptions = {
   readonly store: Store;
   /** The keys of the environment. */
   readonly keys: readonly HashedKey[];
@@ -42,7 +42,7 @@ export function authenticateRequest({ store, keys, now, rejectLogin }: Authentic
 }
 
 /** Counts a failed attempt of an address; returns how many seconds the address must wait, 0 when it need not. */
-export type CountFailedLogin = (address: string, now: Date) => number;
+type CountFailedLogin = (address: string, now: Date) => number;
 
 const freeTries = 20;
 const secondsPerTry = 3;

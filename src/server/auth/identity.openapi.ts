@@ -71,7 +71,7 @@ const readOnlyFields = [
 ];
 
 /** The schema of a body that creates or replaces a key; read-only fields are accepted and ignored. */
-export const apiKeyBodySchema: JsonObject = {
+const apiKeyBodySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'ApiKey',
   type: 'object',

@@ -18,7 +18,7 @@ export type Principal = {
 export type HashedKey = { readonly hash: Buffer; readonly principal: Principal };
 
 /** The keys that the operator passes in the environment. */
-export type EnvironmentKeys = {
+type EnvironmentKeys = {
   readonly adminKey?: string | undefined;
   readonly managerKey?: { readonly key: string; readonly manager: string };
 };

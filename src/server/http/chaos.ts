@@ -27,7 +27,7 @@ export type Chaos = (request: {
 }) => ChaosEffect | undefined;
 
 /** The header with which a request asks for a failure. */
-export const chaosHeader = 'Ostiary-Chaos';
+const chaosHeader = 'Ostiary-Chaos';
 
 /** Rejects requests with the chaos header: this gateway was not started for tests. */
 export const rejectChaos: MiddlewareHandler<AppEnv> = async (c, next) => {

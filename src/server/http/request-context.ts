@@ -7,10 +7,10 @@ import type { RecordWrite } from '../audit/audit-log.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonObject } from '../../model/json.ts';
 
-export type LogLevel = 'info' | 'warn' | 'error';
+type LogLevel = 'info' | 'warn' | 'error';
 
 /** A log entry. It never contains a query, a header, a body or a secret; only the JSON format has `details`. */
-export type LogEntry = {
+type LogEntry = {
   readonly level: LogLevel;
   readonly message: string;
   readonly requestId?: string;
@@ -20,7 +20,7 @@ export type LogEntry = {
 export type Log = (entry: LogEntry) => void;
 
 /** The formats of the log: text for people, or one JSON object per line. */
-export const logFormats = ['text', 'json'] as const;
+const logFormats = ['text', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 

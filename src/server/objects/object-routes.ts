@@ -56,7 +56,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
 }
 
 /** Returns the JSON of an object in responses: all fields of its kind, then the read-only fields. Only admins see secret values. */
-export function objectJson(collection: Collection, stored: StoredObject, role: Role): JsonObject {
+function objectJson(collection: Collection, stored: StoredObject, role: Role): JsonObject {
   const object = role === 'admin' ? stored : { ...stored, secrets: hideSecrets(stored.secrets) };
   const answer: Record<string, Json> = { id: object.id };
   if (collection.kind.named) answer['name'] = object.name;

@@ -16,7 +16,7 @@ import { objectBodySchema } from './objects.openapi.ts';
 import { identityProblem, resourceNameProblem } from '../../model/served-rules.ts';
 
 /** The desired state of an object, with a value for every field. */
-export type ObjectDraft = {
+type ObjectDraft = {
   /** The identity of the object among its kind. */
   readonly name: string;
   readonly spec: JsonObject;
@@ -183,7 +183,7 @@ function sortEdges(edges: ObjectDraft['edges']): ObjectDraft['edges'] {
  * Ensures that the agent and the resource of a spec exist; returns whether the agent is online. Creates a missing resource with the
  * type of the spec; an existing resource stays unchanged. Throws `InvalidBody` when the agent does not exist.
  */
-export async function ensureAgentAndResource(
+async function ensureAgentAndResource(
   trx: Transaction<Tables>,
   { agentField, resourceField }: Collection,
   { spec, now }: { readonly spec: JsonObject; readonly now: Date },
@@ -219,7 +219,7 @@ type OtherEnd = { readonly id: string; readonly name: string; readonly managed_b
 const endColumns = ['id', 'name', 'managed_by'] as const;
 
 /** Replaces the edges that an object lists. The objects at the other end of a changed edge get a new revision if they list it. */
-export async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, write: EdgeWrite): Promise<void> {
+async function replaceEdges(trx: Transaction<Tables>, { sides }: Collection, write: EdgeWrite): Promise<void> {
   for (const side of sides) {
     if (side.field === undefined) continue;
     const before = new Set(write.before[side.field]);
@@ -237,7 +237,7 @@ export async function replaceEdges(trx: Transaction<Tables>, { sides }: Collecti
 }
 
 /** Gives the objects at the other ends a new revision before an object is removed; the database removes the edges. */
-export async function releaseEdges(trx: Transaction<Tables>, { sides }: Collection, id: string, author: Author): Promise<void> {
+async function releaseEdges(trx: Transaction<Tables>, { sides }: Collection, id: string, author: Author): Promise<void> {
   for (const side of sides) {
     const rows = await trx.selectFrom(side.table).select(side.other).where(side.own, '=', id).execute();
     const ids = rows.map((row) => row[side.other]).filter((other) => other !== undefined);

@@ -108,7 +108,7 @@ export function objectBodySchema(collection: Collection): JsonObject {
 }
 
 /** Returns the schema of an object in responses: exactly its fields, all of them. */
-export function objectSchema(collection: Collection): JsonObject {
+function objectSchema(collection: Collection): JsonObject {
   const { kind, fields, hasSecrets, readOnly } = collection;
   const wire = wireSchema(kind);
   const wireFields = fieldSchemas(collection);

@@ -66,7 +66,7 @@ export type ServeOptions = {
  * Limits in milliseconds: for the request line with its headers, for a whole request, for the next request of a connection, and for a
  * statement in PostgreSQL.
  */
-export type RequestTimeouts = {
+type RequestTimeouts = {
   readonly headers: number;
   readonly request: number;
   readonly keepAlive: number;
@@ -199,7 +199,7 @@ const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
 };
 
 /** Answers and logs requests that no route sees because they are not valid HTTP, or expect what no server of HTTP/1.1 knows. */
-export function rejectMalformedRequests(server: Server, log: Log): void {
+function rejectMalformedRequests(server: Server, log: Log): void {
   server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const refused: MalformedAnswer = { status: 417, reason: 'Expectation Failed', message: 'the expectation cannot be met' };
     logMalformed(log, refused, socket.remoteAddress);
@@ -226,7 +226,7 @@ export function rejectMalformedRequests(server: Server, log: Log): void {
 }
 
 /** Answers and logs requests whose path does not form a URL. */
-export function answerMalformedUrls(log: Log): (error: unknown) => Response {
+function answerMalformedUrls(log: Log): (error: unknown) => Response {
   return (error) => {
     const refused: MalformedAnswer =
       error instanceof RequestError

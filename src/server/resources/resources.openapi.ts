@@ -99,7 +99,7 @@ function filter(of: string, description: string, schema: Parameter['schema'] = t
 }
 
 /** The schema of a body that creates or replaces a resource; read-only fields are accepted and ignored. */
-export const resourceBodySchema: JsonObject = {
+const resourceBodySchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Resource',
   type: 'object',

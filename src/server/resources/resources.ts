@@ -35,7 +35,7 @@ export type ResourceFilter = {
 type ResourceQueryRow = Omit<StoredResource, 'secrets'> & { readonly sealed: string | null };
 
 /** The field with the secrets of a resource. */
-export const environmentField: FieldRule = {
+const environmentField: FieldRule = {
   name: 'env_vars',
   shape: 'map',
   required: false,
@@ -68,7 +68,7 @@ export async function findResource(store: Store, text: string): Promise<StoredRe
 }
 
 /** Returns the path (`table/id/column`) that the secrets of a resource are sealed for. */
-export function resourceSecretsPath(id: string): string {
+function resourceSecretsPath(id: string): string {
   return `resources/${id}/env_vars`;
 }
 

@@ -23,7 +23,7 @@ export type ReviewDecision = { readonly action: ReviewAction; readonly window: S
 const time = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', $comment: 'HH:MM' };
 
 /** The schema of a time window: the hours of a day in which a session may be executed. */
-export const timeWindowSchema: JsonObject = {
+const timeWindowSchema: JsonObject = {
   type: ['object', 'null'],
   additionalProperties: false,
   required: ['configuration'],

@@ -15,7 +15,7 @@ export type ReviewType = (typeof reviewTypes)[number];
 export type StoredTimeWindow = { readonly configuration: { readonly start_time: string; readonly end_time: string } };
 
 /** The decision of one group, as it is stored and returned. */
-export type StoredReviewGroup = {
+type StoredReviewGroup = {
   readonly id: string;
   readonly group: string;
   readonly status: ReviewStatus;
@@ -74,7 +74,7 @@ export function sessionJson({ session, connection, ownerId, ownerName, input }: 
 export type ReviewAction = 'approve' | 'force' | 'reject' | 'revoke' | 'start' | 'finish';
 
 /** The effect of an action on a review. */
-export type TransitionEffect = 'vote' | 'force' | 'end' | 'start' | 'finish';
+type TransitionEffect = 'vote' | 'force' | 'end' | 'start' | 'finish';
 
 /** Properties of the caller and the review; `awaited`: the caller is in a group that has not decided yet. */
 const traits = [
@@ -189,7 +189,7 @@ function refusal(status: 403 | 409, reason: string): TransitionOutcome {
 }
 
 /** The caller that acts on a review, the time, and the requested time window. */
-export type Actor = { readonly principal: Principal; readonly now: Date; readonly window: StoredTimeWindow | null };
+type Actor = { readonly principal: Principal; readonly now: Date; readonly window: StoredTimeWindow | null };
 
 const statusAfter: Readonly<Record<ReviewAction, ReviewStatus>> = {
   approve: 'APPROVED',

@@ -9,7 +9,7 @@ import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
 
 /** A repository according to its configuration; an empty text means none. */
-export type RunbookRepository = {
+type RunbookRepository = {
   readonly url: string;
   readonly user: string;
   readonly password: string;
@@ -18,7 +18,7 @@ export type RunbookRepository = {
 };
 
 /** The head of a repository: its commit and the files that may be runbooks. A file without content is too large. */
-export type RepositoryHead = {
+type RepositoryHead = {
   readonly commit: string;
   readonly author: string;
   readonly message: string;
@@ -26,7 +26,7 @@ export type RepositoryHead = {
 };
 
 /** Reads the head of a repository in bounded time; a failure message contains no secrets. */
-export type ReadRepository = (repository: RunbookRepository) => Promise<{ readonly head: RepositoryHead } | { readonly failure: string }>;
+type ReadRepository = (repository: RunbookRepository) => Promise<{ readonly head: RepositoryHead } | { readonly failure: string }>;
 
 export type RunbookSource = {
   readonly read: ReadRepository;
@@ -40,7 +40,7 @@ export type RunbookSource = {
 export type Runbook = { readonly name: string; readonly metadata: JsonObject; readonly error: string | null };
 
 /** The runbooks of one repository at one commit. */
-export type RepositoryRunbooks = {
+type RepositoryRunbooks = {
   readonly repository: string;
   readonly commit: string;
   readonly commit_author: string;
@@ -51,7 +51,7 @@ export type RepositoryRunbooks = {
 /** The runbooks of all readable repositories, and one error per unreadable repository. */
 export type RunbookListing = { readonly repositories: readonly RepositoryRunbooks[]; readonly errors: readonly string[] };
 
-export type FoundRunbooks = {
+type FoundRunbooks = {
   readonly runbooks: readonly { readonly name: string; readonly repository: string }[];
   readonly errors: readonly string[];
 };
@@ -64,7 +64,7 @@ export interface RunbookLibrary {
   readonly search: (term: string, role: Role) => Promise<FoundRunbooks>;
 }
 
-export type RunbookLibraryOptions = {
+type RunbookLibraryOptions = {
   readonly store: Store;
   readonly collection: Collection;
   /** Without it no repository can be read. */

@@ -38,10 +38,10 @@ function attributeOf({ words }: TemplateCommand): Readonly<Record<string, Json>>
 const textAttributes: ReadonlySet<string> = new Set(['description', 'default', 'placeholder', 'asenv', 'minlength', 'maxlength']);
 
 /** One step of a pipeline: a function with its arguments, or a value. */
-export type TemplateCommand = { readonly words: readonly TemplateWord[] };
+type TemplateCommand = { readonly words: readonly TemplateWord[] };
 
 /** An action between `{{` and `}}` that is outside of every block and outputs a value. */
-export type TemplateAction = { readonly line: number; readonly commands: readonly TemplateCommand[] };
+type TemplateAction = { readonly line: number; readonly commands: readonly TemplateCommand[] };
 
 const blockKeywords: ReadonlySet<string> = new Set(['if', 'range', 'with', 'define', 'block']);
 const nonOutputKeywords: ReadonlySet<string> = new Set(['else', 'break', 'continue', 'template']);
@@ -57,7 +57,7 @@ const functions: ReadonlySet<string> = new Set(
 const maxWords = 10_000;
 
 /** Parses a text like Go's text/template, as far as runbooks need it; error messages are those of Go. */
-export function readActions(text: string): { readonly actions: readonly TemplateAction[] } | { readonly problem: string } {
+function readActions(text: string): { readonly actions: readonly TemplateAction[] } | { readonly problem: string } {
   const actions: TemplateAction[] = [];
   let depth = 0;
   let at = text.indexOf('{{');
@@ -152,7 +152,7 @@ function lineBreaks(text: string, from: number, to: number): number {
 }
 
 /** A word of an action: its text and its value. */
-export type TemplateWord = { readonly text: string; readonly value: string; readonly end: number };
+type TemplateWord = { readonly text: string; readonly value: string; readonly end: number };
 
 type UnclosedError = { readonly problem: string; readonly at: number; readonly open: true };
 
@@ -160,7 +160,7 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a
 const plainWord = /:=|[|(),=]|[.$]?[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*|[+-]?\.?\d[\w.+-]*|\.|\$/uy;
 
 /** Reads the word at an offset. */
-export function readWord(text: string, at: number): TemplateWord | UnclosedError {
+function readWord(text: string, at: number): TemplateWord | UnclosedError {
   const first = text[at];
   if (first === undefined) return { problem: 'unclosed action', at, open: true };
   if (first === '"') return readQuoted(text, at);

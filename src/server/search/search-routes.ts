@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { exactObject, idSchema, schemaRef, type ApiSection } from '../api/api-section.ts';
 
 /** A runbook that matches: its path and its repository. */
-export type FoundRunbook = { readonly name: string; readonly repository: string };
+type FoundRunbook = { readonly name: string; readonly repository: string };
 
 /** Finds runbooks whose repository and path contain the term; `errors` has one line per repository that could not be searched. */
 export type RunbookSearch = (

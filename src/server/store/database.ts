@@ -23,7 +23,7 @@ import { keyLength, parseEncryptionKey } from './secrets.ts';
 /** The location of the database: a folder of Ostiary (PGlite), a PGlite that the caller opens and closes, or a PostgreSQL server. */
 export type DatabaseOptions = { readonly folder: string } | { readonly lite: PGlite } | { readonly url: string };
 
-export type OpenDatabase = {
+type OpenDatabase = {
   readonly db: Kysely<Tables>;
   readonly encryptionKey: Buffer;
   /** Keeps a new encryption key: the caller has registered it in the database. */

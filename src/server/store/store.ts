@@ -44,11 +44,7 @@ export type EncryptionKey = { readonly id: string; readonly created_at: Date; re
  * key and every key that still seals a text. The keys that seal nothing and are not passed are removed: the database then rejects
  * texts that they seal. Throws `AppError` when a key is missing.
  */
-export async function registerEncryptionKey(
-  db: Kysely<Tables>,
-  { keyId, keyIds }: Pick<Cipher, 'keyId' | 'keyIds'>,
-  now: Date,
-): Promise<void> {
+async function registerEncryptionKey(db: Kysely<Tables>, { keyId, keyIds }: Pick<Cipher, 'keyId' | 'keyIds'>, now: Date): Promise<void> {
   await inWriteLock(db, async (trx) => {
     const known = await listEncryptionKeys(trx);
     const missing = known.filter(({ id, sealed }) => sealed > 0 && !keyIds.includes(id));

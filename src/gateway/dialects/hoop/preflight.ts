@@ -97,7 +97,7 @@ function providerRefusals(writes: readonly ProposedWrite[], { hasMaskingProvider
 }
 
 /** Lists what the free license refuses: a second rule of a kind, and rules with more than one entry. */
-export function licenseRefusals(writes: readonly ProposedWrite[], live: LiveState): readonly Refusal[] {
+function licenseRefusals(writes: readonly ProposedWrite[], live: LiveState): readonly Refusal[] {
   const limitedKinds = Object.keys(hoopKinds).filter((kind) => hoopKinds[kind]?.licenseLimits !== undefined);
   return [
     ...limitedKinds.flatMap((kind) => surplusRefusals(kind, writes, live)),
@@ -106,7 +106,7 @@ export function licenseRefusals(writes: readonly ProposedWrite[], live: LiveStat
 }
 
 /** Lists the rules that the free license allows in their final state but not joined with their live state, and why. */
-export function findIndivisible(writes: readonly ProposedWrite[]): ReadonlyMap<ResourceId, string> {
+function findIndivisible(writes: readonly ProposedWrite[]): ReadonlyMap<ResourceId, string> {
   return new Map(
     writes.flatMap((write) => {
       if (write.joined === undefined || limitsOf(write).length > 0) return [];

@@ -12,7 +12,7 @@ import type { ServerFeatures } from '../handshake.ts';
 export const issueTemplatesPath = '/integrations/jira/issuetemplates';
 
 /** The issue templates that are known to exist: `listed` has names by id where the gateway lists them, `used` has ids of live connections. */
-export type IssueTemplates = { readonly listed: ReadonlyMap<string, string> | undefined; readonly used: ReadonlySet<string> };
+type IssueTemplates = { readonly listed: ReadonlyMap<string, string> | undefined; readonly used: ReadonlySet<string> };
 
 const field = 'issuetracker_issue_template_id';
 
@@ -29,7 +29,7 @@ export function readIssueTemplates(answer: unknown, live: LiveState): IssueTempl
 }
 
 /** Reports templates that do not exist: the gateway would answer with an error of its database. */
-export function checkIssueTemplate(write: ProposedWrite, { listed, used }: IssueTemplates): readonly Diagnostic[] {
+function checkIssueTemplate(write: ProposedWrite, { listed, used }: IssueTemplates): readonly Diagnostic[] {
   const template = write.spec[field];
   if (typeof template !== 'string' || template === '') return [];
   if (!isUuid(template)) {
