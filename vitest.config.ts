@@ -11,6 +11,10 @@ const processes = [
   'test/torture/**/*.test.ts',
 ];
 
+/** Tests that need much memory, and start few processes or none. */
+const large = ['linear-cost', 'rejected-values', 'scale'].map((name) => `test/e2e/${name}.test.ts`);
+large.push('test/torture/histories.test.ts', 'test/torture/interruptions.test.ts');
+
 // Most tests write files: in memory, where there is room, they take half the time.
 const memory = '/dev/shm';
 if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
@@ -34,10 +38,24 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     setupFiles: ['test/support/property-runs.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Starting a process copies its parent, and workers with databases are large: tests that start processes run first.
+    // Starting a process copies the memory map of its parent: tests that start processes run first, in small workers.
     projects: [
-      { extends: true, test: { name: 'processes', include: processes, sequence: { groupOrder: 0 } } },
-      { extends: true, test: { name: 'in-process', include: ['test/**/*.test.ts'], exclude: processes, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: processes,
+          exclude: large,
+          sequence: { groupOrder: 0 },
+          execArgv: ['--expose-gc'],
+          setupFiles: ['test/support/small-worker.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'in-process', include: ['test/**/*.test.ts'], exclude: [...processes, ...large], sequence: { groupOrder: 1 } },
+      },
+      { extends: true, test: { name: 'large', include: large, sequence: { groupOrder: 2 } } },
     ],
   },
 });
