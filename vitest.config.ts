@@ -12,8 +12,9 @@ const processes = [
 ];
 
 /** Tests that need much memory, and start few processes or none. */
-const large = ['linear-cost', 'rejected-values', 'scale'].map((name) => `test/e2e/${name}.test.ts`);
-large.push('test/torture/histories.test.ts', 'test/torture/interruptions.test.ts');
+const large = ['e2e/size/*', 'e2e/apply/rejected-values', 'torture/histories', 'torture/interruptions'].map(
+  (name) => `test/${name}.test.ts`,
+);
 
 // Most tests write files: in memory, where there is room, they take half the time.
 const memory = '/dev/shm';

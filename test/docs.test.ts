@@ -293,7 +293,7 @@ test('docs/reference/risks.md matches the table of risks', async () => {
   await expect(riskPage()).toMatchFileSnapshot('../docs/reference/risks.md');
 });
 
-// `test/e2e/pages.test.ts` runs the commands of `console` blocks.
+// `test/e2e/reports/pages.test.ts` runs the commands of `console` blocks.
 test('every block of commands is run by a test, or has a reason why not', () => {
   const documents = pages.filter(({ path }) => path === 'README.md' || path.startsWith('docs/'));
   expect(documents.flatMap(({ path, text }) => uncheckedCommands(text).map((block) => `${path}: ${block}`))).toEqual([]);

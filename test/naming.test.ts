@@ -21,6 +21,7 @@ function readFolder(folder: string): readonly SourceText[] {
 
 const files = readFolder('src');
 const paths = files.map(({ path }) => path);
+const testPaths = readFolder('test').flatMap(({ path }) => (path.endsWith('.test.ts') ? path : []));
 
 function exportsOf(text: string): readonly string[] {
   const found = text.matchAll(/^export (?:abstract )?(?:async )?(?:type|interface|class|const|function\*?) (\w+)/gm);
@@ -84,8 +85,18 @@ test('a file name says what is inside', () => {
   expect(paths.filter((path) => vagueFileNames.test(basename(path, '.ts')))).toEqual([]);
 });
 
+test('the tests of a command and of a folder of src are found by its name', () => {
+  const found = new Set(testPaths.flatMap((path) => path.split('/').flatMap((segment) => [segment, ...segment.split(/[-.]/)])));
+  const commands = files.flatMap(({ path, text }) => (/^export const \w+: DefineCommand\b/m.test(text) ? basename(path, '.ts') : []));
+  const folders = new Set(paths.map((path) => path.split('/')[1] ?? '').filter((name) => !name.endsWith('.ts')));
+  expect(commands).toContain('plan');
+  // Kinds are declarations, which the tests of all stages use.
+  expect([...commands, ...folders].filter((name) => !found.has(name))).toEqual(['kinds']);
+});
+
 test('a folder holds at most 20 files', () => {
   const counts = new Map<string, number>();
-  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  for (const path of [...paths, ...testPaths.filter((one) => one.startsWith('test/e2e/'))])
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { config, useProjects } from '../e2e/project.ts';
-import { useAction } from '../e2e/use-action.ts';
+import { useAction } from '../e2e/action/use-action.ts';
 import { runCount } from '../support/property-runs.ts';
 import { commitAll, openPullRequest, pullRequestPayload } from '../support/workflow.ts';
 import { startFaultProxy } from './fault-proxy.ts';

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { builtPackage, start } from '../../support/cli.ts';
+import { totalCpuTime } from '../../support/cpu-time.ts';
+import { commitAll, type StepOptions } from '../../support/workflow.ts';
+import { useAction } from './use-action.ts';
+import { config, guardrail, useProjects } from '../project.ts';
+
+const makeProject = useProjects();
+const bench = useAction(makeProject);
+
+/** Returns the CPU time of a run, its processes included, in milliseconds. */
+async function cpuOf(run: () => Promise<unknown>): Promise<number> {
+  const before = totalCpuTime();
+  await run();
+  return totalCpuTime() - before;
+}
+
+/** A step of a push to a project with one rule. */
+function step(inputs: StepOptions['inputs']): StepOptions {
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/rule.yaml': guardrail('no-drop') });
+  return { cwd, event: 'push', payload: {}, inputs };
+}
+
+describe('the bundle', () => {
+  let dist = '';
+  beforeAll(async () => {
+    dist = join(await builtPackage(), 'dist');
+  });
+
+  /** The files that a program of the bundle loads at once, and those that it may load later. */
+  function reach(entry: string, pattern: RegExp): ReadonlySet<string> {
+    const found = new Set<string>();
+    const visit = (path: string): void => {
+      if (found.has(path)) return;
+      found.add(path);
+      for (const [, specifier = ''] of readFileSync(join(dist, path), 'utf8').matchAll(pattern))
+        if (specifier.startsWith('.')) visit(relative(dist, join(dist, dirname(path), specifier)));
+        else found.add(specifier);
+    };
+    visit(entry);
+    return found;
+  }
+
+  const atOnce = /(?:^|;|\n)(?:import|export)\b[\w\s{},*$]*?(?:from\s*)?["']([^"'\s]+)["']/g;
+
+  test('is the file that action.yml names, for Node 24', () => {
+    const { runs } = parse(readFileSync('action.yml', 'utf8'));
+    expect(runs).toEqual({ using: 'node24', main: 'dist/action.js' });
+    expect(readdirSync(dist)).toContain('action.js');
+  });
+
+  test('loads neither the gateway nor a package', () => {
+    const loaded = [...reach('action.js', atOnce)];
+    expect(loaded.filter((path) => path.includes('serve'))).toEqual([]);
+    expect(loaded.filter((path) => !path.endsWith('.js') && !isBuiltin(path))).toEqual([]);
+    const words = loaded.filter((path) => path.endsWith('.js')).map((path) => readFileSync(join(dist, path), 'utf8'));
+    expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
+  });
+
+  test('contains at most 1,718 kB, and no command that a workflow does not run', () => {
+    const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
+    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_718_000);
+  });
+
+  test('keeps packages of the action out of the command line', () => {
+    const loaded = [...reach('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    const words = loaded.map((path) => readFileSync(join(dist, path), 'utf8'));
+    expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
+  });
+
+  test('starts in half a second of CPU time', async () => {
+    const times: number[] = [];
+    const floors: number[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      times.push(await cpuOf(async () => expect(await bench.bundled(step({ mode: 'validate' }))).toMatchObject({ code: 0 })));
+      floors.push(await cpuOf(() => start(process.execPath, ['--eval', '0'], { cwd: dist }).ended));
+    }
+    // The quickest, in CPU time: other tests may be at work on this machine.
+    expect(Math.min(...times)).toBeLessThan(Math.max(500, 12 * Math.min(...floors)));
+  });
+});
+
+describe('a wrong input', () => {
+  test.each([
+    [{ mode: 'plann' }, 'invalid value "plann" for the input "mode"'],
+    [{ mode: 'plan', comment: 'no' }, 'invalid value "no" for the input "comment"'],
+    [{ mode: 'plan', 'on-manged': 'skip' }, 'unknown input "on-manged"'],
+    [{ mode: 'apply', concurrency: 'many' }, 'invalid value "many" for --concurrency'],
+  ])('%j is one clear failure', async (inputs, message) => {
+    const there = step(inputs);
+    commitAll(there.cwd);
+    const ended = await bench.bundled(there);
+    expect(ended).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+    const errors = ended.stdout.split('\n').filter((line) => line.startsWith('::error'));
+    expect(errors).toEqual([expect.stringContaining(message)]);
+    expect(ended.summary).toContain('cli/usage');
+    expect(bench.github().heard.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+test.each([{ GITHUB_REPOSITORY: '' }, { GITHUB_EVENT_PATH: '' }])('outside a workflow it fails with one error: %o', async (env) => {
+  const ended = await bench.bundled({ ...step({ mode: 'plan' }), env });
+  expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('github/no-workflow') });
+});
+
+test('findings are written for code scanning', async () => {
+  const there = step({ mode: 'validate', sarif: 'out.sarif' });
+  const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), 'access/a.yaml': 'kind: [' });
+  const { code, outputs } = await bench.bundled({ ...there, cwd });
+  expect({ code, path: outputs['sarif-path'] }).toEqual({ code: 3, path: join(cwd, 'out.sarif') });
+});

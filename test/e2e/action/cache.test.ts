@@ -1,0 +1,147 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { adminToken, hoopProject, type HoopProject } from '../../support/hoop-project.ts';
+import { commitAll, type StepEnded } from '../../support/workflow.ts';
+import { connection, useProjects } from '../project.ts';
+import { useAction } from './use-action.ts';
+
+const makeProject = useProjects();
+const bench = useAction(makeProject);
+
+beforeEach(() => void bench.github().cache.entries.splice(0));
+
+const count = 40;
+const names = Array.from({ length: count }, (_, index) => `connection-${String(index).padStart(4, '0')}`);
+let runs = 1000;
+const secret = { 'envvar:PASS': { value: 'canary-value' } };
+
+type Job = StepEnded & { readonly requests: readonly string[]; readonly details: number };
+type JobOptions = {
+  readonly mode: string;
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly pullRequest?: { readonly fork: boolean };
+  readonly bundled?: boolean;
+};
+
+/** A repository with connections that have secrets, and jobs in fresh clones of it. */
+async function repository(): Promise<{ readonly project: HoopProject; readonly job: (options: JobOptions) => Promise<Job> }> {
+  const project = await hoopProject();
+  project.write(Object.fromEntries(names.map((name) => [`access/${name}.yaml`, connection(name, { secret })])));
+  commitAll(project.folder);
+  const job = async ({ mode, inputs = {}, env = {}, pullRequest, bundled = false }: JobOptions): Promise<Job> => {
+    rmSync(join(project.folder, '.ostiary'), { recursive: true, force: true });
+    const before = project.model.log.requests.length;
+    const commit = '0'.repeat(40);
+    const payload =
+      pullRequest === undefined
+        ? {}
+        : {
+            pull_request: {
+              number: 1,
+              merged: false,
+              head: { sha: commit, ref: 'topic', repo: { full_name: pullRequest.fork ? 'else/access' : 'octo/access' } },
+              base: { sha: commit, ref: 'main', repo: { full_name: 'octo/access' } },
+              user: { login: 'ada' },
+            },
+          };
+    const step = {
+      cwd: project.folder,
+      event: pullRequest === undefined ? 'push' : 'pull_request',
+      payload,
+      inputs: { mode, comment: 'false', origin: 'false', ...inputs },
+      env: { OSTIARY_TOKEN: adminToken, GITHUB_RUN_ID: String((runs += 1)), ...env },
+    };
+    const ended = await (bundled ? bench.bundled(step) : bench.step(step));
+    const requests = project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    return { ...ended, requests, details: requests.filter((one) => /^GET \/api\/connections\/./.test(one)).length };
+  };
+  return { project, job };
+}
+
+test.each([false, true])('a plan in a second job reads no secret that the apply has written (bundled: %s)', async (bundled) => {
+  const { job } = await repository();
+  expect((await job({ mode: 'apply', bundled })).code).toBe(0);
+  const planned = await job({ mode: 'plan', bundled });
+  expect([planned.code, planned.outputs['changed'], planned.details]).toEqual([0, 'false', 0]);
+  expect(planned.requests.length).toBeLessThanOrEqual(25);
+  const [entry, ...more] = bench.github().cache.entries;
+  expect(more).toEqual([]);
+  const content = String(Object.values(JSON.parse(entry?.text ?? '{}')));
+  for (const form of [content, Buffer.from(content, 'base64').toString('latin1')])
+    for (const hidden of ['canary', btoa('canary-value'), adminToken, 'connection-', 'envvar']) expect(form).not.toContain(hidden);
+});
+
+test('the first plan of a job leaves its reads to the next one, and an unchanged cache is not saved again', async () => {
+  const { job } = await repository();
+  await job({ mode: 'apply', inputs: { cache: 'false' } });
+  const first = await job({ mode: 'plan' });
+  const second = await job({ mode: 'plan' });
+  expect([first.details, second.details, bench.github().cache.entries.length]).toEqual([count, 0, 1]);
+});
+
+test('cache: false neither reads nor keeps a cache', async () => {
+  const { job } = await repository();
+  await job({ mode: 'apply' });
+  const kept = bench.github().cache.entries.length;
+  const planned = await job({ mode: 'plan', inputs: { cache: 'false' } });
+  expect([planned.details, bench.github().cache.entries.length]).toEqual([count, kept]);
+});
+
+/** What another job may have left in the cache. */
+const poisoned: readonly (readonly [string, (text: string) => string])[] = [
+  ['half of it', (text) => text.slice(0, text.length / 2)],
+  ['no JSON', () => 'PK\u0003\u0004'],
+  ['a list', () => '[1]'],
+  ['other content under its name', (text) => text.replace(/":"..../, '":"AAAA')],
+  ['files of other names', (text) => JSON.stringify({ '../../ostiary.yaml': 'x', '/tmp/x': 'x', 'verified-x': text })],
+];
+
+test.each(poisoned)('%s is a miss', async (_, change) => {
+  const { job, project } = await repository();
+  await job({ mode: 'apply' });
+  for (const entry of bench.github().cache.entries) entry.text = change(entry.text);
+  const planned = await job({ mode: 'plan' });
+  expect([planned.code, planned.outputs['changed'], planned.details]).toEqual([0, 'false', count]);
+  const next = await job({ mode: 'plan' });
+  expect([next.code, next.details]).toEqual([0, 0]);
+  expect(project.model.store.findConnection(names[0] ?? '')?.secret).toEqual({ 'envvar:PASS': btoa('canary-value') });
+});
+
+test('the cache of a job with another token is a miss', async () => {
+  const { job } = await repository();
+  await job({ mode: 'apply' });
+  const planned = await job({ mode: 'plan', env: { OSTIARY_TOKEN: '7d0c4a0e-5a3c-4f0e-9d0a-1c0f4ad5a3c4|org-canary-key' } });
+  expect([planned.code, planned.details]).toEqual([0, count]);
+});
+
+test.each([
+  ['no service', { ACTIONS_RESULTS_URL: '' }],
+  ['no token', { ACTIONS_RUNTIME_TOKEN: '' }],
+  ['a token that the service refuses', { ACTIONS_RUNTIME_TOKEN: 'expired' }],
+  ['a service that is not there', { ACTIONS_RESULTS_URL: 'http://127.0.0.1:9/' }],
+])('with %s the step succeeds without a warning', async (_, env) => {
+  const { job } = await repository();
+  await job({ mode: 'apply' });
+  const planned = await job({ mode: 'plan', env });
+  expect([planned.code, planned.details]).toEqual([0, count]);
+  expect(planned.stdout).not.toMatch(/^::(?:warning|error|notice)[^\n]*cache/m);
+});
+
+test.each([404, 429, 500])('an answer with status %i costs nothing but the reads', async (status) => {
+  const { job } = await repository();
+  await job({ mode: 'apply' });
+  bench.github().intercept(({ path }) => (path.startsWith('/twirp/') ? { status, body: { code: 'internal', msg: 'canary' } } : undefined));
+  const planned = await job({ mode: 'plan' });
+  expect([planned.code, planned.details]).toEqual([0, count]);
+  expect(planned.stdout).toContain(`::debug::the cache was not restored: GetCacheEntryDownloadURL: status ${status}`);
+});
+
+test('a secret that changed on the gateway since is found', async () => {
+  const { job, project } = await repository();
+  await job({ mode: 'apply' });
+  await project.send('PATCH', `/connections/${names[0]}`, { secret: { 'envvar:PASS': btoa('by hand') } });
+  const drifted = await job({ mode: 'drift', inputs: { issue: 'false' } });
+  expect([drifted.outputs['outcome'], drifted.details]).toEqual(['drifted', 1]);
+});

@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest';
+import type { Reply } from '../../support/actions-cache.ts';
+import { place } from '../../support/github.ts';
+import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** A checkout whose manifests are applied, each file's tests with a target of their own. */
+async function applied(target: string, files: Files): Promise<string> {
+  const cwd = makeProject({ 'ostiary.yaml': config({ [target]: gateway.url() }), ...files });
+  commitAll(cwd);
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  return cwd;
+}
+
+function drift(cwd: string, inputs: Inputs = {}, env: Inputs = gateway.env()): Promise<StepEnded> {
+  return bench.step({ cwd, event: 'schedule', payload: {}, inputs: { mode: 'drift', ...inputs }, env });
+}
+
+async function change(name: string, spec: object): Promise<void> {
+  const { body } = await gateway.call('GET', `/connections/${name}`);
+  expect((await gateway.call('PUT', `/connections/${name}`, { body: { ...body, ...spec } })).status).toBe(200);
+}
+
+/** What a person sees of the issues about a target. */
+async function issuesOf(target: string): Promise<readonly { number: number; state: string; body: string; labels: readonly string[] }[]> {
+  const { data } = await bench.github().person.issues.listForRepo({ ...place, state: 'all', per_page: 100 });
+  return data
+    .filter(({ title }) => title === `Drift on \`${target}\``)
+    .map(({ number, state, body, labels }) => ({
+      number,
+      state,
+      body: body ?? '',
+      labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
+    }));
+}
+
+async function wordsOn(number: number): Promise<readonly string[]> {
+  const { data } = await bench.github().person.issues.listComments({ ...place, issue_number: number });
+  return data.map(({ body }) => body ?? '');
+}
+
+/** What was written to GitHub while something was done. */
+async function writes(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = bench.github().heard.length;
+  await work();
+  const heard = bench.github().heard.slice(before);
+  return heard.filter(({ method, path }) => method !== 'GET' && path !== '/graphql').map(({ method, path }) => `${method} ${path}`);
+}
+
+const home = `/repos/${place.owner}/${place.repo}`;
+
+describe('the issue of a drift', () => {
+  test('is opened, left unchanged, updated, closed with a comment, and reopened', async () => {
+    const cwd = await applied('one', { 'access/a.yaml': connection('one-a', { reviewers: ['dba', 'sre'] }) });
+    expect(await drift(cwd)).toMatchObject({ code: 0, outputs: { outcome: 'clean', changed: 'false' } });
+    expect(await issuesOf('one')).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'] });
+    const first = await drift(cwd);
+    expect(first).toMatchObject({ code: 0, outputs: { outcome: 'drifted', changed: 'true', 'protection-lost': 'true' } });
+    expect(JSON.parse(first.outputs['counts'] ?? '')).toMatchObject({ changed: 1, held: 0, blocked: 0, pending: 0 });
+    const [issue, ...others] = await issuesOf('one');
+    expect([others, issue]).toEqual([
+      [],
+      { number: Number(first.outputs['issue']), state: 'open', labels: ['drift'], body: expect.any(String) },
+    ]);
+    expect(issue?.body).toMatch(
+      /1 connection loses a reviewer group[\s\S]*`Connection\/one-a`[\s\S]* by admin, [\s\S]*\n- reviewers: sre\n/,
+    );
+    expect(issue?.body).toContain('https://github.test/octo/access/blob/');
+    expect(first.summary).toContain('Drift on `one`');
+    expect(first.stdout).toMatch(/^::warning file=access\/a\.yaml,line=1,col=1,title=drift Connection\/one-a::/m);
+
+    commitAll(cwd, 'Another commit, the same drift');
+    expect(await writes(() => drift(cwd))).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
+    const number = issue?.number ?? 0;
+    expect(await writes(() => drift(cwd))).toEqual([`PATCH ${home}/issues/${number}`, `POST ${home}/issues/${number}/comments`]);
+    expect((await issuesOf('one'))[0]?.body).toContain('access_max_duration');
+    const changed = expect.stringMatching(/The drift changed, as found by .* It is now about `Connection\/one-a`\./);
+    expect(await wordsOn(number)).toEqual([changed]);
+
+    await change('one-a', { reviewers: ['dba', 'sre'], access_max_duration: null });
+    expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean' });
+    expect(await issuesOf('one')).toMatchObject([{ number, state: 'closed' }]);
+    expect(await wordsOn(number)).toEqual([changed, expect.stringContaining('The drift is gone')]);
+    expect(await writes(() => drift(cwd))).toEqual([]);
+
+    await change('one-a', { reviewers: ['dba'], access_max_duration: 60 });
+    expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'drifted', issue: String(number) });
+    expect(await issuesOf('one')).toMatchObject([{ number, state: 'open' }]);
+  });
+
+  test('stays closed after a user closed it, until the drift changes', async () => {
+    const cwd = await applied('closed', { 'access/a.yaml': connection('closed-a', { reviewers: ['dba'] }) });
+    await change('closed-a', { access_max_duration: 60 });
+    const { outputs } = await drift(cwd);
+    const number = Number(outputs['issue']);
+    await bench.github().person.issues.update({ ...place, issue_number: number, state: 'closed' });
+    expect(await writes(() => drift(cwd))).toEqual([]);
+    await change('closed-a', { access_max_duration: 90 });
+    await drift(cwd);
+    expect(await issuesOf('closed')).toMatchObject([{ number, state: 'open' }]);
+  });
+
+  test('is found by its author, also without its label; each target has one', async () => {
+    const files = { 'access/a.yaml': connection('mine-a', { reviewers: ['dba'] }) };
+    const cwd = await applied('mine', files);
+    await change('mine-a', { reviewers: [] });
+    const { outputs } = await drift(cwd, { labels: 'by hand\naccess\nurgent', assignees: 'octo' });
+    const [issue] = await issuesOf('mine');
+    expect(issue?.labels).toEqual(['by hand', 'access', 'urgent']);
+    const { data: opened } = await bench.github().person.issues.get({ ...place, issue_number: issue?.number ?? 0 });
+    expect(opened.assignees?.map(({ login }) => login)).toEqual(['octo']);
+    const { person } = bench.github();
+    const copy = await person.issues.create({ ...place, title: 'A copy', body: issue?.body ?? '', labels: ['by hand'] });
+    await person.issues.update({ ...place, issue_number: issue?.number ?? 0, labels: [] });
+    await change('mine-a', { reviewers: ['x'] });
+    expect((await drift(cwd, { labels: 'by hand' })).outputs['issue']).toBe(outputs['issue']);
+    const { data } = await person.issues.get({ ...place, issue_number: copy.data.number });
+    expect(data.body).toBe(issue?.body);
+    writeFiles(cwd, { 'ostiary.yaml': config({ mine: gateway.url(), other: gateway.url() }) });
+    commitAll(cwd);
+    const second = await drift(cwd, { labels: 'by hand', target: 'other', base: 'HEAD' });
+    expect([second.code, second.outputs['issue'] === outputs['issue']]).toEqual([0, false]);
+  });
+
+  test('shows text of the gateway as plain text only', async () => {
+    const cwd = await applied('text', { 'access/a.yaml': connection('text-a', { reviewers: ['dba'] }) });
+    const nasty = ['@octo', '#1', '![x](https://evil.test)', '</details><script>', '<!-- ostiary -->'];
+    await change('text-a', { reviewers: nasty });
+    const ended = await drift(cwd);
+    const [issue] = await issuesOf('text');
+    const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+    for (const text of nasty) expect(outside).not.toContain(text);
+    // Our two markers, and once in the code of the change.
+    expect(issue?.body.match(/<!--/g)).toHaveLength(3);
+    expect(ended.summary).toContain('+ reviewers (held): @octo\n');
+  });
+
+  const replies: readonly (readonly [string, Reply, string])[] = [
+    ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'github/forbidden'],
+    ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'github/refused'],
+  ];
+  test.each(replies)('is a warning for %s', async (_, reply, code) => {
+    const target = `denied-${reply.status}`;
+    const cwd = await applied(target, { 'access/a.yaml': connection(`${target}-a`, { reviewers: ['dba'] }) });
+    await change(`${target}-a`, { reviewers: [] });
+    bench.github().intercept(({ path }) => (/\/(?:issues|labels)/.test(path) ? reply : undefined));
+    const ended = await drift(cwd);
+    expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted' } });
+    expect(ended.stdout).toMatch(new RegExp(`^::warning title=${code}::`, 'm'));
+    expect(ended.summary).toContain(code);
+  });
+});
+
+test('drift fails the step only with detailed-exitcode; issue: false opens no issue', async () => {
+  const cwd = await applied('strict', { 'access/a.yaml': connection('strict-a', { reviewers: ['dba'] }) });
+  await change('strict-a', { reviewers: [] });
+  const strict = { 'detailed-exitcode': 'true', issue: 'false' };
+  expect(await writes(async () => expect(await drift(cwd, strict)).toMatchObject({ code: 2, outputs: { outcome: 'drifted' } }))).toEqual(
+    [],
+  );
+});
+
+test('pending and managed changes are not drift; a revert closes the issue', async () => {
+  const rule = guardrail('undo-rule', ['DROP'], { connection_ids: ['undo-a'] });
+  const cwd = await applied('undo', { 'access/a.yaml': connection('undo-a', { reviewers: ['dba'] }), 'access/rule.yaml': rule });
+  writeFiles(cwd, { 'access/b.yaml': connection('undo-b') });
+  commitAll(cwd);
+  expect((await drift(cwd)).outputs).toMatchObject({ outcome: 'clean', counts: expect.stringContaining('"pending":1') });
+  await change('undo-a', { guardrail_rules: [], reviewers: ['dba', 'security'] });
+  const { outputs } = await drift(cwd);
+  expect(outputs).toMatchObject({ outcome: 'drifted', 'protection-lost': 'true' });
+  const undone = await drift(cwd, { revert: 'true' });
+  expect(undone).toMatchObject({ code: 0, outputs: { outcome: 'reverted', issue: outputs['issue'] } });
+  expect(undone.summary).toContain('### Apply to `undo`');
+  expect(await issuesOf('undo')).toMatchObject([{ state: 'closed' }]);
+  expect(await wordsOn(Number(outputs['issue']))).toEqual([expect.stringContaining('The drift was reverted by')]);
+  expect(await gateway.names('/connections')).not.toContain('undo-b');
+});
+
+test('is rejected for a pull request and for a merge queue', async () => {
+  const cwd = await applied('early', { 'access/a.yaml': connection('early-a') });
+  const sha = '1'.repeat(40);
+  const asked = { cwd, inputs: { mode: 'drift' }, env: gateway.env() };
+  const queued = await bench.step({ ...asked, event: 'merge_group', payload: { merge_group: { base_sha: sha, head_sha: sha } } });
+  expect(queued).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
+});
+
+/** What a person sees of the open pull requests. */
+async function openRequests(): Promise<readonly { number: number; title: string; body: string | null; head: { ref: string } }[]> {
+  const { data } = await bench.github().person.pulls.list({ ...place, state: 'open' });
+  return data;
+}
+
+test('adopt: true opens one pull request, leaves it unchanged, updates it, and closes it without drift', async () => {
+  const cwd = await applied('taken', {
+    'access/a.yaml': connection('taken-a', { reviewers: ['dba'] }),
+    'access/b.yaml': connection('taken-b'),
+  });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote add origin file://${origin}`);
+  const adopt = { adopt: 'true' };
+  expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
+  await change('taken-a', { reviewers: ['dba', '@octo fixes #1'] });
+  const ended = await drift(cwd, adopt);
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'adopted', changed: 'true' } });
+  const { issue, 'pull-request': number } = ended.outputs;
+  const branch = 'ostiary/adopt/taken';
+  expect(git(origin, `show ${branch}:access/a.yaml`)).toContain('@octo fixes #1');
+  expect(git(origin, `show --no-patch --format=%B ${branch}`)).not.toContain('fixes');
+  const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
+  expect(request).toMatchObject({ number: Number(number), title: 'Accept drift on taken' });
+  expect(request?.body).toMatch(/^(?:<!--.*-->\n)*### Accepts drift on `taken`: 1 object changed outside Ostiary\. Strengthens/);
+  expect(request?.body).toMatch(new RegExp(`Belongs to #${issue}\\.[\\s\\S]*\`Connection/taken-a\`[\\s\\S]* by admin`));
+  const outside = (request?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  expect(outside).not.toMatch(/@octo|fixes/);
+
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await gateway.call('DELETE', '/connections/taken-b');
+  expect(await writes(() => drift(cwd, adopt))).toEqual([
+    `PATCH ${home}/issues/${issue}`,
+    `POST ${home}/issues/${issue}/comments`,
+    `PATCH ${home}/pulls/${number}`,
+  ]);
+  const body = (await openRequests()).find((one) => one.number === Number(number))?.body;
+  expect(body).toMatch(/### Accepts .*, 1 part not accepted\. [\s\S]*1 part not accepted:[\s\S]*adopt\/removed/);
+
+  const closed = { ...place, pull_number: Number(number), state: 'closed' } as const;
+  await bench.github().person.pulls.update(closed);
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await change('taken-a', { reviewers: ['dba', 'sre'] });
+  const again = (await drift(cwd, adopt)).outputs['pull-request'];
+  expect((await openRequests()).filter(({ head }) => head.ref === branch).map((one) => String(one.number))).toEqual([again]);
+
+  expect((await gateway.run('drift --revert --yes', cwd)).code).toBe(0);
+  expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
+  expect((await openRequests()).filter(({ head }) => head.ref === branch)).toEqual([]);
+  expect(await wordsOn(Number(again))).toEqual([expect.stringContaining('The drift is gone')]);
+  expect(await writes(() => drift(cwd, adopt))).toEqual([]);
+  await change('taken-a', { reviewers: ['dba', 'sre'] });
+  expect((await drift(cwd, adopt)).outputs['pull-request']).not.toBe(again);
+});
+
+test('a revert closes the pull request that would adopt the drift', async () => {
+  const cwd = await applied('given-up', { 'access/a.yaml': connection('given-up-a', { reviewers: ['dba'] }) });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote add origin file://${origin}`);
+  await change('given-up-a', { reviewers: ['dba', 'sre'] });
+  const number = Number((await drift(cwd, { adopt: 'true' })).outputs['pull-request']);
+  expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });
+  const { data } = await bench.github().person.pulls.get({ ...place, pull_number: number });
+  expect(data.state).toBe('closed');
+  expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was reverted by')]);
+});
+
+test('a token that may not push or open pull requests gives a warning and the issue', async () => {
+  const cwd = await applied('barred', { 'access/a.yaml': connection('barred-a', { reviewers: ['dba'] }) });
+  git(cwd, 'remote add origin file:///nowhere/at/all');
+  await change('barred-a', { reviewers: [] });
+  const ended = await drift(cwd, { adopt: 'true', base: 'HEAD' });
+  expect(ended).toMatchObject({ code: 4, outputs: { outcome: 'unreachable', issue: expect.any(String) } });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare');
+  git(cwd, `remote set-url origin file://${origin}`);
+  bench
+    .github()
+    .intercept(({ path, method }) =>
+      path.endsWith('/pulls') && method === 'POST'
+        ? { status: 403, body: { message: 'Resource not accessible by integration' } }
+        : undefined,
+    );
+  const denied = await drift(cwd, { adopt: 'true' });
+  expect(denied).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: expect.any(String) } });
+  expect(denied.stdout).toMatch(/^::warning title=github\/forbidden::/m);
+});

@@ -1,0 +1,243 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { connectionBody, agentId } from '../../server/client.ts';
+import { json, startFlakyServer, type Seen } from '../../support/flaky-server.ts';
+import type { Reply } from '../../support/actions-cache.ts';
+import {
+  commentsOn,
+  commitAll,
+  git,
+  mergePullRequest,
+  openPullRequest,
+  pullRequestPayload,
+  type StepEnded,
+} from '../../support/workflow.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, useProjects, type Files } from '../project.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+function checkout(files: Files): string {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
+  commitAll(cwd);
+  return cwd;
+}
+
+/** Opens a pull request and merges it; the commit is the one that the merge made. */
+async function merge(branch: string): Promise<{ readonly number: number; readonly head: string; readonly commit: string }> {
+  const github = bench.github();
+  const pull = await openPullRequest(github, branch);
+  return { ...pull, commit: await mergePullRequest(github, pull.number) };
+}
+
+async function bodiesOn(number: number): Promise<readonly string[]> {
+  return (await commentsOn(bench.github(), number)).map(({ body }) => body);
+}
+
+/** What was reported of the deployment of a commit. */
+function statusesOf(commit: string): readonly unknown[] {
+  return bench.github().deployments.find(({ sha }) => sha === commit)?.statuses ?? [];
+}
+
+type Applying = { readonly bundled?: true; readonly inputs?: Readonly<Record<string, string>> };
+
+/** Applies on the push that a merge makes. */
+function apply(cwd: string, commit: string, { bundled, inputs = {} }: Applying = {}): Promise<StepEnded> {
+  const run = bundled === true ? bench.bundled : bench.step;
+  const env = { ...gateway.env(), GITHUB_SHA: commit };
+  return run({ cwd, event: 'push', payload: { ref: 'refs/heads/main', after: commit }, inputs: { mode: 'apply', ...inputs }, env });
+}
+
+describe('apply on merge', () => {
+  test('applies, comments once on the merged pull request, and reports the deployment', async () => {
+    const github = bench.github();
+    const cwd = checkout({ 'access/merged.yaml': connection('merged'), 'access/rule.yaml': guardrail('merged-rule') });
+    const origin = makeProject({});
+    git(origin, 'init --quiet --bare');
+    git(cwd, `remote add origin file://${origin}`);
+    const { number, commit } = await merge('merged');
+    const applied = await apply(cwd, commit, { bundled: true });
+    expect(git(origin, 'rev-parse refs/ostiary/applied/production^1')).toBe(git(cwd, 'rev-parse HEAD'));
+    expect(applied.summary).toMatch(/git\/applied-recorded[\s\S]*on origin/);
+    expect(applied).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'true' } });
+    expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ created: 2, failed: 0 });
+    expect(await gateway.names('/connections')).toContain('merged');
+    const [comment, ...others] = await commentsOn(github, number);
+    expect(others).toEqual([]);
+    expect(comment?.body).toMatch(/### Apply to `production`[\s\S]*: 2 created\.[\s\S]*`Connection\/merged`/);
+    expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'success', description: 'Applied: 2 created.' })]);
+    const again = await apply(cwd, commit);
+    expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'false' } });
+    expect(await commentsOn(github, number)).toEqual([{ id: comment?.id, body: expect.stringContaining('nothing to do') }]);
+    const [deployment, ...more] = github.deployments.filter(({ sha }) => sha === commit);
+    expect(more).toEqual([]);
+    expect(deployment).toMatchObject({ environment: 'production', statuses: [{ state: 'success' }, { state: 'success' }] });
+  });
+
+  test('is refused for managed objects with an error', async () => {
+    const body = connectionBody('managed-there', await agentId(gateway.call));
+    await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
+    const cwd = checkout({
+      'access/managed.yaml': connection('managed-there', { reviewers: ['dba'] }),
+      'access/other.yaml': connection('other'),
+    });
+    const { number, commit } = await merge('refused');
+    const refused = await apply(cwd, commit);
+    expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
+    expect(await bodiesOn(number)).toEqual([expect.stringMatching(/### Not applied[\s\S]*plan\/managed[\s\S]*`--on-managed` skip/)]);
+    expect(await gateway.names('/connections')).not.toContain('other');
+    expect(await apply(cwd, commit, { inputs: { 'on-managed': 'skip' } })).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+    expect(await bodiesOn(number)).toEqual([
+      expect.stringMatching(/1 created, 1 blocked[\s\S]*\| blocked \| `Connection\/managed-there` \|/),
+    ]);
+  });
+
+  test('annotates each failed object at its manifest', async () => {
+    const { url } = gateway.server();
+    const before = await startFlakyServer((response, seen) => {
+      if (seen.method === 'POST' && seen.body.includes('"breaks"')) json(422, { message: 'not this one' })(response, seen);
+      else void passOn(url, response, seen);
+    });
+    const cwd = makeProject({
+      'ostiary.yaml': config(before.url),
+      'access/a.yaml': connection('breaks'),
+      'access/b.yaml': connection('holds'),
+    });
+    commitAll(cwd);
+    const { number, commit } = await merge('partial');
+    const ended = await apply(cwd, commit);
+    await before.close();
+    expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
+    expect(ended.stdout).toMatch(/^::error file=access\/a\.yaml,line=1,col=1,title=failed Connection\/breaks::/m);
+    const [body = ''] = await bodiesOn(number);
+    expect(body).toMatch(/not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/breaks` failed: `api\/refused`/);
+    expect(body).toContain('| created | `Connection/holds` |');
+    expect(statusesOf(commit)).toEqual([
+      expect.objectContaining({
+        state: 'failure',
+        description: 'Not finished: 1 failed, 1 created.',
+        log_url: expect.stringMatching(/runs\/4711$/),
+      }),
+    ]);
+  });
+
+  test('does not overwrite a change made between read and write', async () => {
+    const { url } = gateway.server();
+    const first = checkout({ 'access/raced.yaml': connection('raced') });
+    expect((await gateway.run('apply --yes', first)).code).toBe(0);
+    let changed = false;
+    const before = await startFlakyServer((response, seen) => {
+      void (async () => {
+        if (!changed && seen.method === 'GET' && /^\/connections\/[^/]/.test(seen.path)) {
+          changed = true;
+          const { body } = await gateway.call('GET', '/connections/raced');
+          await gateway.call('PUT', '/connections/raced', { body: { ...body, access_max_duration: 60 } });
+        }
+        await passOn(url, response, seen);
+      })();
+    });
+    const cwd = checkout({
+      'ostiary.yaml': config(before.url),
+      'access/raced.yaml': connection('raced', { reviewers: ['dba'], access_max_duration: 7200 }),
+      'access/other.yaml': guardrail('raced-other'),
+    });
+    const { number, commit } = await merge('raced');
+    const ended = await apply(cwd, commit);
+    await before.close();
+    expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
+    expect((await bodiesOn(number))[0]).toMatch(/not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/raced` failed: `apply\/moved`/);
+    expect((await gateway.call('GET', '/connections/raced')).body).toMatchObject({ access_max_duration: 60, reviewers: [] });
+    expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'failure' })]);
+  });
+
+  test('is rejected for an unmerged pull request', async () => {
+    const cwd = checkout({ 'access/early.yaml': connection('early') });
+    const pull = await openPullRequest(bench.github(), 'early');
+    const payload = pullRequestPayload({ ...pull, base: pull.head });
+    const run = { cwd, event: 'pull_request', inputs: { mode: 'apply' }, env: gateway.env() };
+    expect(await bench.step({ ...run, payload })).toMatchObject({ code: 3, summary: expect.stringContaining('is not merged') });
+    const queued = { merge_group: { base_sha: pull.head, head_sha: pull.head } };
+    expect(await bench.step({ ...run, event: 'merge_group', payload: queued })).toMatchObject({
+      code: 3,
+      summary: expect.stringMatching(/the commit of this .merge_group. is not merged/),
+    });
+    expect(await gateway.names('/connections')).not.toContain('early');
+    const merged = pullRequestPayload({ ...pull, base: pull.head, merged: true });
+    expect(await bench.step({ ...run, payload: merged })).toMatchObject({ code: 0 });
+    expect(await bodiesOn(pull.number)).toEqual([expect.stringContaining(': 1 created')]);
+  });
+});
+
+/** Hands a request over to the gateway. */
+async function passOn(url: string, response: ServerResponse, { method, path, headers, body }: Seen): Promise<void> {
+  const sent = { authorization: headers.authorization ?? '', 'content-type': 'application/json' };
+  const answer = await fetch(`${url}${path}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.end(await answer.text());
+}
+
+function message(text: string): { readonly message: string } {
+  return { message: text };
+}
+
+describe('requests that GitHub refuses never fail the run', () => {
+  const replies: readonly (readonly [string, Reply, string])[] = [
+    ['a missing permission', { status: 403, body: message('Resource not accessible by integration') }, 'github/forbidden'],
+    ['a repository that the token does not see', { status: 404, body: message('Not Found') }, 'github/forbidden'],
+    ['a bad token', { status: 401, body: message('Bad credentials') }, 'github/forbidden'],
+    ['a locked pull request', { status: 422, body: message('Unable to create comment because issue is locked.') }, 'github/refused'],
+    ['an outage', { status: 503, body: message('No server is currently available') }, 'github/unreachable'],
+    [
+      'a rate limit without end',
+      { status: 403, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } },
+      'github/rate-limited',
+    ],
+    [
+      'a rate limit until the next hour',
+      { status: 429, body: message('API rate limit exceeded'), headers: { 'x-ratelimit-remaining': '0' } },
+      'github/rate-limited',
+    ],
+  ];
+
+  test.each(replies)('%s', async (name, reply, code) => {
+    const cwd = checkout({ 'access/denied.yaml': connection('denied') });
+    const { commit } = await merge(`denied-${code}-${name}`.replaceAll(/\W+/g, '-'));
+    const before = bench.github().heard.length;
+    bench.github().intercept(() => reply);
+    const ended = await apply(cwd, commit);
+    expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+    expect(ended.stdout).toMatch(new RegExp(`^::warning title=${code}::`, 'm'));
+    expect(ended.summary).toContain(code);
+    expect(bench.github().heard.length - before).toBeLessThanOrEqual(6);
+  });
+
+  test.each([403, 429])('waits after a secondary rate limit (%i)', async (status) => {
+    const github = bench.github();
+    const cwd = checkout({ 'access/limited.yaml': connection(`limited-${status}`) });
+    const { number, commit } = await merge(`limited-${status}`);
+    let refused = 0;
+    github.intercept(({ path, method }) => {
+      if (method !== 'POST' || !path.endsWith('/comments') || refused > 0) return undefined;
+      refused += 1;
+      return { status, body: message('You have exceeded a secondary rate limit.'), headers: { 'retry-after': '1' } };
+    });
+    const ended = await apply(cwd, commit);
+    expect(ended.stdout).not.toContain('::warning');
+    expect(await commentsOn(github, number)).toHaveLength(1);
+  });
+
+  test('a missing permission for deployments is not a warning', async () => {
+    const github = bench.github();
+    const cwd = checkout({ 'access/undeployed.yaml': connection('undeployed') });
+    const { number, commit } = await merge('undeployed');
+    github.intercept(({ path }) =>
+      path.includes('/deployments') ? { status: 403, body: message('Resource not accessible by integration') } : undefined,
+    );
+    const ended = await apply(cwd, commit);
+    expect(ended.stdout).not.toContain('::warning');
+    expect(await commentsOn(github, number)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
+import { place } from '../../support/github.ts';
+import {
+  commentsOn,
+  commitAll,
+  git,
+  openPullRequest,
+  pullRequestPayload,
+  type StepEnded,
+  type StepOptions,
+} from '../../support/workflow.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, useProjects, writeFiles } from '../project.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+const page = `https://github.test/${place.owner}/${place.repo}`;
+
+/** A gateway of an attacker: it must receive no request, because each has the token. */
+let trap: FlakyServer;
+let heard = 0;
+beforeAll(async () => {
+  trap = await startFlakyServer(json(200, {}));
+});
+beforeEach(() => {
+  heard = trap.seen.length;
+});
+afterAll(() => trap.close());
+
+/** A clone whose main branch is reviewed, with a branch whose config names the trap. */
+function cloneWith(name: string, origin = page): { readonly cwd: string; readonly main: string; readonly topic: string } {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection(`${name}-main`) });
+  const main = commitAll(cwd);
+  git(cwd, ['remote', 'add', 'origin', origin]);
+  git(cwd, `update-ref refs/remotes/origin/main ${main}`);
+  git(cwd, 'checkout --quiet -b topic');
+  writeFiles(cwd, { 'ostiary.yaml': config(trap.url), 'access/b.yaml': connection(`${name}-topic`) });
+  const topic = commitAll(cwd, 'Topic');
+  return { cwd, main, topic };
+}
+
+type Running = Partial<Omit<StepOptions, 'inputs'>> & Pick<StepOptions, 'cwd' | 'inputs'>;
+
+function run({ env = {}, event = 'push', payload = {}, inputs, ...rest }: Running): Promise<StepEnded> {
+  return bench.step({ event, payload, env: { ...gateway.env(), ...env }, inputs: { origin: 'false', ...inputs }, ...rest });
+}
+
+async function isOn(name: string): Promise<boolean> {
+  return (await gateway.names('/connections')).includes(name);
+}
+
+const events: readonly (readonly [event: string, payload: object])[] = [
+  ['issue_comment', { issue: { number: 1, pull_request: {} }, comment: { body: '/plan' } }],
+  ['workflow_run', { workflow_run: { head_sha: '1'.repeat(40) } }],
+  ['repository_dispatch', { client_payload: { pull_request: { merged: true } } }],
+  ['workflow_dispatch', { inputs: { ref: 'topic' } }],
+  ['event_of_next_year', {}],
+];
+
+describe.each(events)('%s with the checkout of a proposal', (event, payload) => {
+  test('applies nothing, reports no drift, and plans with the config of the default branch', async () => {
+    const { cwd, main } = cloneWith(event.replaceAll('_', '-'));
+    // The run belongs to the default branch, and the workflow checked out something else.
+    const onMain = { cwd, event, payload, env: { GITHUB_SHA: main } };
+    for (const mode of ['apply', 'drift']) {
+      const refused = await run({ ...onMain, inputs: { mode } });
+      expect(refused).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+      expect(refused.summary).toMatch(/github\/not-reviewed.*needs a commit of the default branch main/);
+    }
+    const planned = await run({ ...onMain, inputs: { mode: 'plan' } });
+    expect(planned).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
+    expect(planned.summary).toContain('config/after-merge');
+    expect(trap.seen.length).toBe(heard);
+  });
+
+  test('applies a commit of the default branch', async () => {
+    const name = `merged-${event.replaceAll('_', '-')}`;
+    const { cwd, main } = cloneWith(name);
+    git(cwd, 'checkout --quiet main');
+    expect(await run({ cwd, event, payload, env: { GITHUB_SHA: main }, inputs: { mode: 'apply' } })).toMatchObject({ code: 0 });
+    expect(await isOn(`${name}-main`)).toBe(true);
+  });
+});
+
+test('a push to another branch applies only if config-ref names it', async () => {
+  const { cwd } = cloneWith('release');
+  writeFiles(cwd, { 'ostiary.yaml': config(gateway.url()) });
+  const head = commitAll(cwd, 'Release');
+  const pushed = { cwd, env: { GITHUB_REF: 'refs/heads/topic', GITHUB_SHA: head } };
+  expect(await run({ ...pushed, inputs: { mode: 'apply' } })).toMatchObject({
+    code: 3,
+    summary: expect.stringMatching(/config-ref: .origin\/BRANCH/),
+  });
+  expect(await isOn('release-topic')).toBe(false);
+  expect(await run({ ...pushed, inputs: { mode: 'apply', 'config-ref': 'topic' } })).toMatchObject({ code: 0 });
+  expect(await isOn('release-topic')).toBe(true);
+});
+
+test('the default branch of a fork does not count as reviewed', async () => {
+  const { cwd, main, topic } = cloneWith('forked', 'https://github.test/evil/access');
+  git(cwd, `update-ref refs/remotes/origin/main ${topic}`);
+  const commented = { cwd, event: 'issue_comment', env: { GITHUB_SHA: main } };
+  expect(await run({ ...commented, inputs: { mode: 'apply' } })).toMatchObject({ code: 3 });
+  expect(await run({ ...commented, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+  const elsewhere = { ...commented, env: { GITHUB_SHA: topic, GITHUB_REF: 'refs/heads/topic' } };
+  const unknown = await run({ ...elsewhere, inputs: { mode: 'plan' } });
+  expect(unknown).toMatchObject({ code: 3, summary: expect.stringContaining('github/not-reviewed') });
+  expect(trap.seen.length).toBe(heard);
+});
+
+test('a pull request for another branch is planned with the config of the default branch', async () => {
+  const { cwd, topic } = cloneWith('stacked');
+  git(cwd, 'checkout --quiet -b next');
+  writeFiles(cwd, { 'access/c.yaml': connection('stacked-next') });
+  const head = commitAll(cwd, 'Next');
+  const pull = await openPullRequest(bench.github(), 'stacked');
+  bench.github().useCommit(pull.head, head);
+  const payload = pullRequestPayload({ number: pull.number, head, base: topic, into: 'topic' });
+  const planned = await run({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan' } });
+  expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+  expect(trap.seen.length).toBe(heard);
+  const [comment] = await commentsOn(bench.github(), pull.number);
+  expect(comment?.body).toContain('config/after-merge');
+  expect(comment?.body).toContain(`\n\n\`${gateway.url()}\`, `);
+});
+
+test('a checkout without the head of the pull request fails, and leaves its comment alone', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('target-a') });
+  const base = commitAll(cwd);
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  git(cwd, 'checkout --quiet -b topic');
+  writeFiles(cwd, { 'access/b.yaml': connection('target-b') });
+  const head = commitAll(cwd, 'Topic');
+  const pull = await openPullRequest(bench.github(), 'target');
+  bench.github().useCommit(pull.head, head);
+  const payload = pullRequestPayload({ number: pull.number, head, base });
+  const onTarget = { cwd, event: 'pull_request_target', payload, env: { GITHUB_SHA: base } };
+  expect(await run({ ...onTarget, inputs: { mode: 'plan' } })).toMatchObject({ code: 0, outputs: { changed: 'true' } });
+  const before = await commentsOn(bench.github(), pull.number);
+  expect(before).toEqual([expect.objectContaining({ body: expect.stringContaining(' 1 to create.') })]);
+
+  // The default checkout of pull_request_target is the target branch; a shallow one does not even have the commit.
+  git(cwd, 'checkout --quiet main');
+  for (const mode of ['plan', 'validate']) {
+    const failed = await run({ ...onTarget, inputs: mode === 'plan' ? { mode } : { mode, origin: '' } });
+    expect(failed).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+    expect(failed.stdout).toMatch(/^::error title=github\/other-checkout::/m);
+    expect(failed.summary).toContain(`refs/pull/${pull.number}/merge`);
+  }
+  expect(await commentsOn(bench.github(), pull.number)).toEqual(before);
+
+  // The test merge of a shallow clone names the head as its parent.
+  git(cwd, ['merge', '--quiet', '--no-ff', '--message=Test merge', 'topic']);
+  const shallow = makeProject({});
+  git(shallow, `clone --quiet --depth=1 file://${cwd} .`);
+  expect(await run({ ...onTarget, cwd: shallow, inputs: { mode: 'validate', origin: '' } })).toMatchObject({ code: 0 });
+  expect(await run({ ...onTarget, inputs: { mode: 'plan' } })).toMatchObject({ code: 0 });
+  expect(await commentsOn(bench.github(), pull.number)).toHaveLength(1);
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { place } from '../../support/github.ts';
+import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../../support/workflow.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, useProjects, writeFiles } from '../project.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+const secret = { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } } };
+const withSecret = (): Readonly<Record<string, string>> => ({ ...gateway.env(), OSTIARY_SECRET_KEY: 'canary-value' });
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** A pull request that adds a connection, its plan, and the merge of it. */
+async function proposed(name: string): Promise<{
+  readonly cwd: string;
+  readonly plan: (inputs?: Inputs) => Promise<StepEnded>;
+  readonly apply: (inputs: Inputs) => Promise<StepEnded>;
+  readonly comments: () => Promise<string>;
+  readonly number: number;
+}> {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
+  const base = commitAll(cwd);
+  writeFiles(cwd, { 'access/db.yaml': connection(name, { secret }) });
+  commitAll(cwd);
+  const pull = await openPullRequest(bench.github(), name);
+  const payload = pullRequestPayload({ ...pull, base });
+  const env = gateway.env();
+  let merged: string | undefined;
+  return {
+    cwd,
+    plan: (inputs = {}) => bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan', ...inputs }, env }),
+    async apply(inputs) {
+      merged ??= await mergePullRequest(bench.github(), pull.number);
+      const onMain = { ...withSecret(), GITHUB_SHA: merged };
+      return bench.step({ cwd, event: 'push', payload: { after: merged }, inputs: { mode: 'apply', ...inputs }, env: onMain });
+    },
+    number: pull.number,
+    comments: async () => (await commentsOn(bench.github(), pull.number)).map(({ body }) => body).join('\n'),
+  };
+}
+
+test('secrets of manifests are not read on a pull request unless secrets: resolve is set', async () => {
+  const { plan, comments } = await proposed('unread');
+  expect(await plan()).toMatchObject({ code: 0, outputs: { outcome: 'planned', changed: 'true' } });
+  expect(await comments()).toContain('env:OSTIARY_SECRET_KEY');
+  expect(await plan({ secrets: 'resolve' })).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+});
+
+test('an unchanged plan has the same digest on the pull request and the merge; another digest is refused', async () => {
+  const { plan, apply, comments } = await proposed('agreed');
+  const { digest = '' } = (await plan()).outputs;
+  const other = digest.replace(/^./, (first) => (first === '0' ? '1' : '0'));
+  const refused = await apply({ digest: other });
+  expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused', digest } });
+  expect(await comments()).toMatch(new RegExp(`plan/other-digest[^\\n]*${digest}[^\\n]*${other}`));
+  expect(await gateway.names('/connections')).not.toContain('agreed');
+  expect(await apply({ digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+});
+
+test('a saved plan is applied and contains no secret', async () => {
+  const { plan, apply, cwd } = await proposed('saved');
+  const { 'plan-path': path = '', digest = '' } = (await plan({ out: 'plan.json' })).outputs;
+  expect(path).toBe(`${cwd}/plan.json`);
+  expect(readFileSync(path, 'utf8')).not.toContain('canary-value');
+  expect(await apply({ plan: path, digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+  expect(await gateway.names('/connections')).toContain('saved');
+});
+
+describe('digest: comment', () => {
+  const agreed = { digest: 'comment' };
+
+  test('applies the plan that the comment showed, and nothing if the comment was edited or cannot be verified', async () => {
+    const { plan, apply, number, comments } = await proposed('shown');
+    const { person, intercept } = bench.github();
+    const { digest } = (await plan()).outputs;
+    const [comment] = await commentsOn(bench.github(), number);
+    const words = { ...place, comment_id: comment?.id ?? 0, body: comment?.body ?? '' };
+    await person.issues.updateComment({ ...words, body: `${words.body} and more` });
+    const refused = await apply(agreed);
+    expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
+    expect(refused.stdout).toMatch(/^::warning title=github\/no-agreed-plan::.*was edited by octo/m);
+    expect(await comments()).toContain('was edited by octo');
+
+    await plan();
+    intercept(({ path }) => (path === '/graphql' ? { status: 503, body: { message: 'no' } } : undefined));
+    expect(await apply(agreed)).toMatchObject({ code: 4 });
+    intercept(undefined);
+    expect(await gateway.names('/connections')).not.toContain('shown');
+    expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+  });
+
+  test('without a comment applies only a plan without changes', async () => {
+    const { plan, apply, cwd } = await proposed('settled');
+    expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
+    await plan();
+    expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', changed: 'false' } });
+    writeFiles(cwd, { 'access/more.yaml': connection('pushed') });
+    const env = { ...withSecret(), GITHUB_SHA: commitAll(cwd) };
+    const pushed = await bench.step({ cwd, event: 'push', payload: {}, inputs: { mode: 'apply', ...agreed }, env });
+    expect(pushed).toMatchObject({ code: 6, summary: expect.stringContaining('belongs to no pull request') });
+  });
+});

@@ -1,0 +1,59 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { action } from '../../../src/commands/action/action.ts';
+import { builtPackage, start } from '../../support/cli.ts';
+import { startGitHub, type TestGitHub } from '../../support/github.ts';
+import { openRunner, type Start, type StepEnded, type StepOptions } from '../../support/workflow.ts';
+import { createTestContext } from '../../support/cli-context.ts';
+import type { Files } from '../project.ts';
+
+/** The action as a runner checks it out, and a GitHub. */
+export type ActionBench = {
+  readonly github: () => TestGitHub;
+  /** Runs the action's source in this process: quick. */
+  readonly step: (options: StepOptions) => Promise<StepEnded>;
+  /** Runs the bundle in a process of its own, as a runner does. */
+  readonly bundled: (options: StepOptions) => Promise<StepEnded>;
+};
+
+/** Sets up GitHub and the bundled action for the tests of one file: the bundle alone, without any package beside it. */
+export function useAction(makeFolder: (files: Files) => string): ActionBench {
+  let github: TestGitHub | undefined;
+  let home = '';
+  const running = (): TestGitHub => {
+    if (github === undefined) throw new Error('GitHub is not started yet');
+    return github;
+  };
+  let runner: ReturnType<typeof openRunner> | undefined;
+  beforeAll(async () => {
+    home = makeFolder({});
+    const built = await builtPackage();
+    for (const name of ['dist', 'package.json']) cpSync(join(built, name), join(home, name), { recursive: true });
+    github = await startGitHub();
+    runner = openRunner(home);
+  });
+  beforeEach(() => running().intercept(undefined));
+  afterAll(() => github?.close());
+  const run = (options: StepOptions, began: Start): Promise<StepEnded> => {
+    if (runner === undefined) throw new Error('the runner is not there yet');
+    return runner(options, running(), began);
+  };
+  return {
+    github: running,
+    step: (options) => run(options, (cwd, env) => runHere(cwd, env, options.onWait)),
+    bundled: (options) =>
+      run(options, (cwd, env) => {
+        const child = start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env });
+        options.onStart?.(child);
+        return child.ended;
+      }),
+  };
+}
+
+async function runHere(cwd: string, env: Readonly<Record<string, string>>, onWait: StepOptions['onWait']): ReturnType<Start> {
+  const began = performance.now();
+  const { context, printed } = createTestContext({ cwd, env: { PATH: process.env['PATH'], ...env } });
+  const code = await action(context, (milliseconds) => Promise.resolve(onWait?.(milliseconds)));
+  return { code, stdout: printed().both, stderr: '', milliseconds: performance.now() - began };
+}

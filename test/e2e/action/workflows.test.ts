@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { commitAll, mergePullRequest, openPullRequest, pullRequestPayload } from '../../support/workflow.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from './use-action.ts';
+import { config, connection, guardrail, useProjects, writeFiles } from '../project.ts';
+
+const makeProject = useProjects();
+const gateway = useGateway();
+const bench = useAction(makeProject);
+
+type Step = {
+  readonly uses?: string;
+  readonly id?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+type Job = {
+  readonly name?: string;
+  readonly if?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly environment?: string;
+  readonly 'timeout-minutes'?: number;
+  readonly steps: readonly Step[];
+};
+type Workflow = {
+  readonly on: Readonly<Record<string, unknown>> | string;
+  readonly permissions?: unknown;
+  readonly concurrency?: { readonly group: string; readonly 'cancel-in-progress': unknown };
+  readonly jobs: Readonly<Record<string, Job>>;
+};
+
+const examples = readdirSync('examples/github').filter((name) => name.endsWith('.yml'));
+const ours = readdirSync('.github/workflows');
+const files = [
+  ...examples.map((name) => join('examples/github', name)),
+  ...ours.map((name) => join('.github/workflows', name)),
+  'examples/fleet/apply.yml',
+];
+
+function workflowAt(path: string): Workflow {
+  return parse(readFileSync(path, 'utf8'));
+}
+
+describe.each(files)('%s', (path) => {
+  const workflow = workflowAt(path);
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap((job) => job.steps);
+
+  test('permits only reading by default, and runs one at a time', () => {
+    expect([{}, { contents: 'read' }]).toContainEqual(workflow.permissions);
+    expect(workflow.concurrency?.group).toBeTypeOf('string');
+    expect(JSON.stringify(workflow.on)).not.toContain('pull_request_target');
+  });
+
+  test('ends, and its jobs have names', () => {
+    for (const job of jobs)
+      expect({ name: typeof job.name, minutes: typeof job['timeout-minutes'] }).toEqual({ name: 'string', minutes: 'number' });
+  });
+
+  test('uses only actions of a pinned commit, and states their version', () => {
+    const lines = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('uses:'));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test('leaves no token in the checkout', () => {
+    const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+    expect([...new Set(checkouts.map((step) => step.with?.['persist-credentials']))]).toEqual([false]);
+  });
+
+  test('inserts no event data into a script', () => {
+    expect(steps.filter(({ run = '' }) => run.includes('${{'))).toEqual([]);
+  });
+});
+
+/** Lists the files that the manifests and overlays of all example projects name as sources of secrets. */
+function secretFilesOfExamples(): readonly string[] {
+  const found = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.yaml'));
+  return found.flatMap((path) =>
+    [...readFileSync(join('examples', path), 'utf8').matchAll(/valueFrom: \{ file: ([^ }]+) \}/g)].flatMap(([, file]) => file ?? []),
+  );
+}
+
+test('the path filters of the examples contain the files that secrets of the examples come from', () => {
+  const sources = secretFilesOfExamples();
+  expect(sources.length).toBeGreaterThan(0);
+  const filters = examples.flatMap((name) => {
+    const { on } = workflowAt(join('examples/github', name));
+    const events: readonly unknown[] = typeof on === 'string' ? [] : Object.values(on);
+    return events.flatMap((event): readonly unknown[] => {
+      const { paths } = Object(event);
+      return paths === undefined ? [] : [paths];
+    });
+  });
+  expect(filters.length).toBeGreaterThanOrEqual(4);
+  for (const filter of filters) {
+    const patterns = Array.isArray(filter) ? filter.map((one: unknown) => String(one)) : [];
+    const isCovered = (file: string): boolean =>
+      patterns.some((one) => one === file || (one.endsWith('/**') && file.startsWith(one.slice(0, -2))));
+    expect(sources.filter((file) => !isCovered(file))).toEqual([]);
+  }
+});
+
+test('checks that can be required also run in a merge queue, and their path filters name the danger', () => {
+  for (const name of ['validate.yml', 'plan.yml']) {
+    const path = join('examples/github', name);
+    const workflow = workflowAt(path);
+    expect(Object.keys(workflow.on)).toEqual(['pull_request', 'merge_group']);
+    expect(workflow.concurrency?.group).toContain('github.event.pull_request.number || github.ref');
+    expect(readFileSync(path, 'utf8')).toContain('GitHub waits forever for a required check that a path filter leaves out');
+  }
+});
+
+function lastLine(job: Job | undefined): string | undefined {
+  return job?.steps.at(-1)?.run;
+}
+
+test('a release publishes only from main, with approval; a dry run has no permission to write', () => {
+  const { rehearse, release, ...others } = workflowAt('.github/workflows/release.yml').jobs;
+  expect(release).toMatchObject({ environment: 'release', permissions: { contents: 'write', 'id-token': 'write', packages: 'write' } });
+  expect(release?.if).toContain("github.ref == 'refs/heads/main'");
+  for (const job of [rehearse, ...Object.values(others)]) expect(job?.permissions).toEqual({ contents: 'read' });
+  expect(lastLine(rehearse)).toBe(`${lastLine(release)?.replace('gh auth setup-git && ', '')} --dry-run`);
+});
+
+/** What a mode may need, and no more. */
+const needed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  validate: { contents: 'read', 'security-events': 'write' },
+  plan: { contents: 'read', 'pull-requests': 'write' },
+  apply: { contents: 'write', 'pull-requests': 'write', deployments: 'write' },
+  drift: { contents: 'write', issues: 'write', 'pull-requests': 'write' },
+};
+
+/** Evaluates the expressions about inputs of an event that has none. */
+function onEvent(value: string | boolean): string {
+  return String(value)
+    .replace(/^\$\{\{ inputs\.\w+ \|\| '([^']*)' \}\}$/, '$1')
+    .replace(/^\$\{\{ inputs\.\w+ \}\}$/, '');
+}
+
+const planning = workflowAt('examples/github/plan.yml').jobs['plan']?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'))?.with ?? {};
+
+test.each(examples)('examples/github/%s requests the permissions of its mode, and runs', async (name) => {
+  const workflow = workflowAt(join('examples/github', name));
+  const [job, ...others] = Object.values(workflow.jobs);
+  expect(others).toEqual([]);
+  const step = job?.steps.find(({ uses = '' }) => uses.includes('/ostiary@'));
+  // What an example runs is this one step; the others bring the checkout, and take files away.
+  const mode = step?.with?.['mode'] ?? '';
+  expect(job?.steps.filter(({ run }) => run !== undefined)).toEqual([]);
+  expect(job?.permissions).toEqual(needed[mode]);
+  expect(job?.environment === undefined).toBe(mode === 'validate');
+  expect(workflow.concurrency?.['cancel-in-progress']).toBe(mode === 'validate' || mode === 'plan');
+
+  const secret = { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_ORDERS' } } };
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()) });
+  const base = commitAll(cwd);
+  writeFiles(cwd, { 'access/orders.yaml': connection(`orders-${mode}`, { secret }), 'access/rule.yaml': guardrail(`rule-${mode}`) });
+  const commit = commitAll(cwd);
+  const pull = await openPullRequest(bench.github(), `example-${name.replace('.yml', '')}`);
+  const event = Object.keys(workflow.on)[0] ?? '';
+  const values = new Map([['OSTIARY_TOKEN', gateway.server().key]]);
+  const env = Object.keys(step?.env ?? {}).map((variable) => [variable, values.get(variable) ?? 'secret']);
+  const proposed = { cwd, event: 'pull_request', payload: pullRequestPayload({ ...pull, base }), env: Object.fromEntries(env) };
+  // One goes by what the pull request showed before it was merged.
+  const inputs = Object.fromEntries(Object.entries(step?.with ?? {}).map(([input, value]) => [input, onEvent(value)]));
+  const isAgreed = inputs['digest'] === 'comment';
+  expect(isAgreed ? (await bench.step({ ...proposed, inputs: planning })).code : 0).toBe(0);
+  const merged = event === 'push' ? { GITHUB_SHA: await mergePullRequest(bench.github(), pull.number) } : {};
+  const ended = await bench.step({
+    ...proposed,
+    event,
+    payload: { push: { after: commit }, schedule: {} }[event] ?? proposed.payload,
+    inputs,
+    env: { ...proposed.env, ...merged },
+  });
+  expect(ended).toMatchObject({
+    code: 0,
+    outputs: { outcome: { validate: 'valid', plan: 'planned', apply: 'applied', drift: 'clean' }[mode] },
+  });
+  const { sarif, journal } = step?.with ?? {};
+  const written = [sarif, journal].filter((file) => file !== undefined);
+  expect(written.filter((file) => readFileSync(join(cwd, file), 'utf8') === '')).toEqual([]);
+});

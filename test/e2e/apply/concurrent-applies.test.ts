@@ -1,0 +1,141 @@
+import { afterEach, expect, test } from 'vitest';
+import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import { startOstiary, type Running } from '../../support/cli.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
+import { config, connection, manyConnections, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+type Request = { readonly method: string; readonly path: string };
+let chaos: (request: Request) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => (request.method === 'GET' ? undefined : chaos(request)) });
+const { make, makeOrigin, clone } = useRepositories();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+const ref = 'refs/ostiary/applied/production';
+const patient = { timeout: 60_000 };
+
+/** Makes a project that is applied, its bare origin, and a second clone. */
+async function clones(
+  files: Files,
+): Promise<{ readonly ours: TestRepository; readonly other: TestRepository; readonly origin: TestRepository }> {
+  const ours = make({ 'ostiary.yaml': config(gateway.url()), ...files });
+  const origin = makeOrigin(ours);
+  expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+  return { ours, origin, other: clone(origin) };
+}
+
+/** Commits, pushes, and takes over the commit in the other clone. */
+function publish(ours: TestRepository, other: TestRepository, files: Files): void {
+  ours.save(files);
+  ours.git('push', '--quiet', 'origin', 'main');
+  other.git('pull', '--quiet', 'origin', 'main');
+}
+
+/** Starts an apply in a process of its own. */
+function applying({ folder }: TestRepository, ...more: readonly string[]): Promise<Running> {
+  return startOstiary(['apply', '--yes', '--concurrency', '1', ...more], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
+}
+
+/** Kills an apply with SIGKILL when it sends a write for the given time; that write has no effect. */
+async function killAtWrite(count: number, at: TestRepository): Promise<void> {
+  let seen = 0;
+  let running: Running | undefined;
+  chaos = () => {
+    seen += 1;
+    if (seen < count) return undefined;
+    running?.child.kill('SIGKILL');
+    return { dropBefore: true };
+  };
+  running = await applying(at);
+  expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
+  chaos = () => undefined;
+}
+
+async function reviewersOf(name: string): Promise<unknown> {
+  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
+}
+
+async function isLive(name: string): Promise<boolean> {
+  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
+}
+
+test('of three processes from two clones one writes, one waits and finds nothing to do, one stops', patient, async () => {
+  const { ours, other, origin } = await clones({ 'access/a.yaml': connection('race-a') });
+  publish(ours, other, manyConnections('race-many', 12));
+  const writing = new Promise<void>((resolve) => {
+    chaos = () => {
+      resolve();
+      return { delayMs: 1000 };
+    };
+  });
+  const racing = [await applying(ours, '--lock-timeout', '50s'), await applying(other, '--lock-timeout', '50s')];
+  await writing;
+  const late = await applying(other);
+  const [one, two, stopped] = await Promise.all([...racing, late].map(({ ended }) => ended));
+  expect([one?.code, two?.code]).toEqual([0, 0]);
+  expect(stopped).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+  const names = (await gateway.names('/connections')).filter((name) => name.startsWith('race-many'));
+  expect([names.length, new Set(names).size]).toEqual([12, 12]);
+  expect(origin.git('rev-parse', `${ref}^1`)).toBe(ours.git('rev-parse', 'HEAD'));
+  expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 0 });
+});
+
+test('kill -9 between the pushed record and the first write: the other clone converges, going on or back', patient, async () => {
+  for (const back of [false, true]) {
+    const [a, c] = [`kill-a-${back}`, `kill-c-${back}`];
+    const { ours, other, origin } = await clones({ 'access/a.yaml': connection(a) });
+    publish(ours, other, { 'access/a.yaml': connection(a, { reviewers: ['dba'] }), 'access/c.yaml': connection(c) });
+    await killAtWrite(1, ours);
+    expect(origin.git('log', '-1', '--format=%B', ref)).toContain(`Connection/${c}`);
+    expect([await reviewersOf(a), await isLive(c)]).toEqual([[], false]);
+    if (back) other.git('revert', '--no-edit', 'HEAD');
+    expect(await gateway.run('plan', other.folder)).toMatchObject({ code: 0 });
+    expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+    expect([await reviewersOf(a), await isLive(c)]).toEqual([back ? [] : ['dba'], !back]);
+    expect(origin.git('rev-parse', `${ref}^1`)).toBe(other.git('rev-parse', 'HEAD'));
+    expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
+  }
+});
+
+test('what a killed apply created is ours although the record has no id of it', patient, async () => {
+  const { ours, other } = await clones({ 'access/a.yaml': connection('made-a') });
+  publish(ours, other, { 'access/c.yaml': connection('made-c'), 'access/d.yaml': connection('made-d') });
+  await killAtWrite(2, ours);
+  expect([await isLive('made-c'), await isLive('made-d')]).toEqual([true, false]);
+  other.git('revert', '--no-edit', 'HEAD');
+  expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 2 });
+  expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+  expect([await isLive('made-a'), await isLive('made-c')]).toEqual([true, false]);
+});
+
+test(
+  'an object that something else creates under the name of an interrupted creation is not deleted or changed without a question',
+  patient,
+  async () => {
+    const { ours, other } = await clones({ 'access/a.yaml': connection('theirs-a') });
+    publish(ours, other, { 'access/c.yaml': connection('theirs-c') });
+    await killAtWrite(1, ours);
+    const { body } = await gateway.call('GET', '/connections/theirs-a');
+    const { id: _, ...fields } = body;
+    const theirs = { ...fields, name: 'theirs-c', reviewers: ['sre'] };
+    expect((await gateway.call('POST', '/connections', { body: theirs })).status).toBeLessThan(300);
+    const forward = await gateway.run('apply --yes', ours.folder);
+    expect(forward).toMatchObject({ code: 6, stderr: expect.stringContaining('plan/adoption') });
+    other.git('revert', '--no-edit', 'HEAD');
+    for (let run = 0; run < 2; run += 1) {
+      expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+      const drifted = await gateway.run('drift', other.folder);
+      expect([drifted.code, drifted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
+        2,
+        expect.stringContaining('Connection/theirs-c was removed'),
+      ]);
+      expect(await reviewersOf('theirs-c')).toEqual(['sre']);
+    }
+    const kept = await gateway.run('plan --prune', other.folder);
+    expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('but it differs from that manifest');
+    other.save({ 'ostiary.yaml': config(gateway.url()).replace("' }", "', released: [Connection/theirs-c] }") });
+    expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
+  },
+);

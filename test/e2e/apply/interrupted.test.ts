@@ -1,0 +1,267 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import { addressOf, ostiary, startOstiary, type Ended, type Running } from '../../support/cli.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { makeFolder } from '../../support/servers.ts';
+import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../../support/terminal.ts';
+import { callerOf } from '../../server/client.ts';
+import { useGateway } from '../use-gateway.ts';
+import { config, connection, guardrail, manifest, manyConnections, useProjects } from '../project.ts';
+
+let chaos: (ChaosEffect & { readonly only?: string }) | undefined;
+const gateway = useGateway({ chaos: ({ method }) => (method === 'GET' || (chaos?.only ?? method) !== method ? undefined : chaos) });
+const { make } = useRepositories();
+const makeProject = useProjects();
+afterEach(() => {
+  chaos = undefined;
+});
+
+/** The journal's lines so far; one that is not whole yet is left out. */
+function journalOf(cwd: string): readonly { readonly event: string; readonly id?: string }[] {
+  const path = join(cwd, 'journal');
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Waits until so many objects are written. */
+async function written(cwd: string, count: number): Promise<void> {
+  const limit = performance.now() + 60_000;
+  while (journalOf(cwd).filter(({ event }) => event === 'written').length < count) {
+    if (performance.now() > limit) throw new Error(`not ${count} objects were written in time`);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+}
+
+function applying(cwd: string, more: readonly string[] = []): Promise<Running> {
+  const args = ['apply', '--yes', '--concurrency', '2', '--journal', 'journal', '--report', 'json=report.json', ...more];
+  return startOstiary(args, { cwd, env: gateway.env() });
+}
+
+async function namesOf(prefix: string): Promise<readonly string[]> {
+  return (await gateway.names('/connections')).filter((name) => name.startsWith(prefix));
+}
+
+const stopping = 'stopping after the current requests; press Ctrl-C again to stop at once\n';
+
+describe('apply, stopped in the middle', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s: finishes the writes in flight, reports, exits with 5, and the next apply continues',
+    async (signal) => {
+      chaos = { delayMs: 100 };
+      const prefix = signal.toLowerCase();
+      const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections(prefix, 16) });
+      const running = await applying(cwd);
+      await written(cwd, 3);
+      running.child.kill(signal);
+      const { code, stdout, stderr } = await running.ended;
+      expect({ code, stderr }).toEqual({ code: 5, stderr: stopping });
+      const [, interrupted = '', created = ''] =
+        /\nApply to \S+ not finished: (\d+) not started, (\d+) created\. Interrupted: plan and apply again to finish\.\n/.exec(stdout) ??
+        [];
+      expect(Number(created) + Number(interrupted)).toBe(16);
+      expect(await namesOf(prefix)).toHaveLength(Number(created));
+      expect(JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'))).toMatchObject({
+        targets: [{ interrupted: true, counts: { created: Number(created) } }],
+      });
+      chaos = undefined;
+      await converges(cwd, prefix, 16);
+    },
+  );
+
+  test('by a second SIGINT: names the writes in flight, and ends at once', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('cut-off') });
+    chaos = { delayMs: 5000 };
+    const running = await applying(cwd);
+    while (!journalOf(cwd).some(({ event }) => event === 'write')) await new Promise((resolve) => setTimeout(resolve, 3));
+    running.child.kill('SIGINT');
+    while (running.printed().stderr !== stopping) await new Promise((resolve) => setTimeout(resolve, 3));
+    running.child.kill('SIGINT');
+    const unknown = 'stopped: it is unknown whether the gateway wrote GuardrailRule/cut-off; plan and apply again to finish\n';
+    expect(await running.ended).toMatchObject({ signal: 'SIGINT', stderr: `${stopping}${unknown}` });
+    chaos = undefined;
+  });
+
+  test('before a new connection is opened: reports that it exists, closed; --quiet omits the rest', async () => {
+    chaos = { delayMs: 300 };
+    const mask = manifest('DataMaskingRule', 'half-mask', {
+      connection_ids: ['half-db'],
+      supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+    });
+    const files = { 'access/db.yaml': connection('half-db'), 'access/mask.yaml': mask };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...files });
+    const running = await applying(cwd, ['--quiet']);
+    await written(cwd, 1);
+    running.child.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+    expect(stdout).toMatch(
+      /\n {2}interrupted +Connection\/half-db\n +apply\/interrupted {2}created, still closed: interrupted before\s+opening\n/,
+    );
+    const report = JSON.parse(readFileSync(join(cwd, 'report.json'), 'utf8'));
+    const half = { id: 'Connection/half-db', status: 'interrupted', begun: true };
+    expect(report).toMatchObject({ targets: [{ outcomes: expect.arrayContaining([expect.objectContaining(half)]) }] });
+    expect(await namesOf('half')).toEqual(['half-db']);
+    chaos = undefined;
+    await converges(cwd, 'half', 2, 1);
+  });
+
+  test('by kill -9 of the command: the next apply finishes, without duplicates', async () => {
+    chaos = { delayMs: 60 };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...manyConnections('killed', 16) });
+    const running = await applying(cwd);
+    await written(cwd, 4);
+    running.child.kill('SIGKILL');
+    expect(await running.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+    chaos = undefined;
+    await converges(cwd, 'killed', 16);
+    expect(journalOf(cwd).filter(({ event }) => event === 'begin')).toHaveLength(2);
+  });
+
+  test('by kill -9 of the gateway: exit 5 with an outcome each; started again, the next apply finishes', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config('http://127.0.0.1:9'), ...manyConnections('lost', 60) });
+    const folder = await makeFolder(join(cwd, 'db'));
+    const serve = async (port: string): Promise<{ readonly running: Running; readonly url: string }> => {
+      const running = await startOstiary(['serve', '--port', port, '--database', folder], {
+        cwd,
+        env: { OSTIARY_SERVE_KEY: gateway.server().key },
+      });
+      const url = await addressOf(running);
+      return { running, url };
+    };
+    const first = await serve('0');
+    const running = await applying(cwd, ['--url', first.url]);
+    await written(cwd, 5);
+    first.running.child.kill('SIGKILL');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 5, stderr: '' });
+    const [, failed = '', skipped = '', created = ''] =
+      /\nApply to \S+ not finished: (\d+) failed, (\d+) skipped(?:, (\d+) created)?\.\n/.exec(stdout) ?? [];
+    expect(Number(created) + Number(failed) + Number(skipped)).toBe(60);
+    expect(stdout).toMatch(/\n {2}failed +Connection\/lost-\d\d\n {15}\S+\/\S+ .*http:\/\/127\.0\.0\.1:\d+/);
+    const second = await serve(new URL(first.url).port);
+    expect(second.url).toBe(first.url);
+    const again = await ostiary(['apply', '--yes', '--url', second.url], { cwd, env: gateway.env() });
+    expect(again.code).toBe(0);
+    const clean = await ostiary(['plan', '--detailed-exitcode', '--url', second.url], { cwd, env: gateway.env() });
+    expect(clean).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No changes. The gateway matches the manifests: 60 resources in sync.'),
+    });
+    const { list } = await callerOf({ url: second.url, key: gateway.server().key })('GET', '/connections');
+    expect(new Set(list.map(({ name }) => name)).size).toBe(60);
+    expect(list).toHaveLength(60);
+    second.running.child.kill('SIGTERM');
+    expect(await second.running.ended).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('stopping') });
+  });
+});
+
+/** Commits nine connections, then changes of eight and five new ones; the gateway has the nine. */
+async function commitMostlyChanged(prefix: string): Promise<TestRepository> {
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    '.gitignore': 'journal\nreport.json\n',
+    ...manyConnections(prefix, 9),
+  });
+  expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 0 });
+  repository.save({ ...manyConnections(prefix, 14), ...manyConnections(prefix, 8, { reviewers: ['dba'] }) });
+  return repository;
+}
+
+async function endsInSync({ folder }: TestRepository): Promise<void> {
+  chaos = undefined;
+  expect(await gateway.run('apply --yes', folder)).toMatchObject({ code: 0 });
+  expect(await gateway.run('plan --detailed-exitcode', folder)).toMatchObject({ code: 0 });
+}
+
+describe('apply of most objects of a small project, with new objects', () => {
+  test('no limit stops the next apply after a failure: what the first one created does not count', async () => {
+    const repository = await commitMostlyChanged('failed');
+    chaos = { status: 500, only: 'PUT' };
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
+    expect(await namesOf('failed')).toHaveLength(14);
+    await endsInSync(repository);
+  });
+
+  test('nor after kill -9', async () => {
+    const repository = await commitMostlyChanged('again');
+    chaos = { delayMs: 60_000, only: 'PUT' };
+    const running = await applying(repository.folder);
+    await expect.poll(() => namesOf('again')).toHaveLength(14);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    await endsInSync(repository);
+  });
+
+  test('a limit stops the next apply if the manifests of what was created change', async () => {
+    const repository = await commitMostlyChanged('moved');
+    chaos = { status: 500, only: 'PUT' };
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({ code: 5 });
+    chaos = undefined;
+    repository.save(manyConnections('moved', 14, { reviewers: ['ops'] }));
+    expect(await gateway.run('apply --yes', repository.folder)).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('plan/too-many-updates'),
+    });
+  });
+});
+
+async function converges(cwd: string, prefix: string, count: number, connections: number = count): Promise<void> {
+  expect((await (await applying(cwd)).ended).code).toBe(0);
+  const clean = await gateway.run('plan --detailed-exitcode', cwd);
+  expect(clean).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`No changes. The gateway matches the manifests: ${count} resources in sync.`),
+  });
+  const names = await namesOf(prefix);
+  expect(names).toEqual([...new Set(names)]);
+  expect(names).toHaveLength(connections);
+}
+
+/** Runs apply on a terminal and types the keys once it asks. */
+async function typed(cwd: string, keys: string, args = '', more: Partial<TerminalOptions> = {}): Promise<Ended> {
+  const running = await startOnTerminal(`apply ${args}`, { cwd, ...more, env: { ...gateway.env(), ...more.env } });
+  await shows(running, 'Write 1 object on');
+  running.child.stdin.write(keys);
+  return running.ended;
+}
+
+async function isLive(name: string): Promise<boolean> {
+  return (await gateway.names('/guardrails')).includes(name);
+}
+
+describe.runIf(hasTerminal)('apply asks on a terminal', () => {
+  test.each([
+    ['no', 'n', 'no'],
+    ['return, for no is the default', '\r', 'return'],
+    ['Ctrl-C', '\u0003', 'ctrl-c'],
+  ])('%s: exit 6, and nothing is written', async (_what, keys, name) => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail(`asked-${name}`) });
+    const { code, stdout } = await typed(cwd, keys);
+    expect(code).toBe(6);
+    expect(stdout).toContain('canceled: nothing was applied');
+    expect(await isLive(`asked-${name}`)).toBe(false);
+  });
+
+  test('yes: applies', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
+    const { code, stdout } = await typed(cwd, 'y');
+    expect(code).toBe(0);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Plan:[\s\S]*Write 1 object on[\s\S]*Apply to production: 1 created\./);
+    expect(await isLive('asked-yes')).toBe(true);
+  });
+
+  test('prints the plan and the question on the terminal when the result is redirected', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-json') });
+    const { code, stdout } = await typed(cwd, 'y', '--format json > result.json');
+    expect(code).toBe(0);
+    expect(stdout).toContain('GuardrailRule/asked-json');
+    expect(JSON.parse(readFileSync(join(cwd, 'result.json'), 'utf8'))).toMatchObject({ targets: [{ counts: { created: 1 } }] });
+  });
+});

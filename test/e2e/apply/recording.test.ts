@@ -1,0 +1,146 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { useRepositories } from '../../support/repository.ts';
+import { RefusedError } from '../../../src/model/errors.ts';
+import { withLease } from '../../../src/project/record-applied.ts';
+import { applied, codes, files, idsOf, planBase, record, recorderAt, url } from '../plan/plan-base.ts';
+import { connection, guardrail } from '../project.ts';
+
+const { make, makeOrigin, clone } = useRepositories();
+
+function layered(folders: string): string {
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { prod: { url: '${url}', overlays: [${folders}] } }\n`;
+}
+
+describe('recording', () => {
+  it('requires the manifests of HEAD, whatever else changed', async () => {
+    const { repository, commit } = await applied(make);
+    repository.write({ 'README.md': 'changed', 'access/notes.txt': 'new' });
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+    for (const change of [
+      { 'access/a.yaml': connection('a', { reviewers: ['x'] }) },
+      { 'access/new.yaml': guardrail('new') },
+      { '.gitignore': 'access/x.yaml', 'access/x.yaml': guardrail('x') },
+    ]) {
+      repository.write(change);
+      expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+      repository.git('clean', '-fdxq');
+      repository.git('checkout', '--quiet', '.');
+    }
+    repository.git('update-index', '--assume-unchanged', 'access/a.yaml');
+    repository.write({ 'access/a.yaml': connection('a', { reviewers: ['x'] }) });
+    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+    expect((await planBase(repository)).base?.commit).toBe(commit);
+  });
+
+  it('requires the overlay order of HEAD', async () => {
+    const repository = make({
+      ...files,
+      'ostiary.yaml': layered('o/x, o/y'),
+      'o/x/a.yaml': connection('a', { reviewers: ['x'] }),
+      'o/y/a.yaml': connection('a', { reviewers: ['y'] }),
+    });
+    repository.write({ 'ostiary.yaml': layered('o/y, o/x') });
+    expect(codes(await record(repository))).toStrictEqual(['warning git/applied-not-recorded']);
+    repository.commit();
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  });
+
+  it('ignores line ends', async () => {
+    const { repository } = await applied(make);
+    repository.git('config', 'core.autocrlf', 'true');
+    repository.remove('access/a.yaml');
+    repository.git('checkout', '--quiet', 'access/a.yaml');
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+  });
+
+  it('pushes the record to origin for other clones; a rejection is a warning and the local record stays', async () => {
+    const repository = make(files);
+    const origin = makeOrigin(repository);
+    const [recorded] = await record(repository);
+    expect(recorded?.message).toContain('here and on origin');
+    expect((await planBase(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
+    origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
+    origin.makeExecutable('hooks/pre-receive');
+    const next = repository.save({ 'access/c.yaml': connection('c') });
+    const [refused] = await record(repository);
+    expect(refused).toMatchObject({
+      code: 'git/applied-not-recorded',
+      severity: 'warning',
+      message: expect.stringContaining('pre-receive hook declined'),
+    });
+    expect((await planBase(repository)).base?.commit).toBe(next);
+  });
+
+  it('stays local with --no-origin', async () => {
+    const repository = make(files);
+    const origin = makeOrigin(repository);
+    expect(codes(await record(repository, { origin: false }))).toStrictEqual(['notice git/applied-recorded']);
+    expect(origin.git('for-each-ref', 'refs/ostiary')).toBe('');
+  });
+
+  it('remembers removed objects that stay live, in every clone', async () => {
+    const { repository, commit } = await applied(make);
+    const origin = makeOrigin(repository);
+    repository.remove('access/b.yaml');
+    repository.commit();
+    repository.git('push', '--quiet', 'origin', 'main');
+    const orphans = [{ id: 'Connection/b', uid: 'uid-b', commit, at: 'access/b.yaml:1' }] as const;
+    expect(codes(await record(repository, {}, { orphans }))).toStrictEqual(['notice git/applied-recorded']);
+    for (const reader of [repository, clone(origin), clone(origin, '--depth=1')]) {
+      const { base, remembered, read } = await planBase(reader);
+      expect(idsOf(base?.desired)).toStrictEqual(['Connection/a']);
+      expect(read?.record.orphans).toStrictEqual(orphans);
+      expect(remembered?.objects).toMatchObject([{ ...orphans[0], resource: { id: 'Connection/b' } }]);
+    }
+    expect(codes(await record(repository))).toStrictEqual(['notice git/applied-recorded']);
+    expect(repository.git('rev-parse', 'refs/ostiary/applied/production')).toBe(repository.git('rev-parse', 'HEAD'));
+  });
+});
+
+describe('the lease of an apply', () => {
+  const minute = 60_000;
+  const writes = { objects: [{ id: 'Connection/a' as const, ours: true }], edges: [] };
+  const complete = { complete: true, orphans: [], writes, deleted: new Set<never>() };
+
+  it('is renewed while the apply runs, so that another one stops however long that takes', async () => {
+    const ours = make(files);
+    const other = clone(makeOrigin(ours));
+    let now = 0;
+    const clock = (): Date => new Date(now);
+    const first = await recorderAt(ours, 'other-machine:1:a', clock);
+    expect(await first.begin(writes)).toStrictEqual([]);
+    for (now = 10 * minute; now <= 60 * minute; now += 10 * minute) {
+      await first.renew();
+      await expect((await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).rejects.toThrow(RefusedError);
+    }
+    expect(codes(await first.end(complete))).toStrictEqual(['notice git/applied-recorded']);
+    expect(await (await recorderAt(other, 'other-machine:2:b', clock)).begin(writes)).toStrictEqual([]);
+  });
+
+  it('is renewed by a timer, and no renewal follows the end', async () => {
+    const ours = make(files);
+    const lengths: number[] = [];
+    const recorder = await recorderAt(ours, 'run', () => new Date(0));
+    const renew = async (): Promise<void> => void lengths.push(lengths.length);
+    expect(await withLease({ ...recorder, renew }, () => setTimeout(100).then(() => 'done'), 10)).toBe('done');
+    const count = lengths.length;
+    expect(count).toBeGreaterThan(1);
+    await setTimeout(50);
+    expect(lengths).toHaveLength(count);
+  });
+
+  it('warns if it cannot be renewed, because another apply took over', async () => {
+    const ours = make(files);
+    const other = clone(makeOrigin(ours));
+    let now = 0;
+    const first = await recorderAt(ours, 'other-machine:1:a', () => new Date(now));
+    await first.begin(writes);
+    now = 16 * minute;
+    const second = await recorderAt(other, 'other-machine:2:b', () => new Date(now));
+    expect(await second.begin(writes)).toStrictEqual([]);
+    await first.renew();
+    expect(codes(await first.end(complete))).toStrictEqual(['warning git/locked', 'warning git/applied-not-recorded']);
+    expect(codes(await second.end(complete))).toStrictEqual(['notice git/applied-recorded']);
+  });
+});

@@ -1,0 +1,293 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { connection, guardrail, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => chaos(request) });
+const { make, makeOrigin, clone } = useRepositories();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+const ref = 'refs/ostiary/applied/production';
+
+function configWith(more: string): string {
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n  production:\n    url: '${gateway.url()}'\n${more}`;
+}
+
+/** Makes a project with an origin and applies it. */
+async function appliedProject(files: Files, more = ''): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository }> {
+  const ours = make({ 'ostiary.yaml': configWith(more), ...files });
+  const origin = makeOrigin(ours);
+  expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+  return { ours, origin };
+}
+
+/** Removes files, commits and pushes. */
+function drop({ git, remove, commit }: TestRepository, ...paths: readonly string[]): void {
+  remove(...paths);
+  commit('Remove');
+  git('push', '--quiet', 'origin', 'main');
+}
+
+/** Returns the commit of a record that remembers nothing else than the times of applies. */
+function recordedCommit({ git }: TestRepository): unknown {
+  const { applies: _, ...record } = JSON.parse(git('log', '-1', '--format=%b', ref));
+  expect(record).toEqual({ version: 1, commit: expect.any(String), orphans: [], pending: [] });
+  return record.commit;
+}
+
+async function isLive(name: string): Promise<boolean> {
+  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
+}
+
+async function reviewersOf(name: string): Promise<unknown> {
+  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
+}
+
+const still = (name: string): string => `Connection/${name} was removed from the manifests but is still live and accessible`;
+
+/** Returns text as a terminal of any width shows it, on one line. */
+function flat(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+/** Fails each creation of a rule. */
+function refuseCreation(): void {
+  chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
+}
+
+describe('removing a manifest', () => {
+  test('without prune: an object that a prune would keep is not announced as deleted by --prune', async () => {
+    const protectedOne = connection('r0-old').replace('"name"', '"protect": true, "name"');
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r0-kept'), 'access/old.yaml': protectedOne });
+    drop(ours, 'access/old.yaml');
+    for (const command of ['plan', 'apply --yes', 'drift']) {
+      const { stdout } = await gateway.run(command, ours.folder);
+      expect(flat(stdout)).toContain(still('r0-old'));
+      expect(flat(stdout)).toContain('--prune does not delete it: its last manifest sets metadata.protect');
+      expect(flat(stdout)).not.toContain('--prune deletes it');
+    }
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r0-old')).toBe(true);
+  });
+
+  test('without prune: every plan and drift report names the object, in every clone, until it is deleted', async () => {
+    const { ours, origin } = await appliedProject({ 'access/kept.yaml': connection('r1-kept'), 'access/old.yaml': connection('r1-old') });
+    drop(ours, 'access/old.yaml');
+    const planned = await gateway.run('plan --detailed-exitcode', ours.folder);
+    expect(planned.code).toBe(2);
+    expect(flat(planned.stdout)).toContain(still('r1-old'));
+    expect(planned.stdout).not.toContain('No changes');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'README.md': 'later' });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    for (const reader of [ours, clone(origin), clone(origin, '--depth=1')]) {
+      const drifted = await gateway.run('drift', reader.folder);
+      expect(drifted.code).toBe(2);
+      expect(flat(drifted.stdout)).toContain(still('r1-old'));
+      expect(await gateway.run('plan --detailed-exitcode', reader.folder)).toMatchObject({ code: 2 });
+    }
+    const fresh = clone(origin);
+    expect(await gateway.run('plan --prune', fresh.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to delete') });
+    expect(await gateway.run('apply --yes --prune', fresh.folder)).toMatchObject({ code: 0 });
+    expect([await isLive('r1-old'), await isLive('r1-kept')]).toEqual([false, true]);
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
+    expect(recordedCommit(origin)).toBe(fresh.git('rev-parse', 'HEAD'));
+  });
+
+  test('with prune: true the plan deletes it, and --no-prune keeps it once', async () => {
+    const { ours } = await appliedProject(
+      { 'access/kept.yaml': connection('r2-kept'), 'access/old.yaml': connection('r2-old') },
+      '    prune: true\n',
+    );
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('1 to delete'),
+    });
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pending') });
+    expect(await gateway.run('apply --yes --no-prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r2-old')).toBe(true);
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r2-old')).toBe(false);
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 0 });
+  });
+
+  test('restoring it is an update, and a released object is unmanaged', async () => {
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r3-kept'), 'access/old.yaml': connection('r3-old') });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'access/old.yaml': connection('r3-old', { reviewers: ['dba'] }) });
+    const restored = await gateway.run('plan --format json', ours.folder);
+    expect(JSON.parse(restored.stdout).plans[0]).toMatchObject({
+      changes: [{ id: 'Connection/r3-old', action: 'update', fields: [{ origin: 'intent' }] }],
+      refusals: [],
+      orphans: [],
+    });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.save({ 'ostiary.yaml': configWith('    released: [Connection/r3-old]\n') });
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('No changes'),
+    });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r3-old')).toBe(true);
+    expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('an object that was deleted and created again outside Ostiary is not ours', async () => {
+    const { ours } = await appliedProject({ 'access/kept.yaml': connection('r4-kept'), 'access/old.yaml': connection('r4-old') });
+    drop(ours, 'access/old.yaml');
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    const { body } = await gateway.call('GET', '/connections/r4-old');
+    await gateway.call('DELETE', '/connections/r4-old');
+    expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
+    const { id: _, ...fields } = body;
+    expect((await gateway.call('POST', '/connections', { body: fields })).status).toBeLessThan(300);
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('r4-old')).toBe(true);
+  });
+});
+
+describe('an apply that fails', () => {
+  test('what it wrote is ours: a revert deletes it and takes back what it added', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('f1-a') });
+    ours.save({
+      'access/a.yaml': connection('f1-a', { reviewers: ['dba'] }),
+      'access/c.yaml': connection('f1-c'),
+      'access/g.yaml': guardrail('f1-g'),
+    });
+    refuseCreation();
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
+    chaos = () => undefined;
+    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([true, ['dba']]);
+    ours.git('revert', '--no-edit', 'HEAD');
+    ours.git('push', '--quiet', 'origin', 'main');
+    const other = clone(origin);
+    const planned = await gateway.run('plan --prune --format json', other.folder);
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([
+      { id: 'Connection/f1-a', action: 'update', fields: [{ origin: 'intent' }] },
+      { id: 'Connection/f1-c', action: 'delete' },
+    ]);
+    expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
+    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([false, []]);
+  });
+
+  test('going on updates it', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('f2-a') });
+    ours.save({ 'access/c.yaml': connection('f2-c'), 'access/g.yaml': guardrail('f2-g') });
+    refuseCreation();
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
+    chaos = () => undefined;
+    ours.save({ 'access/c.yaml': connection('f2-c', { reviewers: ['dba'] }) });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(await reviewersOf('f2-c')).toEqual(['dba']);
+    expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('a partial apply is ours, too', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('f3-a') });
+    ours.save({ 'access/b.yaml': connection('f3-b'), 'access/c.yaml': connection('f3-c') });
+    expect(await gateway.run('apply --yes --only Connection/f3-b', ours.folder)).toMatchObject({ code: 0 });
+    drop(ours, 'access/b.yaml', 'access/c.yaml');
+    expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 2 });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    expect(await isLive('f3-b')).toBe(false);
+  });
+});
+
+describe('a branch behind the applied commit', () => {
+  test('shows only its own changes, and says by how many it is behind', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('b1-a'), 'access/b.yaml': connection('b1-b') });
+    ours.git('checkout', '--quiet', '-b', 'topic');
+    ours.save({ 'access/own.yaml': connection('b1-own') });
+    ours.git('checkout', '--quiet', 'main');
+    ours.remove('access/b.yaml');
+    ours.save({ 'access/a.yaml': connection('b1-a', { reviewers: ['dba'] }), 'access/g.yaml': guardrail('b1-g') });
+    expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
+    ours.git('checkout', '--quiet', 'topic');
+    const planned = await gateway.run('plan --own main --format json', ours.folder);
+    expect(planned).toMatchObject({ code: 0, stderr: expect.stringContaining('this branch is behind by 3 merged changes') });
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([{ id: 'Connection/b1-own', action: 'create', own: true }]);
+    ours.git('merge', '--quiet', '--no-edit', 'main');
+    const merged = await gateway.run('plan --own main --format json', ours.folder);
+    expect(merged).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(merged.stdout).plans[0].digest).toBe(JSON.parse(planned.stdout).plans[0].digest);
+  });
+
+  test('an older commit is not applied without a reason', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('b2-a') });
+    ours.save({ 'access/a.yaml': connection('b2-a', { reviewers: ['dba'] }) });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    ours.git('checkout', '--quiet', 'HEAD~1');
+    expect(await gateway.run('plan', ours.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 6 });
+    expect(await reviewersOf('b2-a')).toEqual(['dba']);
+    expect(await gateway.run('apply --yes --allow git/older-commit=rollback', ours.folder)).toMatchObject({ code: 0 });
+    expect(await reviewersOf('b2-a')).toEqual([]);
+  });
+
+  test('a shallow checkout of an older commit, as in a job that runs again, is not applied either', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('b3-a') });
+    const first = ours.git('rev-parse', 'HEAD').trim();
+    for (const group of ['dba', 'sre', 'security']) {
+      ours.save({ 'access/a.yaml': connection('b3-a', { reviewers: [group] }) });
+      ours.git('push', '--quiet', 'origin', 'main');
+      expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    }
+    const job = clone(origin, '--depth=1');
+    job.git('fetch', '--quiet', '--depth=1', 'origin', first);
+    job.git('checkout', '--quiet', first);
+    expect(await gateway.run('apply --yes', job.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
+    expect(await reviewersOf('b3-a')).toEqual(['security']);
+    ours.save({ 'access/b.yaml': connection('b3-b') });
+    ours.git('push', '--quiet', 'origin', 'main');
+    expect(await gateway.run('apply --yes', clone(origin, '--depth=1').folder)).toMatchObject({ code: 0 });
+  });
+
+  test('a plan does not shorten the history of a shallow clone', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('b4-a') });
+    for (const text of ['1', '2', '3', '4']) ours.save({ 'README.md': text });
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
+    expect(ours.git('rev-parse', `${ref}^1`)).toBe(ours.git('rev-parse', 'HEAD'));
+    for (const text of ['5', '6']) ours.save({ 'README.md': text });
+    ours.git('push', '--quiet', 'origin', 'main');
+    const shallow = clone(origin, '--depth=5');
+    expect(await gateway.run('plan', shallow.folder)).toMatchObject({ code: 0 });
+    expect(Number(shallow.git('rev-list', '--count', 'HEAD'))).toBeGreaterThanOrEqual(5);
+  });
+});
+
+/** Writes a record with the lease of a run on another machine, as that run would. */
+function lease({ git }: TestRepository, until: Date): void {
+  const [commit, tree] = [git('rev-parse', 'HEAD'), git('hash-object', '-t', 'tree', '-w', '/dev/null')];
+  const record = { version: 1, commit, orphans: [], pending: [], lease: { run: 'other-machine:1:x', until: until.toISOString() } };
+  const id = git('commit-tree', tree, '-p', commit, '-m', `Record\n\n${JSON.stringify(record)}`);
+  git('update-ref', ref, id);
+  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+}
+
+describe('another apply to the target', () => {
+  test('stops this one, which can wait; a lease that is over does not count', async () => {
+    const { ours } = await appliedProject({ 'access/a.yaml': connection('l1-a') });
+    lease(ours, new Date(Date.now() + 600_000));
+    ours.save({ 'access/a.yaml': connection('l1-a', { reviewers: ['dba'] }) });
+    for (const wait of ['', ' --lock-timeout 1s']) {
+      const refused = await gateway.run(`apply --yes${wait}`, ours.folder);
+      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('other-machine:1:x') });
+    }
+    expect(await reviewersOf('l1-a')).toEqual([]);
+    ours.git('checkout', '--quiet', 'HEAD~1');
+    lease(ours, new Date(Date.now() + 3000));
+    ours.git('checkout', '--quiet', 'main');
+    const waited = await gateway.run('apply --yes --lock-timeout 30s', ours.folder);
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
+    expect(await reviewersOf('l1-a')).toEqual(['dba']);
+    expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+});

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
+import { makeForeign } from '../../support/foreign-files.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { config, guardrail, useProjects } from '../project.ts';
+
+const makeProject = useProjects();
+const token = 'canary-token-of-the-tests';
+
+/** Starts an empty gateway. */
+async function startEmptyGateway(): Promise<FlakyServer> {
+  return startFlakyServer((response, { path }) => json(200, path === '/serverinfo' ? { role: 'admin' } : [])(response, seenNothing));
+}
+
+const seenNothing = { method: 'GET', path: '', headers: {}, body: '' };
+
+const commands: readonly (readonly string[])[] = [
+  ['plan', 'access'],
+  ['apply', '--yes', 'access'],
+  ['drift', 'access'],
+  ['get', 'connections'],
+  ['get', 'agents'],
+  ['search', 'x'],
+];
+
+test.each(commands.map((args) => [args.join(' '), args] as const))(
+  '%s sends no token to a gateway above the repository',
+  async (_, args) => {
+    const [planted, mine] = await Promise.all([startEmptyGateway(), startEmptyGateway()]);
+    const folder = makeProject({
+      'ostiary.yaml': config(planted.url),
+      'work/.git/HEAD': '',
+      'work/access/rule.yaml': guardrail('no-drop'),
+    });
+    const cwd = join(folder, 'work');
+    const without = await ostiaryInProcess(args, { cwd, env: { OSTIARY_TOKEN: token } });
+    expect([without.code, without.stderr]).toEqual([3, expect.stringContaining('no gateway is configured')]);
+    await ostiaryInProcess(args, { cwd, env: { OSTIARY_TOKEN: token, OSTIARY_URL: mine.url } });
+    expect(mine.seen[0]?.headers.authorization).toBe(`Bearer ${token}`);
+    expect(planted.seen).toEqual([]);
+    await Promise.all([planted.close(), mine.close()]);
+  },
+);
+
+test.each([
+  ['OSTIARY_URL', [], true, 'OSTIARY_URL'],
+  ['--url', ['--url'], false, '--url'],
+  ['--url before OSTIARY_URL', ['--url'], true, '--url'],
+] as const)('%s wins over the config, and the header names both', async (_, options, isSet, source) => {
+  const [configured, other, last] = await Promise.all([startEmptyGateway(), startEmptyGateway(), startEmptyGateway()]);
+  const cwd = makeProject({ 'ostiary.yaml': config(configured.url), 'access/rule.yaml': guardrail('no-drop') });
+  const [url, variable] = options.length > 0 ? [other.url, last.url] : [undefined, other.url];
+  const env = { OSTIARY_TOKEN: token, ...(isSet ? { OSTIARY_URL: variable } : {}) };
+  const { code, stdout } = await ostiaryInProcess(['plan', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
+  expect(code).toBe(0);
+  expect(stdout.split('\n')[1]).toBe(`  ${other.url}  config ostiary.yaml, ${source} overrides its URL ${configured.url}`);
+  const listed = await ostiaryInProcess(['get', 'rules', ...(url === undefined ? [] : ['--url', url])], { cwd, env });
+  expect(listed.stderr).toBe(`production${stdout.split('\n')[1]}\n`);
+  expect(other.seen.length).toBeGreaterThan(0);
+  expect([...configured.seen, ...last.seen]).toEqual([]);
+  await Promise.all([configured.close(), other.close(), last.close()]);
+});
+
+test.each(['plan', 'drift', 'apply --yes', 'pull --yes'])('%s names the config in force once', async (line) => {
+  const gateway = await startEmptyGateway();
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/rule.yaml': guardrail('no-drop'), '.git/HEAD': '' });
+  const env = { OSTIARY_TOKEN: token, OSTIARY_URL: '' };
+  const { stdout } = await ostiaryInProcess(line.split(' '), { cwd: join(cwd, 'access'), env });
+  await gateway.close();
+  expect(stdout.split('\n')[1]).toBe(`  ${gateway.url}  config ${join(cwd, 'ostiary.yaml')}`);
+  expect(stdout.split('config /').length).toBe(2);
+});
+
+test('OSTIARY_URL can be used with only one target', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config({ one: 'http://127.0.0.1:9', two: 'http://127.0.0.1:9' }) });
+  const env = { OSTIARY_TOKEN: token, OSTIARY_URL: 'http://127.0.0.1:9' };
+  const { code, stderr } = await ostiaryInProcess(['plan', '--all-targets'], { cwd, env });
+  expect([code, stderr]).toEqual([3, expect.stringContaining('OSTIARY_URL can be used with only one target')]);
+});
+
+test('a config of another user receives no token', async () => {
+  const [theirs, mine] = await Promise.all([startEmptyGateway(), startEmptyGateway()]);
+  const cwd = makeProject({ 'ostiary.yaml': config(theirs.url), 'access/rule.yaml': guardrail('no-drop') });
+  makeForeign(join(cwd, 'ostiary.yaml'));
+  const env = { OSTIARY_TOKEN: token };
+  const refused = await ostiaryInProcess(['plan'], { cwd, env });
+  expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('config/foreign-owner')]);
+  expect(refused.stderr).toContain('--config ostiary.yaml');
+  const warned = await ostiaryInProcess(['plan', 'access'], { cwd, env: { ...env, OSTIARY_URL: mine.url } });
+  expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('config/foreign-owner')]);
+  expect(theirs.seen).toEqual([]);
+  expect((await ostiaryInProcess(['plan', '--config', 'ostiary.yaml'], { cwd, env })).code).toBe(0);
+  expect(theirs.seen.length).toBeGreaterThan(0);
+  await Promise.all([theirs.close(), mine.close()]);
+});

@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import { ostiary } from '../../support/cli.ts';
+import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
+import { makeFolder } from '../../support/servers.ts';
+import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import { agentId, connectionBody } from '../../server/client.ts';
+import { config, connection, guardrail, manyConnections, useProjects, writeFiles, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => chaos(request) });
+const makeProject = useProjects();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+function project(files: Files, url: string = gateway.url()): string {
+  return makeProject({ 'ostiary.yaml': config(url), ...files });
+}
+
+const asked = '--detailed-exitcode';
+
+function journalOf(cwd: string, name: string): readonly { readonly event: string; readonly method?: string }[] {
+  const lines = readFileSync(join(cwd, name), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('0 without changes, 0 with changes unless asked, then 2', async () => {
+  const cwd = project({ 'access/rule.yaml': guardrail('zero') });
+  expect((await gateway.run('plan', cwd)).code).toBe(0);
+  expect((await gateway.process(`plan ${asked}`, cwd)).code).toBe(2);
+  expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
+  expect((await gateway.process(`plan ${asked}`, cwd)).code).toBe(0);
+  const again = await gateway.run('apply --yes --journal j', cwd);
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(': nothing to do.') });
+  expect(journalOf(cwd, 'j').filter(({ event }) => event !== 'request')).toMatchObject([{ event: 'begin', writes: 0 }, { event: 'end' }]);
+});
+
+describe('5: a part failed', () => {
+  test('applies the other objects, and the next apply finishes', async () => {
+    chaos = ({ method, path }) => (method === 'POST' && path === '/guardrails' ? { status: 500 } : undefined);
+    const files = {
+      'access/rule.yaml': guardrail('five-rule'),
+      'access/needs.yaml': connection('five-needs', { guardrail_rules: ['five-rule'] }),
+      'access/free.yaml': connection('five-free'),
+    };
+    const cwd = project(files);
+    const failed = await gateway.process('apply --yes --report json=r.json --report markdown=r.md', cwd);
+    expect(failed.code).toBe(5);
+    expect(failed.stdout).toMatch(/\n {2}failed +GuardrailRule\/five-rule\n +api\/server-error .*POST \S+\/guardrails/);
+    expect(failed.stdout).toMatch(/\n {2}skipped +Connection\/five-needs\n +apply\/need-failed .*GuardrailRule\/five-rule/);
+    expect(failed.stdout).toMatch(/\n {2}created +Connection\/five-free\n/);
+    expect(failed.stdout).toMatch(/\nApply to production not finished: 1 failed, 1 skipped, 1 created\.\n\n/);
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      targets: [{ counts: { created: 1, failed: 1, skipped: 1 } }],
+    });
+    expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('`GuardrailRule/five-rule` failed: `api/server-error`');
+    chaos = () => undefined;
+    const finished = await gateway.run('apply --yes', cwd);
+    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining(': 2 created.') });
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  });
+
+  test('a lost response, or a 500 after the commit, is no failure and creates no duplicate', async () => {
+    let lost = 0;
+    chaos = ({ method }) => {
+      if (method === 'GET') return undefined;
+      lost += 1;
+      return [
+        { dropAfter: true } as const,
+        { status500AfterCommit: true } as const,
+        { dropBefore: true } as const,
+        { status: 429 } as const,
+        undefined,
+      ][lost % 5];
+    };
+    const cwd = project(manyConnections('lost', 12));
+    expect((await gateway.process('apply --yes', cwd)).code).toBe(0);
+    chaos = () => undefined;
+    expect((await gateway.run(`plan ${asked}`, cwd)).stdout).toContain(
+      'No changes. The gateway matches the manifests: 12 resources in sync.',
+    );
+    expect((await gateway.names('/connections')).filter((name) => name.startsWith('lost-'))).toHaveLength(12);
+  });
+});
+
+describe('6: refused', () => {
+  test('a limit refuses, is reported, and is overridden with a reason', async () => {
+    const cwd = project(manyConnections('breaker', 10));
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+    writeFiles(cwd, manyConnections('breaker', 4, { reviewers: ['dba'] }));
+    const planned = await gateway.process(`plan ${asked}`, cwd);
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
+    const refused = await gateway.process('apply --yes --report json=r.json --report markdown=r.md --journal j', cwd);
+    expect(refused.code).toBe(6);
+    const reason = '4 of 10 live objects would be updated, more than the limit of 30 %';
+    expect(refused.stdout).toContain(`Apply rejects this plan:\n  plan/too-many-updates  ${reason}\n`);
+    expect(refused.stderr).toBe('error plan/refused  nothing was applied; the plan above gives the reason: plan/too-many-updates\n');
+    const asJson = await gateway.run('apply --yes --format json', cwd);
+    expect(asJson.stderr).toContain(`error plan/too-many-updates  ${reason}\n  hint: `);
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }],
+    });
+    expect(readFileSync(join(cwd, 'r.md'), 'utf8')).toContain('plan/too-many-updates');
+    expect(new Set(journalOf(cwd, 'j').map(({ event, method }) => `${event} ${method}`))).toEqual(new Set(['request GET']));
+    const machine = await gateway.run('apply --yes --format json --quiet', cwd);
+    expect(machine.code).toBe(6);
+    expect(JSON.parse(machine.stdout)).toMatchObject({ plans: [{ refusals: [{ code: 'plan/too-many-updates' }] }] });
+    const other = await gateway.run('apply --yes --allow plan/window=it-is-well', cwd);
+    expect(other).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('--allow plan/window has no effect: the plan has no such refusal'),
+    });
+    const reports = '--report json=r.json --report markdown=r.md --report text=r.txt --journal k';
+    const allowed = await gateway.run(`apply --yes --allow plan/too-many-updates=the-team-moved ${reports}`, cwd);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('the-team-moved') });
+    expect(allowed.stdout).toContain(': 4 updated.');
+    const allowances = [{ code: 'plan/too-many-updates', reason: 'the-team-moved' }];
+    const applied = JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'));
+    expect(applied).toMatchObject({ targets: [{ allowed: allowances }] });
+    const { digest } = applied.targets[0];
+    const text = readFileSync(join(cwd, 'r.txt'), 'utf8');
+    expect(text).toContain(`Apply to production: 4 updated.\n  ${gateway.url()}\nDigest ${digest}\nThe digest identifies the plan: target`);
+    expect(text).toContain(`\nOverridden: plan/too-many-updates: the-team-moved\n`);
+    const markdown = readFileSync(join(cwd, 'r.md'), 'utf8');
+    expect(markdown).toContain(`\`${gateway.url()}\`, plan \`${digest}\`.\n\n- Overridden: \`plan/too-many-updates\`: the-team-moved\n`);
+    const target = { name: 'production', url: gateway.url() };
+    const ends = journalOf(cwd, 'k').filter(({ event }) => event === 'begin' || event === 'end');
+    expect(ends).toMatchObject([
+      { event: 'begin', target, digest, writes: 4, allowed: allowances },
+      { event: 'end', counts: { done: 4, failed: 0 } },
+    ]);
+    expect(readFileSync(join(cwd, 'k'), 'utf8')).not.toContain(gateway.server().key);
+  });
+
+  test('a managed object is refused or skipped, never written', async () => {
+    const body = connectionBody('six-managed', await agentId(gateway.call), { subtype: 'postgres' });
+    const made = await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
+    expect(made.body['managed_by']).toBe('platform');
+    const cwd = project({ 'access/managed.yaml': connection('six-managed', { reviewers: ['dba'] }) });
+    const planned = await gateway.run(`plan ${asked}`, cwd);
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('platform') });
+    const refused = await gateway.run('apply --yes --report json=r.json', cwd);
+    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('Connection/six-managed') });
+    expect(refused.stderr).toContain(
+      'error plan/managed  Connection/six-managed is managed by platform and would have to change\n  hint: ',
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ action: 'blocked' }] }] });
+    const alone = await gateway.run('apply --yes --on-managed skip --report json=r.json --journal j', cwd);
+    expect(alone.code).toBe(0);
+    expect(alone.stdout).toMatch(
+      /\nApply to production: 1 blocked\.\n\n {2}blocked +Connection\/six-managed\n +plan\/managed {2}managed by platform\n$/,
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({
+      targets: [{ outcomes: [{ id: 'Connection/six-managed', status: 'blocked' }], counts: { blocked: 1 } }],
+    });
+    expect(journalOf(cwd, 'j').at(-1)).toMatchObject({ event: 'end', counts: { blocked: 1, done: 0 } });
+    writeFiles(cwd, { 'access/free.yaml': guardrail('six-free') });
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(6);
+    const skipped = await gateway.run('apply --yes --on-managed skip', cwd);
+    expect(skipped.code).toBe(0);
+    expect(skipped.stdout).toMatch(/\n {2}blocked +Connection\/six-managed\n/);
+    expect(skipped.stdout).toContain('created      GuardrailRule/six-free');
+    const { body: found } = await gateway.call('GET', '/connections/six-managed');
+    expect(found).toEqual(made.body);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(0);
+  });
+});
+
+describe('the most important exit code wins', () => {
+  const agent = { id: '11111111-1111-4111-8111-111111111111', name: 'default', status: 'online' };
+
+  /** A gateway that lets us read alone. */
+  function reader(connections: Json): Promise<FlakyServer> {
+    const answers: Readonly<Record<string, Json>> = { '/serverinfo': { role: 'auditor' }, '/agents': [agent], '/connections': connections };
+    return startFlakyServer((response, seen) => json(200, answers[seen.path] ?? [])(response, seen));
+  }
+
+  test('3 before 4: errors in the manifests are reported before any request', async () => {
+    const cwd = project({ 'access/rule.yaml': 'kind: [' }, 'http://127.0.0.1:9');
+    expect((await gateway.process('apply --yes', cwd)).code).toBe(3);
+  });
+
+  test('4: a read-only key can plan; apply writes nothing, and reports', async () => {
+    const server = await reader([]);
+    const cwd = project({ 'access/rule.yaml': guardrail('four') }, server.url);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(2);
+    const { code, stdout, stderr } = await gateway.process('apply --yes --report json=r.json', cwd);
+    expect(code).toBe(4);
+    expect(stdout).toContain('Plan: 1 to create');
+    expect(stderr).toContain(
+      `error api/read-only-role  the token has the role auditor on ${server.url}, which cannot write; nothing was changed`,
+    );
+    expect(JSON.parse(readFileSync(join(cwd, 'r.json'), 'utf8'))).toMatchObject({ plans: [{ changes: [{ id: 'GuardrailRule/four' }] }] });
+    expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
+    await server.close();
+  });
+
+  test('4 before 6, 6 before 2', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `worst-${String(index + 1).padStart(2, '0')}`);
+    const server = await reader(
+      names.map((name, index) => ({
+        ...connectionBody(name, agent.id),
+        id: `22222222-2222-4222-8222-2222222222${10 + index}`,
+        managed_by: '',
+      })),
+    );
+    const cwd = project(manyConnections('worst', 10, { reviewers: ['dba'] }), server.url);
+    expect((await gateway.run(`plan ${asked}`, cwd)).code).toBe(6);
+    expect((await gateway.run('apply --yes', cwd)).code).toBe(4);
+    await server.close();
+  });
+});
+
+test('serve that cannot start ends with one line', async () => {
+  const cwd = makeProject({ file: '' });
+  const folder = await makeFolder(join(cwd, 'db'));
+  const wrong = [
+    [
+      `--port ${new URL(gateway.url()).port} --database ${folder}`,
+      { OSTIARY_SERVE_KEY: 'key' },
+      /^error serve\/port .*the address is in use/m,
+    ],
+    ...(process.platform === 'linux'
+      ? ([
+          ['--port 0 --database /proc/none/db', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/database .*'\/proc\/none'\n {2}hint: .*\n$/],
+        ] as const)
+      : []),
+    ['--port 0 --database=', { OSTIARY_SERVE_KEY: 'key' }, /^error cli\/usage {2}--database is empty$/m],
+    ['--port 0 --database file', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ .*file/m],
+    [
+      `--port 0 --database ${folder}`,
+      {},
+      /^error serve\/no-key {2}this gateway has no keys\n {2}hint: create the first key with: ostiary serve --init/m,
+    ],
+    ['--port 0', { OSTIARY_SERVE_KEY: 'key', OSTIARY_SERVE_MANAGER_KEY: 'key' }, /^error serve\/key /m],
+    ['--port 0 --database postgres://127.0.0.1:9/none', { OSTIARY_SERVE_KEY: 'key' }, /^error serve\/\S+ /m],
+  ] as const;
+  for (const [args, env, says] of wrong) {
+    const { code, stdout, stderr } = await ostiary(['serve', ...args.split(' ')], { cwd, env });
+    expect({ args, code, stdout }).toEqual({ args, code: 3, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/^ +at /m);
+  }
+});

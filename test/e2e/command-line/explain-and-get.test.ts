@@ -1,0 +1,210 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { agentId, base64, connectionBody, idOf } from '../../server/client.ts';
+import { useGateway } from '../use-gateway.ts';
+import { config, connection, guardrail, manifest, useProjects } from '../project.ts';
+
+const gateway = useGateway();
+const makeProject = useProjects();
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = makeProject({
+    'ostiary.yaml': config(gateway.url()),
+    'access/orders.yaml': connection(
+      'orders',
+      {
+        reviewers: ['dba'],
+        connection_tags: { env: 'prod' },
+        guardrail_rules: ['no-drop'],
+        secret: { 'envvar:HOST': { value: '10.0.0.5' }, 'envvar:USER': { value: 'orders' } },
+      },
+      { ignore: ['/access_max_duration'] },
+    ),
+    'access/rule.yaml': guardrail('no-drop'),
+    'access/mask.yaml': manifest('DataMaskingRule', 'mask', { connection_ids: ['orders'] }),
+    'access/books.yaml': manifest('RunbookConfiguration', 'books', { git_url: 'https://git.example.com/books.git', git_hook_ttl: 60 }),
+  });
+  const { code, stderr } = await gateway.process('apply --yes', cwd);
+  if (code !== 0) throw new Error(stderr);
+  const { call } = gateway;
+  // A user changes fields and a secret by hand, and attaches another rule.
+  const { body: live } = await call('GET', '/connections/orders');
+  const secret = { 'envvar:HOST': base64('10.0.0.5'), 'envvar:USER': base64('canary-user') };
+  await call('PUT', '/connections/orders', {
+    body: { ...live, reviewers: ['unknown'], access_max_duration: 60, resource_name: 'shop', secret },
+  });
+  const theirs = await call('POST', '/connections', { body: connectionBody('theirs', await agentId(call)) });
+  await call('POST', '/guardrails', { body: { name: 'foreign-rule', connection_ids: [idOf({ body: live }), idOf(theirs)] } });
+  const managed = connectionBody('managed', await agentId(call), { reviewers: ['platform'] });
+  await call('POST', '/connections', { body: managed, key: gateway.server().managerKey });
+});
+
+test('a field without a value is reported as such', async () => {
+  const { code, stdout } = await gateway.run('explain Connection/theirs secret', cwd);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('secret has no desired and no live value\n') });
+  expect((await gateway.run('explain Connection/orders reviewers', cwd)).stdout).not.toContain('there is nothing');
+});
+
+/** What explain says of one field: the columns of its row, then the lines below. */
+async function row(field: string, resource = 'Connection/orders'): Promise<string> {
+  const { code, stdout, stderr } = await gateway.run(`explain ${resource} ${field}`, cwd);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .slice(stdout.indexOf('STATUS') + 7)
+    .replaceAll(/ {2,}/g, '  ')
+    .trimEnd();
+}
+
+/** The first column of an explanation. */
+function fieldsOf(text = ''): readonly string[] {
+  const [rows = ''] = (text.split('STATUS\n')[1] ?? '').split('\n\n');
+  return [...rows.matchAll(/^\S+/gm)].map(([name]) => name);
+}
+
+describe('explain', () => {
+  test.concurrent('explains a field that differs', async () => {
+    expect(await row('reviewers')).toBe('reviewers  [dba]  [unknown]  differs\n  access/orders.yaml:18  declared in the manifest');
+  });
+
+  test.concurrent('explains an equal field, stated or omitted', async () => {
+    expect(await row('type')).toBe('type  database  database  same\n  access/orders.yaml:11  declared in the manifest');
+    expect(await row('tags')).toBe('tags  []  []  same\n  omitted: the desired value is empty, because manifests are complete');
+  });
+
+  test.concurrent('explains a kept, an ignored and a derived field', async () => {
+    expect(await row('resource_name')).toBe('resource_name  –  shop  kept\n  omitted: apply keeps the live value');
+    expect(await row('access_max_duration')).toMatch(
+      / 1 min {2}ignored\n {2}metadata\.ignore excludes it: not compared, kept by every write$/,
+    );
+    expect(await row('command')).toMatch(/derived\n {2}omitted: derived from other fields$/);
+  });
+
+  test.concurrent('shows the sources of secrets, never their values', async () => {
+    const text = await row('secret');
+    expect(text).toMatch(
+      /^secret\.envvar:HOST {2}\(secret inline\) {2}\(secret live\) {2}secret\n {2}access\/orders\.yaml:\d+ {2}the values are equal\n/,
+    );
+    expect(text).toMatch(
+      /secret\.envvar:USER {2}\(secret inline\) {2}\(secret live\) {2}differs\n {2}access\/orders\.yaml:\d+ {2}the values differ$/,
+    );
+  });
+
+  test.concurrent('explains declared and unmanaged attachments', async () => {
+    const text = await row('guardrail_rules');
+    expect(text).toContain(
+      'guardrail_rules.foreign-rule  –  attached  foreign\n  live, unmanaged: no manifest declares GuardrailRule/foreign-rule: kept by every write',
+    );
+    expect(text).toMatch(
+      /guardrail_rules\.no-drop {2}attached {2}attached {2}same\n {2}declared \(access\/orders\.yaml:\d+:\d+\) and live/,
+    );
+    expect(await row('connection_ids', 'DataMaskingRule/mask')).toContain('connection_ids.orders  attached  attached  same');
+  });
+
+  test.concurrent('without a field, explains what differs; --all explains everything', async () => {
+    const [short, all] = await Promise.all(['', ' --all'].map((flag) => gateway.run(`explain Connection/orders${flag}`, cwd)));
+    expect(fieldsOf(short?.stdout)).toEqual(['guardrail_rules.foreign-rule', 'reviewers', 'secret.envvar:USER']);
+    expect(short?.stderr).toMatch(/^\d+ fields without a difference not shown; --all prints all fields\n$/);
+    expect(fieldsOf(all?.stdout)).toEqual(expect.arrayContaining(['type', 'reviewers', 'access_max_duration', 'resource_name']));
+    expect(all?.stderr).toBe('');
+  });
+
+  test.concurrent('prints JSON without secrets', async () => {
+    const { stdout } = await gateway.run('explain Connection/orders --format json', cwd);
+    expect(JSON.parse(stdout)).toMatchObject({
+      id: 'Connection/orders',
+      at: { file: 'access/orders.yaml', line: 1, column: 1 },
+      summary: 'apply updates it: differs',
+      rows: expect.arrayContaining([
+        expect.objectContaining({ path: '/guardrail_rules/foreign-rule', owner: 'foreign', status: 'foreign' }),
+        expect.objectContaining({ path: '/reviewers', desired: { value: ['dba'] }, live: { value: ['unknown'] }, status: 'differs' }),
+      ]),
+      rules: [
+        { rule: 'DataMaskingRule/mask', after: { by: [{ how: 'direct' }] } },
+        { rule: 'GuardrailRule/foreign-rule', before: { by: [{ how: 'edge' }] }, after: { by: [{ how: 'edge' }] } },
+        {
+          rule: 'GuardrailRule/no-drop',
+          after: { by: [{ how: 'direct', place: expect.stringMatching(/^access\/orders\.yaml:\d+:\d+$/) }] },
+        },
+      ],
+    });
+    expect(stdout).not.toMatch(new RegExp(['10.0.0.5', 'canary-user', base64('10.0.0.5'), base64('canary-user')].join('|')));
+  });
+
+  test.concurrent('finds a runbook configuration by its label', async () => {
+    expect(await row('git_hook_ttl', 'RunbookConfiguration/books')).toMatch(/^git_hook_ttl {2}1 min {2}1 min {2}same/);
+  });
+
+  test.concurrent('explains an undeclared and a managed object', async () => {
+    const { stdout } = await gateway.run('explain Connection/theirs', cwd);
+    expect(stdout).toMatch(
+      /^Connection\/theirs: unmanaged: it exists on the gateway, and no manifest declares it; Ostiary\s+does not change it\n\nRules on it/,
+    );
+    expect((await gateway.run('explain Connection/managed', cwd)).stdout).toContain(
+      'Connection/managed: managed by platform: it exists on the gateway',
+    );
+  });
+
+  test.concurrent.each([
+    ['Connection/ordres', 'Connection/ordres exists neither in the manifests nor on the gateway', 'did you mean "Connection/orders"?'],
+    ['GuardrailRule/forein-rule', 'GuardrailRule/forein-rule exists neither', 'did you mean "GuardrailRule/foreign-rule"?'],
+  ])('rejects %s', async (resource, message, hint) => {
+    const { code, stdout, stderr } = await gateway.run(`explain ${resource}`, cwd);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`error cli/usage  ${message}`);
+    expect(stderr).toContain(`\n  hint: ${hint}\n`);
+  });
+
+  test.concurrent('escapes an invalid name', async () => {
+    const { code, stderr } = await gateway.run('explain Connection/\u001b[31mred\u0007', cwd);
+    expect(code).toBe(3);
+    expect(stderr).toContain('red');
+    for (const character of ['\u001b', '\u0007']) expect(stderr).not.toContain(character);
+  });
+});
+
+/** A table as cells. */
+async function table(what: string): Promise<readonly (readonly string[])[]> {
+  const { code, stdout, stderr } = await gateway.run(`get ${what}`, cwd);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const [header = '', ...lines] = stdout.trimEnd().split('\n');
+  const starts = [...header.matchAll(/\S+(?: \S+)*/g)].map(({ index }) => index);
+  return [header, ...lines].map((line) => starts.map((start, column) => line.slice(start, starts[column + 1]).trimEnd()));
+}
+
+describe('get', () => {
+  test.concurrent('lists connections', async () => {
+    expect(await table('connections')).toEqual([
+      ['NAME', 'TYPE', 'AGENT', 'OPEN FOR', 'REVIEWERS', 'GUARDRAILS', 'MANAGED BY'],
+      ['managed', 'database', 'default', 'connect exec', 'platform', '', 'platform'],
+      ['orders', 'database/postgres', 'default', 'connect exec', 'unknown', 'foreign-rule no-drop', ''],
+      ['theirs', 'database', 'default', 'connect exec', '', 'foreign-rule', ''],
+    ]);
+  });
+
+  test.concurrent('lists rules', async () => {
+    expect(await table('rules')).toEqual([
+      ['KIND', 'NAME', 'CONNECTIONS', 'MANAGED BY', 'DESCRIPTION'],
+      ['DataMaskingRule', 'mask', 'orders', '', ''],
+      ['GuardrailRule', 'foreign-rule', 'orders theirs', '', ''],
+      ['GuardrailRule', 'no-drop', 'orders', '', ''],
+    ]);
+  });
+
+  test.concurrent('lists runbooks and agents', async () => {
+    const [headers, books] = await table('runbooks');
+    expect(headers).toEqual(['REPOSITORY', 'GIT URL', 'USER', 'HOOK TTL', 'MANAGED BY']);
+    expect(books?.slice(1)).toEqual(['https://git.example.com/books.git', '', '60', '']);
+    expect((await table('agents')).map(([name]) => name)).toEqual(['NAME', 'default', 'prod-agent']);
+  });
+
+  test.concurrent('prints JSON with only the keys of secrets', async () => {
+    const { stdout } = await gateway.run('get connections --format json', cwd);
+    const [, orders] = JSON.parse(stdout);
+    expect(orders).toMatchObject({
+      kind: 'Connection',
+      name: 'orders',
+      spec: { reviewers: ['unknown'], guardrail_rules: ['foreign-rule', 'no-drop'] },
+      secrets: ['/secret/envvar:HOST', '/secret/envvar:USER'],
+    });
+  });
+});

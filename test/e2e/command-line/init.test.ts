@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ostiary } from '../../support/cli.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { config, guardrail, useProjects } from '../project.ts';
+
+const makeProject = useProjects();
+
+describe('init', () => {
+  test('writes a valid project, and refuses to run a second time', async () => {
+    const cwd = makeProject({});
+    expect(await ostiary(['init'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('wrote ostiary.yaml\n') });
+    expect(await ostiaryInProcess(['validate'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Valid. 2 resources.'),
+    });
+    const before = contentsOf(cwd);
+    const { code, stdout, stderr } = await ostiaryInProcess(['init'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toBe('error cli/usage  this folder already has all files that init creates\n  hint: edit them, then run ostiary plan\n');
+    expect(contentsOf(cwd)).toEqual(before);
+  });
+
+  test('adds only schemas to an existing project', async () => {
+    const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
+    expect(await ostiaryInProcess(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(Object.keys(contentsOf(join(cwd, 'sub')))).toEqual([
+      'access/rule.yaml',
+      'ostiary.yml',
+      ...['config', 'connection', 'data-masking-rule', 'defaults', 'guardrail-rule', 'policy', 'runbook-configuration'].map(
+        (name) => `schemas/${name}.schema.json`,
+      ),
+    ]);
+  });
+});
+
+function contentsOf(cwd: string): Readonly<Record<string, string>> {
+  const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name)).toSorted();
+  return Object.fromEntries(paths.map((path) => [path.slice(cwd.length + 1), readFileSync(path, 'utf8')]));
+}

@@ -1,0 +1,195 @@
+import { symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import { builtPackage, ostiary, type Run } from '../../support/cli.ts';
+import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { totalCpuTime } from '../../support/cpu-time.ts';
+import { config, connection, guardrail, useProjects, type Files } from '../project.ts';
+
+const makeProject = useProjects();
+const env = { OSTIARY_TOKEN: 'token-of-the-tests' };
+let server: FlakyServer;
+beforeAll(async () => {
+  // Building is no part of what a command works.
+  await builtPackage();
+  server = await startFlakyServer(json(200, []));
+});
+afterAll(() => server.close());
+
+const head = 'apiVersion: ostiary/v1\nkind: Connection\nmetadata: { name: orders }\n';
+const modes = 'access_mode_connect: enabled, access_mode_exec: enabled, access_mode_runbooks: enabled, access_schema: enabled';
+const spec = `type: database, agent_id: default, ${modes}`;
+
+/** A bomb of aliases: ten of ten of ten… */
+const names = 'abcdefghi'.split('');
+const bomb = names.map((name, index) => `${name}: &${name} [${`${index === 0 ? 'x' : `*${names[index - 1]}`}, `.repeat(9)}x]\n`).join('');
+
+type Case = readonly [what: string, files: Files, at: string, code: string];
+
+const cases: readonly Case[] = [
+  ['YAML that is none', { 'a.yaml': `${head}spec: { type: database\n` }, 'a.yaml:5:1', 'manifest/yaml'],
+  ['a tab as indentation', { 'a.yaml': `${head}spec:\n\ttype: database\n` }, 'a.yaml:5:1', 'manifest/yaml'],
+  ['a key twice', { 'a.yaml': `${head}spec:\n  type: database\n  type: custom\n` }, 'a.yaml:6:3', 'manifest/duplicate-key'],
+  ['an anchor in itself', { 'a.yaml': `${head}spec: &spec\n  tags: [*spec]\n` }, 'a.yaml:5:10', 'manifest/alias-bomb'],
+  ['__proto__', { 'a.yaml': `${head}spec:\n  connection_tags: { __proto__: x }\n` }, 'a.yaml:5:22', 'manifest/unsafe-key'],
+  ['a list as a key', { 'a.yaml': `${head}spec:\n  connection_tags: { [a]: x }\n` }, 'a.yaml:5:22', 'manifest/non-string-key'],
+  ['a number as a key', { 'a.yaml': `${head}spec:\n  connection_tags: { 1: x }\n` }, 'a.yaml:5:22', 'manifest/non-string-key'],
+  ['an unknown field', { 'a.yaml': `${head}spec: { ${spec},\n  reviewer: [dba] }\n` }, 'a.yaml:5:3', 'manifest/unknown-field'],
+  ['an unknown kind', { 'a.yaml': head.replace('Conn', 'Con') }, 'a.yaml:2:7', 'manifest/unknown-kind'],
+  ['another version', { 'a.yaml': head.replace('v1', 'v2') }, 'a.yaml:1:13', 'manifest/unsupported-version'],
+  ['a wrong type', { 'a.yaml': connection('orders', { reviewers: 'dba' }) }, 'a.yaml:15:18', 'manifest/wrong-type'],
+  ['a name twice', { 'a.yaml': guardrail('no-drop'), 'b.yaml': guardrail('no-drop') }, 'b.yaml:5:13', 'manifest/duplicate-name'],
+  ['an undefined variable', secret({ valueFrom: { env: 'OSTIARY_SECRET_NONE' } }), 'a.yaml:18:18', 'secret/undefined-variable'],
+  ['a missing secret file', secret({ valueFrom: { file: 'none.pem' } }), 'a.yaml:18:19', 'secret/file-missing'],
+  ['a secret file outside', secret({ valueFrom: { file: '../../etc/passwd' } }), 'a.yaml:18:19', 'secret/file-outside'],
+  ['a secret in plain text', secret('plain text'), 'a.yaml:16:19', 'secret/not-base64'],
+  ['bytes that are not UTF-8', { 'a.yaml': Buffer.from([...Buffer.from(`${head}# `), 0xff]) }, 'a.yaml:4:1', 'manifest/not-utf8'],
+  ['a line break in a file name', { 'a\nb.yaml': guardrail('no-drop') }, 'a\ufffdb.yaml:1:1', 'manifest/bad-file-name'],
+];
+
+function secret(value: Json): Files {
+  return { 'a.yaml': connection('orders', { secret: { 'envvar:A': value } }) };
+}
+
+type Found = { readonly head: string; readonly text: string };
+
+/** Runs apply over manifests that are wrong: it ends with one diagnostic, and without two seconds of work. */
+async function applied(
+  files: Files,
+  { link, runs = ostiaryInProcess }: { link?: (access: string) => void; runs?: Run } = {},
+): Promise<Found> {
+  const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`access/${path}`, text]));
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/.keep': '', ...below });
+  link?.(join(cwd, 'access'));
+  const before = totalCpuTime();
+  const { code, stdout, stderr } = await runs(['apply', '--yes'], { cwd, env });
+  const took = totalCpuTime() - before;
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toMatch(/\n1 error\n$/);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(took).toBeLessThan(2000);
+  return { head: stderr.slice(0, stderr.indexOf('  ')), text: stderr };
+}
+
+test.each(cases)('%s: one diagnostic at its position, and no request', async (_what, files, at, code) => {
+  expect((await applied(files)).head).toBe(`access/${at} error ${code}`);
+  expect(server.seen).toHaveLength(0);
+});
+
+const hunk = (ours: string, theirs: string): string => `<<<<<<< HEAD\n${ours}=======\n${theirs}>>>>>>> topic\n`;
+const conflicts: readonly (readonly [where: string, text: string, line: number])[] = [
+  ['a map', `${head}spec:\n  ${spec.split(', ').join('\n  ')}\n${hunk('  reviewers: [dba]\n', '  reviewers: [sre]\n')}`, 11],
+  ['a list', `${head}spec:\n  reviewers:\n${hunk('  - dba\n', '  - sre\n')}`, 6],
+  ['JSON', connection('orders').replace('    "type"', `${hunk('    "reviewers": ["dba"],\n', '')}    "type"`), 8],
+  [
+    'a list in JSON, which YAML reads as one text',
+    connection('orders', { reviewers: ['dba'] }).replace(/ *"dba"\n/, hunk('"dba"\n', '"sre"\n')),
+    16,
+  ],
+  ['the whole file', hunk(connection('orders'), ''), 1],
+  ['a secret', `${head}spec:\n  secret:\n${hunk('    envvar:A: canary\n', '    envvar:A: { value: canary }\n')}`, 6],
+  ['line breaks of Windows', `${head}${hunk('spec: {}\n', '')}`.replaceAll('\n', '\r\n'), 4],
+  ['a forgotten marker', `${head}spec:\n  reviewers: [dba]\n>>>>>>> topic\n`, 6],
+];
+
+test.each(conflicts)('a merge conflict in %s: one diagnostic at its first marker', async (_where, text, line) => {
+  const found = await applied({ 'a.yaml': text, 'b.yaml': guardrail('other', ['x'], { connection_ids: ['orders'] }) });
+  expect(found.head).toBe(`access/a.yaml:${line}:1 error manifest/merge-conflict`);
+  expect(found.text).toContain(`error manifest/merge-conflict  unresolved merge conflict\n`);
+  expect(found.text).not.toContain('canary');
+});
+
+/** Matches the output of a run that found a single conflict. */
+const oneConflict = (at: string): unknown =>
+  expect.stringMatching(new RegExp(`^${at}:1 error manifest/merge-conflict  .*\n(?:.*\n)*1 error\n$`));
+
+test('a merge conflict in the config, an overlay or a policy is one diagnostic, too; indented markers are text', async () => {
+  const policy = 'apiVersion: ostiary/v1\nkind: Policy\nmetadata: { name: p }\nspec:\n';
+  const files = {
+    'ostiary.yaml': config(server.url).replace(' }', ', overlays: [over/] }'),
+    'access/a.yaml': connection('orders'),
+  };
+  const over = connection('orders', { reviewers: ['dba'] });
+  const validated = async (more: Files): Promise<string> => {
+    const cwd = makeProject({ ...files, 'over/a.yaml': over, ...more });
+    return (await ostiaryInProcess(['validate'], { cwd, env })).stderr;
+  };
+  expect(await validated({ 'ostiary.yaml': `${files['ostiary.yaml']}${hunk('  b: { url: x }\n', '')}` })).toEqual(
+    oneConflict('ostiary\\.yaml:6'),
+  );
+  expect(await validated({ 'over/a.yaml': hunk(over, '') })).toEqual(oneConflict('over/a\\.yaml:1'));
+  expect(await validated({ 'access/p.yaml': `${policy}${hunk('  match: {}\n', '')}` })).toEqual(oneConflict('access/p\\.yaml:5'));
+  const quoted = `# <<<<<<<\n${head}spec:\n  ${spec.split(', ').join('\n  ')}\n  command:\n  - |\n    ${hunk('a\n', 'b\n').split('\n').join('\n    ')}\n`;
+  expect(await validated({ 'access/a.yaml': quoted })).not.toContain('error');
+});
+
+test.each<readonly [string, string, string]>([
+  ['an alias bomb', bomb, 'alias-bomb'],
+  ['20,000 brackets', '['.repeat(20_000), 'too-deep'],
+  ['20,000 braces', '{a: '.repeat(20_000), 'too-deep'],
+  ['20,000 dashes', '- '.repeat(20_000), 'too-deep'],
+  ['2 MiB', `# ${'x'.repeat(2 * 1024 * 1024)}\n`, 'too-large'],
+])('%s: one diagnostic in time', async (_what, text, code) => {
+  const found = await applied({ 'a.yaml': text }, { runs: ostiary });
+  expect(found.head).toMatch(new RegExp(`^access/a\\.yaml:\\d+:\\d+ error manifest/${code}$`));
+  expect(server.seen).toHaveLength(0);
+});
+
+test('links to the outside, in cycles or to missing files', async () => {
+  const links = { out: tmpdir(), circle: '.', nowhere: 'nowhere/at/all' };
+  const rule = { 'rule.yaml': guardrail('no-drop') };
+  for (const [name, to] of Object.entries(links)) {
+    const found = await applied(rule, { link: (access) => symlinkSync(to, join(access, `${name}.yaml`)) });
+    const code = { out: 'symlink-escape', circle: 'symlink-loop', nowhere: 'unreadable' }[name];
+    expect(found.head).toBe(`access/${name}.yaml:1:1 error manifest/${code}`);
+  }
+  expect(server.seen).toHaveLength(0);
+});
+
+test('no manifest', async () => {
+  const { head: first, text } = await applied({ 'README.md': 'nothing' }, { runs: ostiary });
+  expect(first).toBe('error manifest/none');
+  expect(text).toContain('no manifests found for the target "production"');
+  expect(server.seen).toHaveLength(0);
+});
+
+test('an error in the config file has a position', async () => {
+  const texts = [config(server.url).replace('url:', 'ulr:'), 'kind: Config\n', ': : :', ''];
+  for (const text of texts) {
+    const cwd = makeProject({ 'ostiary.yaml': text, 'access/rule.yaml': guardrail('no-drop') });
+    const { code, stdout, stderr } = await ostiaryInProcess(['plan'], { cwd, env });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toMatch(/^ostiary\.yaml:\d+:\d+ error [a-z]+\/[\w-]+ {2}/);
+  }
+  expect(server.seen).toHaveLength(0);
+});
+
+test('the gateway resolves references: a dangling and an ambiguous one are errors, and nothing is written', async () => {
+  const agents = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+  const gateway = await startFlakyServer((response, seen) => {
+    const named = agents.map((id) => ({ id, name: 'default', status: 'online' }));
+    json(200, seen.path === '/agents' ? [...named, { id: agents[0]?.replace('1', '3'), name: 'prod-agent', status: 'online' }] : [])(
+      response,
+      seen,
+    );
+  });
+  const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
+  const ambiguous = await ostiaryInProcess(['apply', '--yes'], { cwd: twice, env });
+  expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
+  expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:10:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
+  const none = makeProject({
+    'ostiary.yaml': config(gateway.url),
+    'access/a.yaml': connection('orders', { agent_id: 'prod-agnet', guardrail_rules: ['no-dorp'] }),
+    'access/b.yaml': guardrail('no-drop'),
+  });
+  const dangling = await ostiary(['apply', '--yes'], { cwd: none, env });
+  expect(dangling).toMatchObject({ code: 3, stdout: '' });
+  expect(dangling.stderr).toMatch(/access\/a\.yaml:10:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
+  expect(dangling.stderr).toMatch(/access\/a\.yaml:16:7 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "no-drop"\?/);
+  expect(dangling.stderr).toMatch(/\n2 errors\n$/);
+  expect([...new Set(gateway.seen.map((one) => one.method))]).toEqual(['GET']);
+  await gateway.close();
+});

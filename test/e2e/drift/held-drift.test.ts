@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { agentId, idOf } from '../../server/client.ts';
+import { gitEnv, useRepositories } from '../../support/repository.ts';
+import { useGateway } from '../use-gateway.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { config, connection, guardrail, manifest } from '../project.ts';
+
+const gateway = useGateway();
+const { make } = useRepositories();
+
+const words = ['xp_cmdshell'];
+
+test('a stricter live value is held, also through a rename, until a user reverts it', async () => {
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    'access/orders.yaml': connection('orders-db', { reviewers: ['dba'], secret: { 'envvar:HOST': { value: '10.0.0.5' } } }),
+    'access/no-drop.yaml': guardrail('no-drop', words, { connection_ids: ['orders-db'] }),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect(await run('apply --yes')).toMatchObject({ code: 0, stderr: expect.stringContaining('git/applied-recorded') });
+
+  const found = await gateway.call('GET', '/connections/orders-db');
+  const tightened = { ...found.body, reviewers: ['dba', 'night-shift'], access_max_duration: 600 };
+  expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: tightened })).status).toBe(200);
+  const held = await run('plan');
+  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining('Plan: 1 held, 1 unchanged.') });
+  expect((await run('apply --yes')).stdout).toContain('1 held');
+  expect((await gateway.call('GET', '/connections/orders-db')).body).toMatchObject({ reviewers: ['dba', 'night-shift'] });
+
+  const secret = { 'envvar:HOST': { keep: true } };
+  repository.remove('access/orders.yaml', 'access/no-drop.yaml');
+  repository.save({
+    'access/shop.yaml': connection('shop-db', { reviewers: ['dba'], secret }, { replaces: 'orders-db' }),
+    'access/no-destruction.yaml': guardrail('no-destruction', words, { connection_ids: ['shop-db'] }, { renamedFrom: 'no-drop' }),
+  });
+  const { code, stdout } = await gateway.process('apply --yes --prune', repository.folder, gitEnv);
+  expect({ code, last: /^Apply to .*/m.exec(stdout)?.[0] }).toEqual({ code: 0, last: 'Apply to production: 1 renamed, 1 replaced.' });
+  expect(await gateway.names('/connections')).toEqual(['shop-db']);
+  expect(await gateway.names('/guardrails')).toEqual(['no-destruction']);
+  const taken = (await gateway.call('GET', '/connections/shop-db')).body;
+  expect(taken).toMatchObject({
+    agent_id: await agentId(gateway.call),
+    reviewers: ['dba', 'night-shift'],
+    access_max_duration: 600,
+    secret: { 'envvar:HOST': Buffer.from('10.0.0.5').toString('base64') },
+    guardrail_rules: [expect.any(String)],
+  });
+
+  expect((await run('apply --yes --revert Connection/shop-db')).stdout).toContain(': 1 updated.');
+  expect((await run('plan')).stdout).toContain('No changes.');
+});
+
+test('reports count objects that are held in whole or in part, and held attachments', async () => {
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    'access/both.yaml': connection('held-in-part', { access_max_duration: 1800 }),
+    'access/rule.yaml': guardrail('attached', words, { connection_ids: [] }),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  const found = await gateway.call('GET', '/connections/held-in-part');
+  const rule = (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'attached') ?? {};
+  const attached = { ...rule, connection_ids: [idOf(found)] };
+  expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: attached })).status).toBe(200);
+  const alone = 'Nothing to apply, but not in sync: 2 unchanged. 1 attachment held.';
+  for (const line of ['plan', 'plan --format markdown']) expect((await run(line)).stdout).toContain(alone);
+  expect((await run('drift')).stdout).toContain(': 1 object changed outside Ostiary, 1 of them held.');
+
+  const now = (await gateway.call('GET', '/connections/held-in-part')).body;
+  const changed = { ...now, access_max_duration: 600, access_mode_runbooks: 'enabled' };
+  expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: changed })).status).toBe(200);
+  expect((await run('plan')).stdout).toContain('Plan: 1 to update, 1 unchanged. 1 attachment held.');
+  expect((await run('plan --format markdown')).stdout).toMatch(/`: 1 to update\.[\s\S]*, 1 resource unchanged\. 1 attachment held\./);
+  const drifted = 'Weakens protection of 1 connection. 2 objects changed outside Ostiary, 1 of them held, 1 held in part.';
+  for (const line of ['drift', 'drift --format markdown']) expect((await run(line)).stdout).toContain(drifted);
+});
+
+function pattern(regex: string): JsonObject {
+  return { rules: [{ name: 'one', type: 'pattern_match', pattern_regex: regex }] };
+}
+
+test('limits.incomparable_drift holds or refuses a drift that cannot be compared, until a user overrides or reverts it', async () => {
+  const configured = (choice: string): string =>
+    `${config(gateway.url()).trimEnd().slice(0, -1)}, limits: { incomparable_drift: ${choice} } }\n`;
+  const repository = make({
+    'ostiary.yaml': config(gateway.url()),
+    'access/inventory.yaml': connection('inventory-db'),
+    'access/no-truncate.yaml': manifest('GuardrailRule', 'no-truncate', {
+      input: pattern('(?i)truncate'),
+      connection_ids: ['inventory-db'],
+    }),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+  expect((await run('apply --yes')).code).toBe(0);
+  const readRule = async (): Promise<JsonObject> =>
+    (await gateway.call('GET', '/guardrails')).list.find(({ name }) => name === 'no-truncate') ?? {};
+  const rule = await readRule();
+  const changed = { ...rule, input: pattern('zzzz') };
+  expect((await gateway.call('PUT', `/guardrails/${idOf({ body: rule })}`, { body: changed })).status).toBe(200);
+
+  repository.save({ 'ostiary.yaml': configured('keep') });
+  expect(await run('plan')).toMatchObject({ code: 3, stderr: expect.stringMatching(/ostiary\.yaml:\d+:\d+ .*incomparable_drift/) });
+
+  repository.save({ 'ostiary.yaml': configured('hold') });
+  const held = await run('plan');
+  expect(held).toMatchObject({ code: 0, stdout: expect.stringContaining('held: changed outside Ostiary') });
+  expect(held.stdout).toContain('zzzz  (manifest: (?i)truncate, cannot be compared)');
+  expect((await run('apply --yes')).stdout).toContain('1 held');
+  expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('cannot be compared') });
+
+  repository.save({ 'ostiary.yaml': configured('refuse') });
+  expect(await run('plan')).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/incomparable-drift') });
+  expect((await run('apply --yes')).code).toBe(6);
+  expect(await readRule()).toMatchObject({ input: pattern('zzzz') });
+  const override = await run('apply --yes --allow plan/incomparable-drift=reviewed');
+  expect(override).toMatchObject({ code: 0, stdout: expect.stringContaining('reviewed') });
+  expect(await readRule()).toMatchObject({ input: pattern('(?i)truncate') });
+});

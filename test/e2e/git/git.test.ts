@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { agentId, connectionBody } from '../../server/client.ts';
+import { config, connection, guardrail, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
+const gateway = useGateway({ chaos: (request) => chaos(request) });
+const { make, makeOrigin, clone } = useRepositories();
+afterEach(() => {
+  chaos = () => undefined;
+});
+
+const ref = 'refs/ostiary/applied/production';
+
+function project(files: Files): TestRepository {
+  return make({ 'ostiary.yaml': config(gateway.url()), ...files });
+}
+
+/** Returns the commit that is recorded as completely applied; empty text if none is. */
+function recorded({ git }: TestRepository): string {
+  const [id = '', record = ''] = git('for-each-ref', '--format=%(objectname)%00%(contents:body)', ref).split('\0');
+  return record.startsWith('{') ? (JSON.parse(record).commit ?? '') : id;
+}
+
+describe('apply', () => {
+  test('records a complete apply locally and on origin; the next clone uses it as base', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-whole') });
+    const origin = makeOrigin(ours);
+    const first = await gateway.run('plan', ours.folder);
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('notice git/no-base') });
+    const done = await gateway.process('apply --yes', ours.folder);
+    const head = ours.git('rev-parse', 'HEAD');
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`${head.slice(0, 10)} is recorded`) });
+    expect([recorded(ours), recorded(origin)]).toStrictEqual([head, head]);
+    const theirs = clone(origin, '--depth=1');
+    const talkative = { DEBUG: '*' };
+    expect(await gateway.process('plan --detailed-exitcode', theirs.folder, talkative)).toMatchObject({ code: 0, stderr: '' });
+    expect(recorded(theirs)).toBe(head);
+    const next = ours.save({ 'README.md': 'nothing to do, and yet a commit' });
+    const again = await gateway.run('apply --yes --format json --no-origin --quiet', ours.folder);
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(again.stdout)).toMatchObject({ targets: [{ target: { name: 'production' } }] });
+    expect([recorded(ours), recorded(origin)]).toStrictEqual([next, head]);
+  });
+
+  test('records nothing after a partial apply, a failure or a refusal, or with uncommitted files', async () => {
+    const ours = project({ 'access/a/g.yaml': guardrail('git-part'), 'access/b/g.yaml': guardrail('git-rest') });
+    const [plain, failed] = [{ code: 0 }, { code: 5 }];
+    expect(await gateway.run('apply --yes access/a', ours.folder)).toMatchObject(plain);
+    expect(await gateway.run('apply --yes --only GuardrailRule/git-part', ours.folder)).toMatchObject(plain);
+    chaos = ({ method }) => (method === 'POST' ? { status: 500 } : undefined);
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject(failed);
+    chaos = () => undefined;
+    ours.write({ 'access/b/g.yaml': guardrail('git-rest', ['TRUNCATE']) });
+    const dirty = await gateway.run('apply --yes', ours.folder);
+    expect(dirty).toMatchObject({ code: 0, stderr: expect.stringContaining('warning git/applied-not-recorded') });
+    expect(recorded(ours)).toBe('');
+    ours.commit();
+    expect(await gateway.run('apply --yes', ours.folder)).toMatchObject(plain);
+    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('records an apply that skipped managed objects, but not one that they refused', async () => {
+    const body = connectionBody('git-managed', await agentId(gateway.call), { subtype: 'postgres' });
+    await gateway.call('POST', '/connections', { body, key: gateway.server().managerKey });
+    const ours = project({ 'access/m.yaml': connection('git-managed', { reviewers: ['dba'] }) });
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(6);
+    expect(recorded(ours)).toBe('');
+    expect((await gateway.run('apply --yes --on-managed skip', ours.folder)).code).toBe(0);
+    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('writes nothing if origin rejects the record, unless that is allowed', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-refused') });
+    const origin = makeOrigin(ours);
+    origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
+    origin.makeExecutable('hooks/pre-receive');
+    const refused = await gateway.run('apply --yes', ours.folder);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
+    expect(recorded(ours)).toBe('');
+    const { code, stdout, stderr } = await gateway.run('apply --yes --allow git/not-recorded=broken', ours.folder);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(': 1 created.') });
+    expect(stderr).toContain('warning git/not-recorded');
+    expect(stderr).toContain('warning git/applied-not-recorded');
+    expect(stderr).not.toContain('plan/allow-unused');
+    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+});
+
+describe('a plan with a base', () => {
+  test('distinguishes intent from drift, holds stricter live values, and names the commit that removed an orphan', async () => {
+    const before = { 'access/c.yaml': connection('git-both', { reviewers: ['dba'] }), 'access/o.yaml': guardrail('git-orphan') };
+    const ours = project(before);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    const base = ours.git('rev-parse', 'HEAD');
+    const { body } = await gateway.call('GET', '/connections/git-both');
+    await gateway.call('PUT', '/connections/git-both', { body: { ...body, reviewers: ['dba', 'sre'] } });
+    ours.remove('access/o.yaml');
+    const removedIn = ours.commit();
+    ours.git('checkout', '--quiet', '-b', 'topic');
+    ours.save({ 'access/c.yaml': connection('git-both', { reviewers: ['dba'], access_max_duration: 600 }) });
+    const planned = await gateway.run('plan --format json --own main', ours.folder);
+    expect(planned).toMatchObject({ code: 0, stderr: '' });
+    const [plan] = JSON.parse(planned.stdout).plans;
+    expect(plan).toMatchObject({ base, orphans: [{ id: 'GuardrailRule/git-orphan', removedIn }] });
+    const explained = await gateway.run('explain Connection/git-both --own main --format json', ours.folder);
+    expect(JSON.parse(explained.stdout)).toMatchObject({
+      base,
+      rows: expect.arrayContaining([
+        expect.objectContaining({ path: '/access_max_duration', base: { value: null }, origin: 'intent' }),
+        expect.objectContaining({ path: '/reviewers', base: { value: ['dba'] }, parts: [expect.objectContaining({ origin: 'held' })] }),
+      ]),
+    });
+    expect(plan.changes).toMatchObject([
+      {
+        id: 'Connection/git-both',
+        own: true,
+        fields: [
+          { path: '/access_max_duration', origin: 'intent' },
+          { path: '/reviewers/sre', origin: 'drift', held: true },
+        ],
+      },
+    ]);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    expect((await gateway.call('GET', '/connections/git-both')).body).toMatchObject({
+      reviewers: ['dba', 'sre'],
+      access_max_duration: 600,
+    });
+    expect(recorded(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('labels changes outside the pull request as not its own', async () => {
+    const ours = project({ 'access/c.yaml': connection('git-other', { reviewers: ['dba'] }) });
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    const { body } = await gateway.call('GET', '/connections/git-other');
+    await gateway.call('PUT', '/connections/git-other', { body: { ...body, access_max_duration: 7200 } });
+    const planned = await gateway.run('plan --format json --own HEAD', ours.folder);
+    expect(JSON.parse(planned.stdout).plans[0].changes).toMatchObject([{ id: 'Connection/git-other', own: false }]);
+  });
+});
+
+describe('plan and explain', () => {
+  test('accept --base, reject an unknown commit, and work without a base', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-base') });
+    const broken = ours.save({ 'access/g.yaml': 'a: [\n' });
+    ours.save({ 'access/g.yaml': guardrail('git-base') });
+    expect(await gateway.run('plan --base HEAD~2', ours.folder)).toMatchObject({ code: 0, stderr: '' });
+    expect(await gateway.run('plan --base none', ours.folder)).toMatchObject({ code: 0, stderr: '' });
+    expect(await gateway.run('explain GuardrailRule/git-base --base HEAD --own HEAD~1', ours.folder)).toMatchObject({ code: 0 });
+    const unreadable = await gateway.run(`plan --base ${broken}`, ours.folder);
+    expect(unreadable.code).toBe(3);
+    expect(unreadable.stderr).toContain('error git/base-unreadable');
+    expect(unreadable.stderr).toContain(`${broken.slice(0, 10)}:access/g.yaml:`);
+    for (const [flag, code] of [
+      ['--base=nowhere', 'git/no-such-commit'],
+      ['--own=nowhere', 'git/no-such-commit'],
+      ['--base=--upload-pack=x', 'git/bad-ref'],
+    ] as const)
+      expect(await gateway.run(`plan ${flag}`, ours.folder)).toMatchObject({ code: 3, stderr: expect.stringContaining(`error ${code}`) });
+  });
+
+  test('work on a detached HEAD, and report what a shallow clone lacks', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-shallow') });
+    const first = ours.git('rev-parse', 'HEAD');
+    const origin = makeOrigin(ours);
+    expect((await gateway.run('apply --yes', ours.folder)).code).toBe(0);
+    ours.remove('access/g.yaml');
+    ours.write({ 'access/h.yaml': guardrail('git-shallow-next', ['TRUNCATE']) });
+    ours.commit();
+    ours.git('push', '--quiet', 'origin', 'main');
+    const shallow = clone(origin, '--depth=1');
+    shallow.git('checkout', '--quiet', '--detach');
+    for (const flag of ['--base HEAD~1', '--own HEAD~1'])
+      expect(await gateway.run(`plan --no-origin ${flag}`, shallow.folder)).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(/error git\/no-such-commit .*"HEAD~1"[\s\S]*check out with fetch-depth: 0/),
+      });
+    const { stdout } = await gateway.run('plan --format json', shallow.folder);
+    expect(JSON.parse(stdout)).toMatchObject({ plans: [{ base: first, orphans: [{ id: 'GuardrailRule/git-shallow' }] }] });
+    const own = await gateway.run(`plan --own ${first}`, shallow.folder);
+    expect(own).toMatchObject({ code: 0, stderr: expect.not.stringContaining('git/no-merge-base') });
+  });
+
+  test('fail if origin is unreachable and the clone has no record', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-origin') });
+    ours.git('remote', 'add', 'origin', `${ours.folder}-gone`);
+    const lost = await gateway.run('plan', ours.folder);
+    expect(lost).toMatchObject({ code: 4, stdout: '', stderr: expect.stringContaining('error git/origin-unreachable') });
+    expect((await gateway.run('plan --no-origin', ours.folder)).code).toBe(0);
+  });
+
+  test('require git if there is a repository', async () => {
+    const ours = project({ 'access/g.yaml': guardrail('git-absent') });
+    const absent = { PATH: '/nonexistent' };
+    expect(await gateway.process('plan', ours.folder, absent)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('error git/not-installed'),
+    });
+    expect(await gateway.run('plan --base none', ours.folder, absent)).toMatchObject({ code: 0, stderr: '' });
+    const refused = await gateway.run('apply --yes --base none', ours.folder, absent);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('git/not-recorded') });
+    const done = await gateway.run('apply --yes --base none --allow git/not-recorded=absent', ours.folder, absent);
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('warning git/applied-not-recorded') });
+  });
+});

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import { selfSigned } from '../../support/certificate.ts';
+import { ostiary, type Ended, type Run } from '../../support/cli.ts';
+import { ostiaryInProcess } from '../../support/run-in-process.ts';
+import { cut, json, reset, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
+import { config, guardrail, useProjects } from '../project.ts';
+
+const makeProject = useProjects();
+const token = 'canary-token-of-the-tests';
+const env = { OSTIARY_TOKEN: token };
+
+/** Run plan, apply and get against a gateway that does not answer as it should. */
+async function runAll(server: FlakyServer, runs: Run): Promise<readonly Ended[]> {
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+  const all = [['plan'], ['apply', '--yes'], ['get', 'connections']];
+  const ended = await Promise.all(all.map((args) => runs(args, { cwd, env })));
+  await server.close();
+  return ended;
+}
+
+/** What one line says, perhaps with a hint below it, and nothing else; the token never. */
+function complaint(code: string, says: RegExp): RegExp {
+  return new RegExp(`^error ${code} {2}(?!.*${token})${says.source}.*\\n(?: {2}hint: (?!.*${token}).*\\n)?$`);
+}
+
+type Failure = readonly [what: string, reply: Reply, code: string, says: RegExp];
+const page = { data: [{ id: '11111111-1111-4111-8111-111111111111', name: 'one' }], pages: { page: 1, size: 1, total: 2 } };
+const same = [1, 2].map(() => ({ id: '11111111-1111-4111-8111-111111111111', name: 'one' }));
+
+/** Says who it is, then answers every list so. */
+function lists(reply: Reply): Reply {
+  return (response, seen) => (seen.path === '/serverinfo' ? json(200, { role: 'admin' }) : reply)(response, seen);
+}
+
+/** Shows no dialect, and answers every list so. */
+function unnamed(reply: Reply): Reply {
+  return (response, seen) => (seen.path === '/serverinfo' ? json(200, {}) : reply)(response, seen);
+}
+
+const failures: readonly Failure[] = [
+  ['401', json(401, { message: 'unknown key' }), 'api/unauthorized', /GET \S+\/serverinfo: .*\(401, "unknown key"\)/],
+  ['401 that repeats the token', json(401, { message: `no key ${token}` }), 'api/unauthorized', /GET \S+\/serverinfo: .*401/],
+  ['403', lists(json(403, { message: 'not for you' })), 'api/forbidden', /GET \S+\/[\w-]+: .*\(403, "not for you"\)/],
+  ['500', lists(json(500, { message: 'oh' })), 'api/server-error', /GET \S+\/[\w-]+: .*\(500, "oh"\)/],
+  ['HTML', text(200, '<html><title>Log in</title></html>'), 'api/not-json', /GET \S+\/serverinfo: .*text\/html.*<html>/],
+  ['404', json(404, { message: 'not found' }), 'api/not-a-gateway', /GET \S+\/[\w-]+: .*\(404/],
+  ['no JSON', lists(text(200, 'hello')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON.*"hello"/],
+  ['JSON that ends early', lists(text(200, '[{"id": ')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON/],
+  ['a JSON object where a list belongs', lists(json(200, { ok: true })), 'api/unexpected-shape', /GET \S+\/[\w-]+: .*neither a list nor/],
+  ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no ID/],
+  ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
+  [
+    'pages that do not arrive',
+    lists(json(200, page)),
+    'api/list-not-whole',
+    /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/,
+  ],
+  ...['..', '.', 'a\uD800'].map((id): Failure => [
+    `a list with the id ${JSON.stringify(id)}`,
+    lists(json(200, [{ id, name: 'one' }])),
+    'api/unexpected-shape',
+    /GET \S+\/[\w-]+: entry 1 of the list has no ID/,
+  ]),
+  [
+    'a list of a billion entries',
+    lists(json(200, { ...page, pages: { page: 1, size: 1, total: 1e9 } })),
+    'api/list-not-whole',
+    /GET \S+\/[\w-]+: .*reports 1000000000 entries/,
+  ],
+  [
+    'a long list whose pages end',
+    lists((response, seen) => {
+      const first = seen.path.includes('page=1&') || !seen.path.includes('page=');
+      json(200, { data: first ? page.data : [], pages: { page: 1, size: 1, total: 900_000 } })(response, seen);
+    }),
+    'api/list-not-whole',
+    /GET \S+\/[\w-]+: incomplete listing/,
+  ],
+  ['a redirect elsewhere', text(302, '', { location: 'https://login.example.com/' }), 'api/redirected', /GET \S+\/serverinfo: .*302/],
+];
+
+const broken: readonly (readonly [what: string, start: () => Promise<FlakyServer>, code: string, says: RegExp])[] = [
+  [
+    'no server listens',
+    closed,
+    'api/unreachable',
+    /GET http:\/\/127\.0\.0\.1:\d+\/serverinfo: connection refused by 127\.0\.0\.1:\d+; tried 5 times/,
+  ],
+  ['the connection is reset', () => startFlakyServer(reset), 'api/unreachable', /GET \S+\/serverinfo: .*; tried 5 times/],
+  ['the answer is cut', () => startFlakyServer(lists(cut('[{'))), 'api/unreachable', /GET \S+\/[\w-]+: .*; tried 5 times/],
+  ['a self-signed certificate', secured, 'api/tls', /GET https:\S+\/serverinfo: .*its certificate is self-signed/],
+];
+
+async function closed(): Promise<FlakyServer> {
+  const server = await startFlakyServer(reset);
+  await server.close();
+  return { ...server, close: () => Promise.resolve() };
+}
+
+async function secured(): Promise<FlakyServer> {
+  return startFlakyServer(json(200, []), { tls: selfSigned(new Date()) });
+}
+
+/** Every command ends with the complaint, and none of them writes. */
+async function expectComplaint(server: FlakyServer, says: RegExp, runs: Run): Promise<void> {
+  const failed = { code: 4, stdout: '', stderr: expect.stringMatching(says) };
+  expect(await runAll(server, runs)).toMatchObject([failed, failed, failed]);
+  expect(server.seen.filter((one) => one.method !== 'GET')).toEqual([]);
+}
+
+test.concurrent.each(broken)('%s: exit 4 with the request', async (_what, start, code, says) => {
+  // How a connection breaks is the process's own affair too.
+  await expectComplaint(await start(), complaint(code, says), ostiary);
+});
+
+test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is written', async (_what, reply, code, says) => {
+  await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
+});
+
+test.each([
+  ['a refusal', unnamed(json(403, { message: 'not for you' }))],
+  ['an unknown token', json(401, { message: 'unknown key' })],
+  ['no such list', json(404, {})],
+  ['another shape', unnamed(json(200, { ok: true }))],
+])('the error of a gateway that is not recognized names dialect: for %s', async (_, reply) => {
+  const server = await startFlakyServer(reply);
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+  const { stderr } = await ostiaryInProcess(['plan'], { cwd, env });
+  expect(stderr.replaceAll(/\s+/g, ' ')).toMatch(/hint: .*set dialect: interface or hoop in the config/);
+  const { stderr: chosen } = await ostiaryInProcess(['plan', '--dialect', 'interface'], { cwd, env });
+  expect(chosen).not.toContain('the gateway is not recognized: ');
+  await server.close();
+});
+
+test('60 MB of empty objects end with the reason in a process that could not keep them', async () => {
+  const server = await startFlakyServer(lists(text(200, `[${'{},'.repeat(20 * 1024 * 1024)}{}]`)));
+  const cwd = makeProject({ 'ostiary.yaml': config(server.url), 'access/rule.yaml': guardrail('no-drop') });
+  // Several lists of 60 MB are read at once; their objects would need 1.3 GB each.
+  const ended = await ostiary(['plan'], { cwd, env: { ...env, NODE_OPTIONS: '--max-old-space-size=800' } });
+  await server.close();
+  const says = complaint('api/too-large', /GET \S+\/[\w-]+: the answer is too large \(more than 512 MiB of memory\)/);
+  expect(ended).toMatchObject({ code: 4, stdout: '', stderr: expect.stringMatching(says) });
+});
+
+test('a certificate in NODE_EXTRA_CA_CERTS is trusted', async () => {
+  const tls = selfSigned(new Date());
+  const server = await startFlakyServer(json(200, []), { tls });
+  const cwd = makeProject({ 'ca.pem': tls.cert });
+  const url = server.url.replace('127.0.0.1', 'localhost');
+  const { code, stderr } = await ostiary(['get', 'agents', '--url', url], { cwd, env: { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem' } });
+  await server.close();
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('a token that no header can contain is reported, never sent or shown', async () => {
+  const server = await startFlakyServer(json(200, []));
+  const cwd = makeProject({});
+  const { code, stderr } = await ostiary(['get', 'agents', '--url', server.url], { cwd, env: { OSTIARY_TOKEN: 'two canaries\nhere' } });
+  await server.close();
+  expect({ code, seen: server.seen }).toEqual({ code: 4, seen: [] });
+  expect(stderr).toContain('error api/bad-token  ');
+  expect(stderr).not.toContain('canaries');
+});

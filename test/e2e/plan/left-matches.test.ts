@@ -1,0 +1,242 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { idOf } from '../../server/client.ts';
+import { gitEnv, useRepositories } from '../../support/repository.ts';
+import { config, connection, manifest, useProjects } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+const gateway = useGateway();
+const makeProject = useProjects();
+const { make: makeRepository } = useRepositories();
+
+const prod = { connection_tags: { env: 'prod', team: 'a' } };
+const dev = { connection_tags: { env: 'dev', team: 'a' } };
+const reviewed = { reviewers: ['dba'] };
+const open = { reviewers: [] };
+const waivers = [{ connection: '*', until: '2027-01-31', reason: 'agreed' }];
+
+function policy(match: JsonObject, more: JsonObject = {}): string {
+  const spec = { match, require: ['size(connection.reviewers) > 0'], message: 'production has reviewers', ...more };
+  return manifest('Policy', 'reviewed', spec);
+}
+
+let made = 0;
+
+/** Applies the first state of a connection, and returns the folder with the second one. */
+async function change(text: string, before: JsonObject, after: JsonObject): Promise<{ readonly cwd: string; readonly name: string }> {
+  made += 1;
+  const name = `left-${made}`;
+  const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': text };
+  const cwd = makeProject({ ...files, 'access/db.yaml': connection(name, before) });
+  expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 0 });
+  writeFileSync(join(cwd, 'access/db.yaml'), connection(name, after));
+  return { cwd, name };
+}
+
+type Left = { readonly result: string; readonly severity: string; readonly conditions: readonly JsonObject[] };
+
+const fromProd = [{ field: 'tags.env', before: 'prod', after: 'dev' }];
+const tags = { tags: { env: 'prod' } };
+
+describe('a connection that leaves the match of a policy', () => {
+  test.each<[string, string, JsonObject, JsonObject, number, readonly Left[]]>([
+    [
+      'and violates it',
+      policy(tags),
+      { ...prod, ...reviewed },
+      { ...dev, ...open },
+      6,
+      [{ result: 'violated', severity: 'error', conditions: fromProd }],
+    ],
+    [
+      'and does as it asks',
+      policy(tags),
+      { ...prod, ...reviewed },
+      { ...dev, ...reviewed },
+      0,
+      [{ result: 'passes', severity: 'notice', conditions: fromProd }],
+    ],
+    [
+      'and is waived',
+      policy(tags, { waivers }),
+      { ...prod, ...reviewed },
+      { ...dev, ...open },
+      0,
+      [{ result: 'waived', severity: 'notice', conditions: fromProd }],
+    ],
+    [
+      'that warns',
+      policy(tags, { severity: 'warning' }),
+      { ...prod, ...reviewed },
+      { ...dev, ...open },
+      0,
+      [{ result: 'violated', severity: 'warning', conditions: fromProd }],
+    ],
+    [
+      'by losing the tag',
+      policy(tags),
+      { ...prod, ...reviewed },
+      { connection_tags: { team: 'a' }, ...open },
+      6,
+      [{ result: 'violated', severity: 'error', conditions: [{ field: 'tags.env', before: 'prod' }] }],
+    ],
+    [
+      'by its subtype',
+      policy({ subtype: ['postgres'] }),
+      reviewed,
+      { ...open, subtype: 'mysql' },
+      6,
+      [{ result: 'violated', severity: 'error', conditions: [{ field: 'subtype', before: 'postgres', after: 'mysql' }] }],
+    ],
+    [
+      'and could not be evaluated',
+      policy(tags, { require: ['connection.connection_tags.team == "a"'] }),
+      prod,
+      { connection_tags: { env: 'dev' } },
+      6,
+      [{ result: 'unknown', severity: 'error', conditions: fromProd }],
+    ],
+    ['not, by another tag', policy(tags), { ...prod, ...reviewed }, { connection_tags: { env: 'prod', team: 'b' }, ...reviewed }, 0, []],
+    ['not, because it enters', policy(tags), { ...dev, ...open }, { ...prod, ...reviewed }, 0, []],
+    ['not, because it never matched', policy(tags), { ...dev, ...reviewed }, { ...dev, ...open }, 0, []],
+    ['not, because the policy has no match', policy({}), { ...prod, ...reviewed }, { ...dev, ...reviewed }, 0, []],
+  ])('%s', async (_, text, before, after, code, left) => {
+    const { cwd, name } = await change(text, before, after);
+    const found = await gateway.run('plan --today 2026-11-21 --format json', cwd);
+    const [plan] = JSON.parse(found.stdout).plans;
+    expect([found.code, plan.policies.left]).toMatchObject([
+      code,
+      left.map((one) => ({ ...one, policy: 'reviewed', connection: `Connection/${name}` })),
+    ]);
+    const refusals = left.filter(({ severity }) => severity === 'error').map(() => ({ code: 'policy/left-match', allowable: true }));
+    expect(plan.refusals).toMatchObject(refusals);
+    expect(plan.policies.left.length).toBe(left.length);
+    const mentions = found.stderr.includes('policy/left-match');
+    expect(mentions).toBe(left.some(({ severity }) => severity !== 'error'));
+  });
+
+  test('is in every report with the lines of the manifest and of the match', async () => {
+    const { cwd, name } = await change(policy(tags), { ...prod, ...reviewed }, { ...dev, ...open });
+    const line = 'plan --today 2026-11-21 --report markdown=plan.md --report html=plan.html';
+    const text = (await gateway.run(line, cwd)).stdout.replaceAll(/\s+/g, ' ');
+    const [markdown = '', html = ''] = ['plan.md', 'plan.html'].map((file) => readFileSync(join(cwd, file), 'utf8'));
+    const sentence =
+      'policy "reviewed" no longer applies: tags.env was "prod", is now "dev"; the connection violates it: production has reviewers';
+    expect(text).toContain(sentence);
+    expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
+    expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');
+    expect(text).toContain('--allow policy/left-match=reason');
+    expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 no longer applies to a connection.');
+    expect(markdown).toContain('policy/left-match');
+    expect(html).toContain('no longer applies');
+    expect(await gateway.run('apply --yes --today 2026-11-21', cwd)).toMatchObject({ code: 6 });
+    const allowed = await gateway.run('apply --yes --today 2026-11-21 --allow policy/left-match=moved', cwd);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('Overridden: policy/left-match: moved') });
+  });
+
+  test('is also one that replaces another', async () => {
+    const { cwd, name } = await change(policy({ name: ['left-*'] }), reviewed, reviewed);
+    writeFileSync(join(cwd, 'access/db.yaml'), connection('other', open, { replaces: name }));
+    const { code, stdout } = await gateway.run('plan --today 2026-11-21 --format json', cwd);
+    const [plan] = JSON.parse(stdout).plans;
+    const conditions = [{ field: 'name', before: name, after: 'other' }];
+    expect([code, plan.policies.left]).toMatchObject([6, [{ connection: 'Connection/other', result: 'violated', conditions }]]);
+  });
+});
+
+test('drift decides neither that a connection leaves a match nor that it stays outside', async () => {
+  const repository = makeRepository({
+    'ostiary.yaml': config(gateway.url()),
+    'access/policy.yaml': policy(tags),
+    'access/a.yaml': connection('drift-a', { ...dev, ...open }),
+    'access/b.yaml': connection('drift-b', { ...prod, ...reviewed }),
+  });
+  const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(`${line} --today 2026-11-21`, repository.folder, gitEnv);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  for (const [name, body] of [
+    ['drift-a', prod],
+    ['drift-b', dev],
+  ] as const) {
+    const found = await gateway.call('GET', `/connections/${name}`);
+    expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...body } })).status).toBe(200);
+  }
+  repository.write({ 'access/b.yaml': connection('drift-b', { ...dev, ...open }) });
+  const { code, stdout } = await run('plan --format json');
+  expect([code, JSON.parse(stdout).plans[0].policies.left]).toMatchObject([6, [{ connection: 'Connection/drift-b', result: 'violated' }]]);
+});
+
+describe('a violation that only the live state has', () => {
+  const closed = 'connection.access_max_duration == 3600';
+  const asked = manifest('Policy', 'hour', { match: { name: 'live-*' }, require: [`has(connection.access_max_duration) && ${closed}`] });
+
+  test.each([
+    [
+      'held drift',
+      { access_max_duration: 600 },
+      6,
+      'pass --revert Connection/live-held to revert it',
+      'ostiary drift --revert undoes the drift',
+    ],
+    ['other drift', { access_max_duration: 7200 }, 0, '', 'ostiary drift --revert, or the next apply, undoes the drift'],
+  ])('names --revert: %s', async (label, body, code, planned, drifted) => {
+    const name = label === 'held drift' ? 'live-held' : 'live-other';
+    const repository = makeRepository({
+      'ostiary.yaml': config(gateway.url()),
+      'access/policy.yaml': asked,
+      'access/a.yaml': connection(name, { access_max_duration: 3600 }),
+    });
+    const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    const found = await gateway.call('GET', `/connections/${name}`);
+    expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...body } })).status).toBe(200);
+    const plan = await run('plan');
+    expect([plan.code, plan.stdout.replaceAll(/\s+/g, ' ')]).toEqual([code, expect.stringContaining(planned)]);
+    const drift = await run('drift');
+    expect([drift.code, drift.stderr.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(drifted)]);
+    expect(await run(`plan --revert Connection/${name}`)).toMatchObject({ code: 0 });
+    expect(await run('drift --revert --yes')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('policy/') });
+  });
+
+  test.each([
+    ['a pending change fixes it', {}, 'ostiary apply makes the pending changes, which fix it', 'apply'],
+    [
+      'a pending change and the revert of held drift fix it',
+      { access_max_duration: 600 },
+      'ostiary apply --revert Connection/live-late makes the pending changes, and undoes the drift',
+      'apply --revert Connection/live-late',
+    ],
+  ])('names the apply if %s', async (_, drift, hint, remedy) => {
+    const strict = manifest('Policy', 'hour', {
+      match: { name: 'live-*' },
+      require: [`has(connection.access_max_duration) && ${closed} && size(posture.review) > 0`],
+    });
+    const repository = makeRepository({
+      'ostiary.yaml': config(gateway.url()),
+      'access/a.yaml': connection('live-late', { access_max_duration: 3600 }),
+    });
+    const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    const found = await gateway.call('GET', '/connections/live-late');
+    expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...drift } })).status).toBe(200);
+    repository.write({
+      'access/policy.yaml': strict,
+      'access/a.yaml': connection('live-late', { access_max_duration: 3600, reviewers: ['dba'] }),
+    });
+    const before = await run('drift');
+    expect([before.code, before.stderr.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
+    expect(before.stderr).not.toContain('change the manifest');
+    expect(await run(`${remedy} --yes`)).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('policy/') });
+  });
+
+  test('is not assumed where the manifest violates the policy, too', async () => {
+    const files = { 'ostiary.yaml': config(gateway.url()), 'access/policy.yaml': asked };
+    const cwd = makeProject({ ...files, 'access/a.yaml': connection('live-both', { access_max_duration: 1800 }) });
+    expect(await gateway.run('apply --yes --allow policy/violated=x', cwd)).toMatchObject({ code: 0 });
+    const { stderr } = await gateway.run('drift', cwd);
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('change the manifest, or waive it in the policy (access/policy.yaml:');
+  });
+});

@@ -1,0 +1,285 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage, start, type Ended } from '../../support/cli.ts';
+import { expectValid } from '../../support/documents.ts';
+import { hasTerminal, startOnTerminal } from '../../support/terminal.ts';
+import { config, connection, guardrail, manifest, useProjects } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+const gateway = useGateway();
+const makeProject = useProjects();
+let folder: string;
+
+/** A project with a warning, a notice and every sort of field. */
+function project(prefix: string): string {
+  return makeProject({
+    'ostiary.yaml': config(gateway.url()),
+    'access/db.yaml': connection(`${prefix}-db`, {
+      reviewers: ['dba'],
+      connection_tags: { env: 'prod' },
+      guardrail_rules: [`${prefix}-rule`],
+      secret: { 'envvar:PASS': { value: 'in plain sight' } },
+    }),
+    'access/rule.yaml': guardrail(`${prefix}-rule`),
+    'access/mask.yaml': manifest('DataMaskingRule', `${prefix}-mask`, {
+      connection_ids: [`${prefix}-db`],
+      supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }],
+    }),
+    'access/runbooks.yaml': manifest('RunbookConfiguration', `${prefix}-books`, { git_url: `https://git.example.com/${prefix}.git` }),
+    'access/other.yaml': 'apiVersion: v1\nkind: ConfigMap\n',
+  });
+}
+
+beforeAll(() => {
+  folder = project('out');
+});
+
+describe('stdout is the result, stderr is the rest', () => {
+  test('plan --format json prints the same plan twice, byte for byte; warnings are on stderr', async () => {
+    const first = await gateway.process('plan --format json', folder);
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('warning secret/inline') });
+    expectValid('plan', first.stdout);
+    expect((await gateway.run('plan --format json', folder)).stdout).toBe(first.stdout);
+  });
+
+  test('apply --format json prints only the result of the apply', async () => {
+    const cwd = project('json');
+    const applied = await gateway.process('apply --yes --format json', cwd);
+    expect(applied.code).toBe(0);
+    expectValid('apply', applied.stdout);
+    expect(JSON.parse(applied.stdout)).toMatchObject({ targets: [{ counts: { created: 4, failed: 0 }, interrupted: false }] });
+    const again = await gateway.run('apply --yes --format json --quiet', cwd);
+    expectValid('apply', again.stdout);
+    expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+    expect((await gateway.run('plan --detailed-exitcode', cwd)).stdout).toContain(
+      'No changes. The gateway matches the manifests: 4 resources in sync.',
+    );
+  });
+
+  test('--link-base links files in Markdown and pages; --max-length shortens Markdown; both reject other values', async () => {
+    const base = 'https://gitlab.test/team/access/-/blob/1a2b3c4';
+    const linked = await gateway.run(`plan --format markdown --report html=linked.html --link-base ${base}/`, folder);
+    expect(linked.stdout).toContain(`[\`access/db.yaml:1\`](${base}/access/db.yaml#L1)`);
+    expect(readFileSync(join(folder, 'linked.html'), 'utf8')).toContain(`href="${base}/access/db.yaml#L1"`);
+    const short = await gateway.run('plan --format markdown --max-length 1000', folder);
+    expect(short.stdout.length).toBeLessThanOrEqual(1000);
+    expect(short.stdout).toMatch(/^### Plan for [\s\S]*\n\*\*Shortened to fit:\*\* left out /);
+    for (const wrong of ['--link-base gitlab.test', '--link-base javascript:alert(1)', '--link-base https://a:b@c.test', '--max-length 12'])
+      expect(await gateway.run(`plan ${wrong}`, folder)).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringContaining('cli/usage'),
+      });
+  });
+
+  test('validate and get print JSON', async () => {
+    const validated = await gateway.process('validate --format json', folder);
+    expect(validated).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(validated.stdout)).toMatchObject({ version: 1, diagnostics: expect.any(Array) });
+    for (const what of ['connections', 'rules', 'runbooks', 'agents']) {
+      const { code, stdout, stderr } = await gateway.run(`get ${what} --format json`, folder);
+      expect({ what, code, stderr }).toEqual({ what, code: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toEqual(expect.any(Array));
+    }
+  });
+
+  test('validate --format json prints errors on stdout', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('a', ['x'], { words: [] }) });
+    const { code, stdout, stderr } = await gateway.process('validate --format json', cwd);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      diagnostics: [{ code: 'manifest/unknown-field', severity: 'error', at: { file: 'access/a.yaml', line: 19, column: 5 } }],
+    });
+  });
+
+  test('--quiet leaves warnings out, never errors', async () => {
+    const loud = await gateway.run('plan', folder);
+    const quiet = await gateway.run('plan --quiet', folder);
+    expect(loud.stderr).toContain('warning secret/inline');
+    expect({ stdout: quiet.stdout, stderr: quiet.stderr }).toEqual({ stdout: loud.stdout, stderr: '' });
+    const wrong = await gateway.run('plan --quiet --target none', folder);
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('error cli/usage') });
+  });
+
+  test.each(['validate', 'test', 'plan', 'apply --yes', 'drift', 'list', 'explain Connection/wrong'])(
+    '%s --quiet leaves warnings out beside an error, too',
+    async (line) => {
+      const wrong = connection('wrong', { reviewer: ['dba'], secret: { 'envvar:PASS': { value: 'in plain sight' } } });
+      const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': wrong });
+      const loud = await gateway.run(line, cwd);
+      expect(loud).toMatchObject({ code: 3, stderr: expect.stringMatching(/warning secret\/inline[\s\S]*\n1 error, 1 warning\n$/) });
+      const quiet = await gateway.run(`${line} --quiet`, cwd);
+      expect(quiet).toMatchObject({ code: 3, stderr: expect.stringMatching(/error manifest\/unknown-field[\s\S]*\n1 error\n$/) });
+      expect(quiet.stderr).not.toContain('warning');
+    },
+  );
+
+  test('diagnostics are printed once and counted once, in the last line', async () => {
+    const cwd = project('count');
+    writeFileSync(join(cwd, 'ostiary.yaml'), config({ one: gateway.url(), two: gateway.url() }));
+    const planned = await gateway.run('plan --all-targets', cwd);
+    expect(planned.stderr.match(/warning secret\/inline/g)).toHaveLength(1);
+    expect(planned.stderr.match(/^(?:and )?1 warning, 1 notice.*$/gm)).toEqual([
+      'and 1 warning, 1 notice shown above',
+      '1 warning, 1 notice',
+    ]);
+    expect(planned.stderr).toMatch(/\n1 warning, 1 notice\n$/);
+    const refused = await gateway.run('apply --yes --target one --max-risk strengthens', cwd);
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringMatching(/\n\d errors?, 1 warning, 1 notice\n$/) });
+    const valid = await gateway.run('validate --target one', cwd);
+    expect(valid).toMatchObject({ stdout: expect.stringMatching(/^Valid\. 4 resources\. 1 warning, \d notices?\.\n$/) });
+    expect(valid.stderr).not.toContain('1 warning,');
+  });
+
+  test('one run reports a missing token and all missing secrets', async () => {
+    const secret = { 'envvar:A': { valueFrom: { env: 'OSTIARY_SECRET_A' } }, 'envvar:B': { valueFrom: { env: 'OSTIARY_SECRET_B' } } };
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/db.yaml': connection('unset', { secret }) });
+    for (const line of ['plan', 'apply --yes', 'drift', 'plan --keep-going']) {
+      const { code, stderr } = await gateway.run(line, cwd, { OSTIARY_TOKEN: '' });
+      expect([line, code, stderr]).toEqual([line, 3, expect.stringMatching(/missing token[\s\S]*OSTIARY_SECRET_A[\s\S]*OSTIARY_SECRET_B/)]);
+    }
+  });
+
+  test.each([
+    ['plan --format json --nonsense', 'plan', 3],
+    ['diff --format=json --target none', 'plan', 3],
+    ['plan --format json --url http://127.0.0.1:9', 'plan', 4],
+    ['plan --format json --max-risk strengthens', 'plan', 6],
+    ['plan --format json --config missing.yaml', 'plan', 3],
+    ['apply --format json', 'apply', 3],
+    ['apply --format json --yes --max-risk strengthens', 'apply', 6],
+    ['drift --format json --adopt --revert', 'drift', 3],
+    ['drift --format json --all-targets --target none', 'drift', 3],
+    ['test --format json --config missing.yaml', 'test', 3],
+    ['validate --format json --config missing.yaml', 'diagnostics', 3],
+    ['validate --format json missing', 'diagnostics', 3],
+    ['list --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['explain Nothing/x --format json', 'diagnostics', 3],
+    ['get nothing --format json', 'diagnostics', 3],
+    ['get agents --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['search x --format json --url http://127.0.0.1:9', 'diagnostics', 4],
+    ['pull --format json --target none', 'diagnostics', 3],
+  ] as const)('%s prints one valid document also when it fails', async (line, name, code) => {
+    const ended = await gateway.run(line, folder);
+    expect(ended.code).toBe(code);
+    expectValid(name, ended.stdout);
+    const document: {
+      readonly plans?: readonly object[];
+      readonly diagnostics?: readonly object[];
+      readonly failures?: readonly object[];
+    } = JSON.parse(ended.stdout);
+    const { plans = [], diagnostics = [], failures = [] } = document;
+    expect(JSON.stringify([plans, diagnostics, failures])).toMatch(/"severity":"error"|"refusals":\[{/);
+    for (const failure of failures) expect(failure).toMatchObject({ exitCode: code, diagnostics: [{ message: expect.any(String) }] });
+    expect(ended.stderr === '').toBe(name === 'diagnostics' && failures.length === 0);
+  });
+
+  test.runIf(existsSync('/dev/full'))('a result that cannot be written is reported as a failure', async () => {
+    const cli = join(await builtPackage(), 'dist', 'cli.js');
+    for (const args of ['--version', 'plan']) {
+      const { code, stderr } = await start('bash', ['--norc', '-c', `'${process.execPath}' '${cli}' ${args} --quiet > /dev/full`], {
+        cwd: folder,
+        env: gateway.env(),
+      }).ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^error cli\/output {2}the result cannot be written: ENOSPC.*\n$/);
+    }
+  });
+
+  test('a reader that closes the pipe is no error', async () => {
+    const home = await builtPackage();
+    const command = `"${process.execPath}" "${join(home, 'dist', 'cli.js')}" plan --format json | head -c 1; exit "\${PIPESTATUS[0]}"`;
+    const { code, stdout, stderr } = await start('bash', ['--norc', '-c', command], { cwd: folder, env: gateway.env() }).ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '{' });
+    expect(stderr).not.toContain('EPIPE');
+  });
+});
+
+describe('reports', () => {
+  test('have the text that the command would print', async () => {
+    const cwd = project('report');
+    const reports = '--report json=p.json --report markdown=p.md --report text=p.txt';
+    const planned = await gateway.process(`plan ${reports}`, cwd);
+    const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
+    expect(read('p.txt')).toBe(planned.stdout);
+    expectValid('plan', read('p.json'));
+    expect(read('p.json')).toBe((await gateway.run('plan --format json', cwd)).stdout);
+    expect(read('p.md')).toBe((await gateway.run('plan --format markdown', cwd)).stdout);
+    const applied = await gateway.run(`apply --yes ${reports}`, cwd);
+    expect(applied.code).toBe(0);
+    expectValid('apply', read('p.json'));
+    expect(read('p.md')).toContain(': 4 created.');
+    const [heading = '', ...outcomes] = read('p.txt').split('\n\n');
+    expect(heading).toMatch(/^Apply to production: 4 created\.\n {2}\S+\nDigest /);
+    expect(applied.stdout.endsWith(`\n\n${heading.split('\n')[0]}\n\n${outcomes.join('\n\n')}`)).toBe(true);
+    expect(applied.stdout.match(/^ {2}http|^Digest |^The digest identifies /gm)).toHaveLength(3);
+  });
+
+  test('that cannot be written stop an apply before it begins', async () => {
+    const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': guardrail('never-made') });
+    const { code, stdout, stderr } = await gateway.run('apply --yes --report json=none/report.json', cwd);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain('the report "none/report.json" cannot be written');
+    const journal = await gateway.run('apply --yes --journal none/journal', cwd);
+    expect(journal).toMatchObject({ code: 3, stderr: expect.stringContaining('error journal/cannot-write') });
+    expect(await gateway.names('/guardrails')).not.toContain('never-made');
+  });
+});
+
+const escape = '\u001b[';
+
+/** Runs a command on a terminal of 80 columns. */
+async function onTerminal(args: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return (await startOnTerminal(args, { cwd: folder, env: { ...gateway.env(), ...env } })).ended;
+}
+
+describe('color', () => {
+  test('is not in pipes', async () => {
+    const { stdout, stderr } = await gateway.process('plan', folder, { TERM: 'xterm' });
+    expect(stdout + stderr).not.toContain(escape);
+    expect((await gateway.process('plan --bogus', folder, { TERM: 'xterm' })).stderr).not.toContain(escape);
+  });
+
+  test.each([
+    ['--color always', 'plan --color always', {}, true],
+    ['--color=always and NO_COLOR', 'plan --color=always', { NO_COLOR: '1' }, true],
+    ['--color always and a mistake', 'plan --bogus --color always', {}, true],
+    ['FORCE_COLOR', 'plan', { FORCE_COLOR: '1' }, true],
+    ['FORCE_COLOR and a mistake', 'plan --bogus', { FORCE_COLOR: '1' }, true],
+    ['FORCE_COLOR=0', 'plan', { FORCE_COLOR: '0' }, false],
+    ['FORCE_COLOR and NO_COLOR', 'plan', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+    ['FORCE_COLOR and --color never', 'plan --color never', { FORCE_COLOR: '1' }, false],
+    ['FORCE_COLOR and --no-color', 'plan --no-color', { FORCE_COLOR: '1' }, false],
+  ])('in pipes: %s', async (_what, line, env, colored) => {
+    const { stdout, stderr } = await gateway.process(line, folder, { TERM: 'xterm', NO_COLOR: '', ...env });
+    expect((stdout + stderr).includes(escape)).toBe(colored);
+  });
+
+  test('--verbose prints each request with its result and time, and never a secret', async () => {
+    const { code, stderr } = await gateway.process('plan --verbose', folder);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^GET \/serverinfo {2}200 {2}\d+ ms$/m);
+    expect(stderr).toMatch(/^GET \/connections {2}200 {2}\d+ ms$/m);
+    expect((await gateway.process('plan', folder)).stderr).not.toContain('GET /');
+  });
+
+  test.runIf(hasTerminal)('is on a terminal, within its width', async () => {
+    const { code, stdout } = await onTerminal('plan');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${escape}32m`);
+    const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect((await onTerminal('plan --bogus')).stdout).toContain(`${escape}31merror${escape}39m`);
+  });
+
+  test.runIf(hasTerminal).each([
+    ['--no-color', 'plan --no-color', {}],
+    ['NO_COLOR', 'plan', { NO_COLOR: '1' }],
+    ['TERM=dumb', 'plan', { TERM: 'dumb' }],
+    ['--no-color with a mistake', 'plan --no-color --bogus', {}],
+  ])('is not with %s', async (_what, args, env) => {
+    expect((await onTerminal(args, env)).stdout.replaceAll(`${escape}K`, '')).not.toContain(escape);
+  });
+});

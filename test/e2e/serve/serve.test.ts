@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { callerOf, type CallServer } from '../../server/client.ts';
+import { builtPackage, type Ended, ostiary, start, startOstiary, type Running } from '../../support/cli.ts';
+import { makeFolder } from '../../support/servers.ts';
+import { useProjects } from '../project.ts';
+
+const makeProject = useProjects();
+const key = 'key-of-the-tests';
+
+async function serve(flags: string): Promise<{ readonly running: Running; readonly call: CallServer }> {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const args = ['serve', '--port', '0', '--database', folder, ...flags.split(' ').filter((flag) => flag !== '')];
+  const running = await startOstiary(args, { cwd, env: { OSTIARY_SERVE_KEY: key } });
+  return { running, call: callerOf({ url: await addressOf(running), key }) };
+}
+
+async function addressOf(running: Running): Promise<string> {
+  for (;;) {
+    const { stdout, stderr } = running.printed();
+    const [url] = /http:\/\/\S+(?=\s)/.exec(stderr + stdout) ?? [];
+    if (url !== undefined) return url;
+    const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
+    if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
+  }
+}
+
+test('without a terminal every line on stderr is a JSON object', async () => {
+  const { running, call } = await serve('--agent edge --agent edge');
+  expect((await call('GET', '/agents')).list).toMatchObject([{ name: 'edge', status: 'offline' }]);
+  running.child.kill('SIGTERM');
+  const { code, stdout, stderr } = await running.ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  const lines = stderr.trim().split('\n');
+  expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    { level: 'info', message: expect.stringMatching(/^ostiary \S+ serves on http:\/\/127\.0\.0\.1:\d+ from a folder$/) },
+    { level: 'info', method: 'GET', path: '/agents', status: 200, request_id: expect.any(String), time: expect.any(String) },
+    { level: 'info', message: 'stopping: finishing open requests' },
+  ]);
+});
+
+test('--log text prints text, and --quiet omits requests', async () => {
+  const { running, call } = await serve('--log text');
+  await call('GET', '/agents');
+  running.child.kill('SIGINT');
+  expect((await running.ended).stderr).toMatch(
+    /^ostiary \S+ serves on http:\S+ from a folder\nGET \/agents 200 [\d.]+ms \S+\nstopping: finishing open requests\n$/,
+  );
+  const quiet = await serve('--quiet --log text');
+  await quiet.call('GET', '/agents');
+  quiet.running.child.kill('SIGINT');
+  expect((await quiet.running.ended).stderr).toMatch(/^ostiary \S+ serves on http:\S+ from a folder\n$/);
+});
+
+test('only --chaos enables failing requests, and the log warns about it', async () => {
+  const headers = { 'Ostiary-Chaos': 'status=503' };
+  const { running, call } = await serve('--chaos');
+  expect((await call('GET', '/agents', { headers })).status).toBe(503);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).stderr).toContain('"level":"warn","message":"clients can inject faults (--chaos): for tests only"');
+});
+
+test('--drain keeps serving after SIGTERM, but is not ready', async () => {
+  const { running, call } = await serve('--drain 1');
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  running.child.kill('SIGTERM');
+  while (!running.printed().stderr.includes('stopping')) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  expect((await call('GET', '/agents')).status).toBe(200);
+  expect((await running.ended).code).toBe(0);
+});
+
+test.runIf(existsSync('/usr/bin/script'))('on a terminal lines are for people', async () => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  const command = `stty cols 80 rows 40; '${process.execPath}' '${cli}' serve --port 0 --database '${folder}'`;
+  const running = start('/usr/bin/script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { OSTIARY_SERVE_KEY: key, TERM: 'xterm' },
+    typing: true,
+  });
+  const call = callerOf({ url: await addressOf(running), key });
+  await call('GET', '/agents');
+  running.child.stdin.write('\u0003');
+  const { stdout } = await running.ended;
+  expect(stdout).toMatch(/serves on http:\S+ from a folder\r\nGET \/agents 200 [\d.]+ms \S+\r\n/);
+  expect(stdout).toContain('stopping: finishing open requests');
+});
+
+test.each(['a/b', ''])('rejects %j as the name of an agent', async (name) => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const args = ['serve', '--port', '0', '--database', folder, '--agent', name];
+  const { code, stderr } = await (await startOstiary(args, { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^error serve\/agent {2}the agent name /);
+});
+
+/** Lists the files and folders that other users could read or write. */
+function openPaths(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
+}
+
+async function serveOnce(folder: string): Promise<string> {
+  const args = ['serve', '--port', '0', '--database', folder, '--log', 'text'];
+  const running = await startOstiary(args, { cwd: dirname(folder), env: { OSTIARY_SERVE_KEY: key } });
+  await addressOf(running);
+  running.child.kill('SIGTERM');
+  return (await running.ended).stderr;
+}
+
+test('in an existing folder that others can read, they can read no file of the database', async () => {
+  const folder = join(makeProject({}), 'shared');
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  expect(await serveOnce(folder)).not.toContain('other users');
+  expect(openPaths(folder)).toEqual([]);
+  expect(readdirSync(folder).toSorted()).toEqual(['encryption.key', 'ostiary.lock', 'postgres']);
+  // As an earlier version left them.
+  for (const name of ['postgres', 'postgres/base']) chmodSync(join(folder, name), 0o755);
+  for (const name of ['encryption.key', 'postgres/PG_VERSION']) chmodSync(join(folder, name), 0o666);
+  expect(await serveOnce(folder)).toContain('other users could read or change 3 files and folders');
+  expect(openPaths(folder)).toEqual([]);
+  expect(await serveOnce(folder)).not.toContain('other users');
+});
+
+test('the default folder is not made through a link', async () => {
+  const cwd = makeProject({});
+  mkdirSync(join(cwd, 'elsewhere'));
+  symlinkSync('elsewhere', join(cwd, '.ostiary'));
+  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env: { OSTIARY_SERVE_KEY: key } })).ended;
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringMatching(/^error cli\/cache-folder {2}the folder ".*\.ostiary" cannot be used: it is a link\n/),
+  });
+  expect(readdirSync(join(cwd, 'elsewhere'))).toEqual([]);
+});
+
+test('in a folder that was removed, every command reports that', async () => {
+  const cli = join(await builtPackage(), 'dist', 'cli.js');
+  for (const command of ['serve', 'plan', 'validate']) {
+    const cwd = join(makeProject({}), 'removed');
+    mkdirSync(cwd);
+    const { code, stderr } = await start('/bin/sh', ['-c', `rmdir "$PWD" && exec '${process.execPath}' '${cli}' ${command}`], {
+      cwd,
+      env: {},
+    }).ended;
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/^error cli\/working-folder {2}the working directory no longer exists\n {2}hint: /),
+    });
+  }
+});
+
+test.each([
+  ['the environment', false],
+  ['a file', true],
+])('the database with its password, and keys, can come from %s', async (_case, isFile) => {
+  const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+  const cwd = makeProject({ place: 'postgres://gateway:canary-password@127.0.0.1:1/gateway\n', sealing: `${encryptionKey}\n` });
+  const place = readFileSync(join(cwd, 'place'), 'utf8').trim();
+  const given = isFile
+    ? { OSTIARY_SERVE_DATABASE_FILE: 'place', OSTIARY_SERVE_ENCRYPTION_KEY_FILE: 'sealing' }
+    : { OSTIARY_SERVE_DATABASE: place, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
+  const env = { OSTIARY_SERVE_KEY: key, ...given };
+  const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env })).ended;
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^error serve\/database {2}.*ECONNREFUSED 127\.0\.0\.1:1\n/) });
+  expect(stderr).not.toContain('canary');
+});
+
+test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line leaves the list of processes, with a warning', async () => {
+  const cwd = makeProject({});
+  // It accepts connections and never answers.
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const args = ['serve', '--port', '0', '--log', 'text', '--database', `postgres://gateway:canary-password@127.0.0.1:${port}/gateway`];
+  const running = await startOstiary(args, { cwd, env });
+  await expect.poll(() => running.printed().stderr).toContain('other users can see the password in --database briefly');
+  expect(readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8')).not.toContain('canary');
+  running.child.kill('SIGKILL');
+  await running.ended;
+  silent.close();
+});
+
+test('--verify-audit prints the last hash, and exits with 2 if a noted hash is missing; --migrate needs no server', async () => {
+  const cwd = makeProject({});
+  const folder = await makeFolder(join(cwd, 'db'));
+  const run = (...flags: readonly string[]): Promise<Ended> => ostiary(['serve', '--database', folder, ...flags], { cwd });
+  expect(await run('--migrate', '--audit-keep', '1')).toMatchObject({ code: 0, stdout: 'the database is up to date\n', stderr: '' });
+  expect(await run('--verify-audit')).toMatchObject({ code: 0, stdout: '0 entries verified\n' });
+  expect(await run('--init')).toMatchObject({ code: 0 });
+  const { code, stdout } = await run('--verify-audit');
+  const [, hash = ''] = /^1 entries verified; the last one is 1 with the hash ([0-9a-f]{64})\n$/.exec(stdout) ?? [];
+  expect({ code, length: hash.length }).toEqual({ code: 0, length: 64 });
+  expect(await run('--verify-audit', hash.toUpperCase())).toMatchObject({ code: 0 });
+  const missing = await run('--verify-audit', 'abc');
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toContain('no entry of the audit log has the hash abc (1 entries verified; the last one is 1 with the hash');
+  expect((await run('--grant', 'x')).stderr).toContain('--grant requires --migrate');
+  expect((await run('--migrate', '--grant', 'x')).stderr).toContain('--grant requires a PostgreSQL database');
+  expect((await run('--migrate', '--init')).code).toBe(3);
+});
