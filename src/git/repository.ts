@@ -50,9 +50,13 @@ export function repositoryOf({ folder, env }: Pick<GitContext, 'folder' | 'env'>
   return repository;
 }
 
-/** Returns the commit that is checked out; undefined before the first commit. */
-export async function headOf(repository: Repository): Promise<string | undefined> {
-  return findCommit(repository, 'HEAD');
+const heads = new WeakMap<Repository, Promise<string | undefined>>();
+
+/** Returns the commit that is checked out, in a run always the same; undefined before the first commit. */
+export function headOf(repository: Repository): Promise<string | undefined> {
+  const head = heads.get(repository) ?? findCommit(repository, 'HEAD');
+  heads.set(repository, head);
+  return head;
 }
 
 /** Returns the commit that a revision names. Throws AppError when the text is no revision or the commit is missing. */
