@@ -35,7 +35,10 @@ type ObjectJsonRow = {
   };
 };
 
-/** Reads all objects of a kind, sorted, from one snapshot, and maps them. Reads them in slices and yields to other requests between them. */
+/**
+ * Reads all objects of a kind, sorted, from one snapshot, and maps them. Reads them in slices, each while the one before is mapped,
+ * and yields to other requests between them.
+ */
 export function listObjects<T>(
   { db, cipher, now }: Store,
   collection: Collection,
@@ -45,11 +48,21 @@ export function listObjects<T>(
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
     await sql`declare objects no scroll cursor for ${query}`.execute(trx);
+    const fetchSlice = (): Promise<{ readonly rows: readonly ObjectJsonRow[] }> =>
+      sql<ObjectJsonRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
     const made: T[] = [];
+    let slice = fetchSlice();
     for (;;) {
-      const { rows } = await sql<ObjectJsonRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
-      for (const row of rows) made.push(make(openObject(row, collection, cipher)));
-      if (rows.length < sliceSize) return made;
+      const { rows } = await slice;
+      const isLast = rows.length < sliceSize;
+      if (!isLast) slice = fetchSlice();
+      try {
+        for (const row of rows) made.push(make(openObject(row, collection, cipher)));
+      } catch (error) {
+        await Promise.allSettled([slice]);
+        throw error;
+      }
+      if (isLast) return made;
       await nextTurn();
     }
   });

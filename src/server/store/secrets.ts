@@ -98,7 +98,9 @@ export function createCipher(key: Buffer, earlier: readonly Buffer[] = []): Ciph
       const decipher = createDecipheriv('aes-256-gcm', opening, body.subarray(0, nonceLength), { authTagLength: tagLength });
       decipher.setAAD(Buffer.from(place));
       decipher.setAuthTag(body.subarray(body.length - tagLength));
-      return decipher.update(body.subarray(nonceLength, body.length - tagLength), undefined, 'utf8') + decipher.final('utf8');
+      const text = decipher.update(body.subarray(nonceLength, body.length - tagLength));
+      decipher.final();
+      return text.toString();
     },
   };
 }
