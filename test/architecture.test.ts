@@ -116,7 +116,7 @@ const namesKinds = [
   'src/server/collections.ts',
   'src/model/served-rules.ts',
   // Examples of messages.
-  ...['adopt-codes.ts', 'api-codes.ts', 'name-codes.ts', 'plan-codes.ts'].map((name) => `src/model/catalog/${name}`),
+  ...['change-codes.ts', 'gateway-codes.ts', 'manifest-codes.ts'].map((name) => `src/model/catalog/${name}`),
   // Connections are replaced, listed, and reached by people.
   'src/gateway/dialects/rest.ts',
   'src/commands/get.ts',

@@ -9,7 +9,17 @@ import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
 import { renderReport } from '../report/formats.ts';
 import { planDocument } from '../report/subjects/plan.ts';
-import type { ApplyFlags } from './flags.ts';
+import {
+  type ApplyFlags,
+  keepGoingOption,
+  parseDigest,
+  pathsArgument,
+  planOptions,
+  selectionOption,
+  targetOptions,
+  writeOptions,
+  type DefineCommand,
+} from './options.ts';
 import { mayWrite } from './context/connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
@@ -30,16 +40,6 @@ import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './run-for-targets.ts';
-import {
-  keepGoingOption,
-  parseDigest,
-  pathsArgument,
-  planOptions,
-  selectionOption,
-  targetOptions,
-  writeOptions,
-  type DefineCommand,
-} from './options.ts';
 
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {

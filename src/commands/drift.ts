@@ -8,16 +8,8 @@ import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
 import { runApply } from './apply.ts';
-import type { ApplyFlags } from './flags.ts';
-import { connectService, trackSecretReads } from './context/connect.ts';
-import type { Diff } from '../model/plan/plan.ts';
-import { createPlan, type PlanResult } from './planning/create-plan.ts';
-import { checkLivePolicies } from './planning/target-policies.ts';
-import { printerFor } from './output/printer.ts';
-import { requireWritable, emitDrift } from './output/emit.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
 import {
+  type ApplyFlags,
   baseOptions,
   cacheOption,
   collect,
@@ -31,6 +23,14 @@ import {
   writeOptions,
   type DefineCommand,
 } from './options.ts';
+import { connectService, trackSecretReads } from './context/connect.ts';
+import type { Diff } from '../model/plan/plan.ts';
+import { createPlan, type PlanResult } from './planning/create-plan.ts';
+import { checkLivePolicies } from './planning/target-policies.ts';
+import { printerFor } from './output/printer.ts';
+import { requireWritable, emitDrift } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 
 type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */

@@ -9,13 +9,10 @@ import { plural } from '../report/wording/summary.ts';
 import { formatsFor } from '../report/formats.ts';
 import { emit } from './output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
-import type { Format, PlanFlags, TargetFlags } from './flags.ts';
-import { createPlan } from './planning/create-plan.ts';
-import { policyResultsOf } from './planning/target-policies.ts';
-import { announceTarget } from './context/connect.ts';
-import { printerFor } from './output/printer.ts';
-import type { CliContext } from './context/cli-context.ts';
 import {
+  type Format,
+  type PlanFlags,
+  type TargetFlags,
   baseOptions,
   cacheOption,
   formatOption,
@@ -25,6 +22,11 @@ import {
   todayOption,
   type DefineCommand,
 } from './options.ts';
+import { createPlan } from './planning/create-plan.ts';
+import { policyResultsOf } from './planning/target-policies.ts';
+import { announceTarget } from './context/connect.ts';
+import { printerFor } from './output/printer.ts';
+import type { CliContext } from './context/cli-context.ts';
 
 type ExplainFlags = TargetFlags &
   PlanBaseOptions &

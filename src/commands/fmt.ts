@@ -16,8 +16,7 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/summary.ts';
 import type { CliContext } from './context/cli-context.ts';
-import type { OutputFlags } from './flags.ts';
-import { groups, type DefineCommand } from './options.ts';
+import { type OutputFlags, groups, type DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
 
 type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };

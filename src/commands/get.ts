@@ -8,13 +8,12 @@ import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { viewFormats, type ViewFlags, type ViewFormat } from './flags.ts';
+import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './options.ts';
 import { announceTarget, connect, connectService, readLive, requireWhole } from './context/connect.ts';
 import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
-import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 type GetFlags = ViewFlags & { readonly what: string };
 

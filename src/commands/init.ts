@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import type { OutputFlags } from './flags.ts';
+import type { OutputFlags, DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
 import { absolutePath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './context/cli-context.ts';
-import type { DefineCommand } from './options.ts';
 
 const config = `# yaml-language-server: $schema=schemas/config.schema.json
 # The gateways of these manifests. Tokens are read from the environment.

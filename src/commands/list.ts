@@ -4,9 +4,10 @@ import { type Change, type Orphan, type Plan, remainingOrphans } from '../model/
 import { kindOf, nameOf } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { viewFormats, type PlanFlags, type ViewFlags } from './flags.ts';
-import { printView } from './get.ts';
 import {
+  viewFormats,
+  type PlanFlags,
+  type ViewFlags,
   baseOptions,
   cacheOption,
   formatOption,
@@ -17,6 +18,7 @@ import {
   todayOption,
   type DefineCommand,
 } from './options.ts';
+import { printView } from './get.ts';
 import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';

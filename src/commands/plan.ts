@@ -1,12 +1,6 @@
 import { hasDifferences, unplannedChanges } from '../model/plan/plan.ts';
-import type { PlanFlags } from './flags.ts';
-import { createPlan } from './planning/create-plan.ts';
-import { printerFor } from './output/printer.ts';
-import { escapeTerminal } from '../report/escape.ts';
-import { requireWritable, emitPlan } from './output/emit.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
 import {
+  type PlanFlags,
   configRefOption,
   groups,
   keepGoingOption,
@@ -17,6 +11,12 @@ import {
   targetOptions,
   type DefineCommand,
 } from './options.ts';
+import { createPlan } from './planning/create-plan.ts';
+import { printerFor } from './output/printer.ts';
+import { escapeTerminal } from '../report/escape.ts';
+import { requireWritable, emitPlan } from './output/emit.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 
 type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;

@@ -18,13 +18,20 @@ import { escapeTerminal } from '../report/escape.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
 import { pullDocument } from '../report/subjects/pull.ts';
 import { emit } from './output/emit.ts';
-import type { TargetFlags } from './flags.ts';
+import {
+  type TargetFlags,
+  formatOption,
+  groups,
+  readConcurrencyOption,
+  selectionOption,
+  targetOptions,
+  type DefineCommand,
+} from './options.ts';
 import { connect, readLive, trackSecretReads } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { recordSecrets, secretCacheOf, withReliableVersion } from './planning/read-secrets.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
-import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 
 type PullFlags = TargetFlags & {
   readonly directory?: string;

@@ -5,13 +5,12 @@ import type { Decision, Review, ReviewDetails, ReviewedSession, Service, TimeWin
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
 import { runPool } from '../model/concurrency.ts';
-import { viewFormats, type ViewFlags } from './flags.ts';
+import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 import { connectService } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Argument } from 'commander';
-import { formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
 
 type ReviewFlags = ViewFlags & {
   readonly verdict: keyof typeof statusOf;

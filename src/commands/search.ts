@@ -2,13 +2,12 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
-import { viewFormats, type ViewFlags } from './flags.ts';
+import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from './options.ts';
 import { connectService } from './context/connect.ts';
 import { printView } from './get.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { formatOption, targetOptions, type DefineCommand } from './options.ts';
 
 type SearchFlags = ViewFlags & { readonly term: string };
 

@@ -15,12 +15,11 @@ import { createFirstAdminKey } from '../server/auth/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/http/request-context.ts';
 import { migrateDatabase, verifyAuditLog } from '../server/process/database-tasks.ts';
 import { startServer } from '../server/process/start-server.ts';
-import { defaultDatabase, type OutputFlags } from './flags.ts';
+import { defaultDatabase, type OutputFlags, collect, wholeNumber, type DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
-import { collect, wholeNumber, type DefineCommand } from './options.ts';
 
 type ServeFlags = OutputFlags & {
   readonly port: number;

@@ -6,12 +6,22 @@ import { formatsFor } from '../report/formats.ts';
 import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
 import { loadTarget } from '../project/manifests.ts';
-import type { Format, ReportFlag, TargetFlags } from './flags.ts';
+import {
+  type Format,
+  type ReportFlag,
+  type TargetFlags,
+  reportFileOption,
+  formatOption,
+  groups,
+  pathsArgument,
+  selectionOption,
+  targetOptions,
+  type DefineCommand,
+} from './options.ts';
 import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
 import { emitForTargets, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { reportFileOption, formatOption, groups, pathsArgument, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 import { runForTargets } from './run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };

@@ -9,15 +9,10 @@ import { findingDiagnostics, findingsDocument } from '../report/subjects/finding
 import { diagnosticCounts, uncountedLines } from '../report/text/diagnostics.ts';
 import { plural } from '../report/wording/summary.ts';
 import { loadTarget } from '../project/manifests.ts';
-import type { Format, ReportFlag, TargetFlags } from './flags.ts';
-import { checkManifestPolicies } from './planning/target-policies.ts';
-import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
-import { printerFor } from './output/printer.ts';
-import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
-import { version } from './context/version.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
 import {
+  type Format,
+  type ReportFlag,
+  type TargetFlags,
   formatOption,
   pathsArgument,
   reportFileOption,
@@ -26,6 +21,13 @@ import {
   todayOption,
   type DefineCommand,
 } from './options.ts';
+import { checkManifestPolicies } from './planning/target-policies.ts';
+import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
+import { printerFor } from './output/printer.ts';
+import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
+import { version } from './context/version.ts';
+import type { CliContext } from './context/cli-context.ts';
+import { runForTargets } from './run-for-targets.ts';
 
 type ValidateFlags = TargetFlags & {
   readonly format: Format;

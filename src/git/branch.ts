@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { appliedRefName } from './applied-refs.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
-import { readBlobs } from './read-tree-at.ts';
+import { readBlobs } from './read-tree.ts';
 import type { Repository } from './repository.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 

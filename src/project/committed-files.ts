@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import { readSecretFile } from '../disk/secret-file.ts';
 import { maxBytes } from '../disk/text-file.ts';
-import { readFilesAt } from '../git/read-tree-at.ts';
+import { readFilesAt } from '../git/read-tree.ts';
 import { headOf, mayBeInRepository, repositoryOf, type Repository } from '../git/repository.ts';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import type { Pointer } from '../model/pointer.ts';

@@ -3,7 +3,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import type { Repository } from '../git/repository.ts';
-import { listCommit, readTreeAt, type TreeOptions } from '../git/read-tree-at.ts';
+import { listCommit, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
 import { registry } from '../kinds/index.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';

@@ -2,7 +2,7 @@
 import { maxBytes } from '../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../src/disk/walk.ts';
 import { headOf, openRepository } from '../../src/git/repository.ts';
-import { readTreeAt } from '../../src/git/read-tree-at.ts';
+import { readTreeAt } from '../../src/git/read-tree.ts';
 
 const [folder = '', rounds = '9'] = process.argv.slice(2);
 const repository = await openRepository({ folder, env: process.env });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { singleWritesOf } from '../../src/reconcile/schedule/exposure-windows.ts';
+import { singleWritesOf } from '../../src/reconcile/schedule/schedule-writes.ts';
 import { joinedSpecs, scheduleSteps } from '../../src/reconcile/schedule/schedule-steps.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { runCount } from '../support/property-runs.ts';

@@ -1,4 +1,4 @@
-import { carryUnknown } from '../../src/gateway/write/to-wire.ts';
+import { carryUnknown } from '../../src/gateway/write/write.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DialectFields, Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';

@@ -1,7 +1,7 @@
 import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
 import { fingerprintsOf, plannedObjectsOf } from '../../src/apply/fingerprint.ts';
-import { apply } from '../../src/apply/apply.ts';
 import { staleRefusals } from '../../src/apply/stale-refusals.ts';
+import { apply } from '../../src/apply/apply.ts';
 import { secretLookup, readSavedSecrets } from '../../src/commands/planning/read-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
@@ -10,8 +10,7 @@ import { compareText } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan, Refusal, SavedPlan } from '../../src/model/plan/plan.ts';
-import { sourcesOf } from '../../src/reconcile/saved-plan/digest.ts';
-import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
+import { sourcesOf, openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../../src/report/serialize.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 

@@ -8,14 +8,13 @@ import {
   readOverrideComments,
 } from '../../github/approved-plan.ts';
 import type { GitHub } from '../../github/github-client.ts';
-import { openRunGitHub } from './open-run-github.ts';
+import { openRunGitHub, type Findings, type TaskResult } from './task.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { linesOf, type ActionInputs } from './inputs.ts';
 import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
-import type { Findings, TaskResult } from './task.ts';
 
 type DecisionContext = { readonly run: WorkflowRun; readonly context: CliContext; readonly waits: TaskResult['waits'] };
 

@@ -1,5 +1,5 @@
 import type { GitHub } from '../../github/github-client.ts';
-import { openRunGitHub } from './open-run-github.ts';
+import { openRunGitHub, type ActionTask, type TaskResult } from './task.ts';
 import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
 import { adoptionBranch } from '../../git/branch.ts';
 import { repositoryOf } from '../../git/repository.ts';
@@ -13,7 +13,6 @@ import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
 import { fileLinks, labeledName } from '../../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
-import type { ActionTask, TaskResult } from './task.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';
 

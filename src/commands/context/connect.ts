@@ -11,7 +11,7 @@ import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { Service } from '../../model/service.ts';
 import type { TrackSteps } from '../../pull/choose-objects.ts';
-import type { OutputFlags, TargetFlags } from '../flags.ts';
+import type { OutputFlags, TargetFlags } from '../options.ts';
 import { counted, interject, waiting } from '../output/progress.ts';
 import { printerFor } from '../output/printer.ts';
 import { escapeTerminal } from '../../report/escape.ts';

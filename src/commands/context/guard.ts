@@ -3,7 +3,7 @@ import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import { foldSimilar } from '../../report/subjects/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
-import type { OutputFlags } from '../flags.ts';
+import type { OutputFlags } from '../options.ts';
 import { printerFor } from '../output/printer.ts';
 import type { CliContext } from './cli-context.ts';
 

@@ -4,11 +4,10 @@ import type { CliContext } from './cli-context.ts';
 import { runGuarded } from './guard.ts';
 import { version } from './version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import type { OutputFlags } from '../flags.ts';
+import { type OutputFlags, addCommand, refuseRepeated, type DefineCommand } from '../options.ts';
 import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';
 import { fleetDocument, type DocumentList } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/text/diagnostics.ts';
-import { addCommand, refuseRepeated, type DefineCommand } from '../options.ts';
 
 /** A command as the help of the program lists it; `load` imports the file with its options and its work. */
 export type ListedCommand = {

@@ -21,7 +21,7 @@ import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import type { ReportFlag, ReportFlags } from '../flags.ts';
+import type { ReportFlag, ReportFlags } from '../options.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
 import { locateRepository } from '../../git/locate-repository.ts';
 import type { Printer } from './printer.ts';

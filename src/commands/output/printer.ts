@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { jsonPieces } from '../../report/serialize.ts';
 import { diagnosticCounts, diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
 import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
-import { type ColorChoice, colorChoices, type OutputFlags } from '../flags.ts';
+import { type ColorChoice, colorChoices, type OutputFlags } from '../options.ts';
 import type { Output, CliContext, PrintedDiagnostics } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */

@@ -4,7 +4,7 @@ import { isWritten, type Action, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { shortList } from '../../report/wording/summary.ts';
 import { clip } from '../../report/text/wrap.ts';
-import type { OutputFlags } from '../flags.ts';
+import type { OutputFlags } from '../options.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { openJournal } from '../../disk/journal.ts';
 import { AppError } from '../../model/errors.ts';

@@ -6,7 +6,7 @@ import { findingsSection } from '../../report/subjects/findings.ts';
 import { fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
-import type { ReportFlag, ReportFlags } from '../flags.ts';
+import type { ReportFlag, ReportFlags } from '../options.ts';
 import {
   chooseTargets,
   isPathPerTarget,

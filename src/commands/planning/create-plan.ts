@@ -10,7 +10,7 @@ import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
-import type { PlanFlags, TargetFlags } from '../flags.ts';
+import type { PlanFlags, TargetFlags } from '../options.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';

@@ -27,7 +27,7 @@ import { absolutePath } from '../../project/resolved-config.ts';
 import { readDetails, type DetailReads } from '../../pull/choose-objects.ts';
 import { savedPlanRefusal } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import type { TargetFlags } from '../flags.ts';
+import type { TargetFlags } from '../options.ts';
 
 /** The folder that caches which secrets were verified, and the key of its file. */
 type SecretCache = { readonly key: Buffer; readonly folder: string };

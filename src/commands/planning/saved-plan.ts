@@ -10,14 +10,13 @@ import { compareText } from '../../model/json.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { sourcesOf } from '../../reconcile/saved-plan/digest.ts';
-import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
+import { sourcesOf, longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import { rescheduleSteps } from '../../reconcile/schedule/schedule-writes.ts';
 import { jsonPieces } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
-import type { ApplyFlags, PlanFlags } from '../flags.ts';
+import type { ApplyFlags, PlanFlags } from '../options.ts';
 import { withTrackedContents } from '../../project/committed-files.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import {

@@ -11,7 +11,7 @@ import type { ResolvedConfig } from '../../project/resolved-config.ts';
 import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import type { TargetFlags } from '../flags.ts';
+import type { TargetFlags } from '../options.ts';
 
 /** The compiled policies of a target, and warnings about policies that a proposal changes. */
 export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };

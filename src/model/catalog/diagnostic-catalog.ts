@@ -1,20 +1,9 @@
-import { adoptCodes } from './adopt-codes.ts';
-import { apiCodes } from './api-codes.ts';
-import { applyCodes } from './apply-codes.ts';
-import { cliCodes } from './cli-codes.ts';
-import { configCodes } from './config-codes.ts';
-import { fieldCodes } from './field-codes.ts';
-import { gitCodes } from './git-codes.ts';
-import { githubCodes } from './github-codes.ts';
-import { hoopCodes } from './hoop-codes.ts';
-import { manifestCodes } from './manifest-codes.ts';
-import { nameCodes } from './name-codes.ts';
-import { planCodes } from './plan-codes.ts';
-import { policyCodes } from './policy-codes.ts';
-import { reviewCodes } from './review-codes.ts';
-import { ruleCodes } from './rule-codes.ts';
-import { secretCodes } from './secret-codes.ts';
-import { serveCodes } from './serve-codes.ts';
+import { adoptCodes, applyCodes, planCodes, reviewCodes } from './change-codes.ts';
+import { apiCodes, hoopCodes } from './gateway-codes.ts';
+import { cliCodes, configCodes, serveCodes } from './command-codes.ts';
+import { fieldCodes, manifestCodes, nameCodes } from './manifest-codes.ts';
+import { gitCodes, githubCodes } from './git-codes.ts';
+import { policyCodes, ruleCodes, secretCodes } from './protection-codes.ts';
 
 /** The codes of one area, under one heading of the page of diagnostics. */
 type CatalogSection = { readonly title: string; readonly about?: string; readonly entries: Readonly<Record<string, CatalogEntry>> };

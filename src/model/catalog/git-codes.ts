@@ -188,3 +188,103 @@ export const gitCodes = {
     example: 'Ostiary does not trust /repo/.git: it is a file of the checkout',
   },
 } as const;
+
+/** The messages of the section "GitHub". */
+export const githubCodes = {
+  'github/forbidden': {
+    meaning: 'GitHub rejects the token',
+    cause: 'The job has too few permissions (401, 403, 404)',
+    fix: 'Grant the job the [permissions](../how-to/github.md#set-up)',
+    example: 'POST /repos/acme/gateway/issues/7/comments: Resource not accessible by integration',
+  },
+  'github/ignored-override': {
+    level: 'warning',
+    meaning: 'An override in a comment is not used',
+    cause: 'The author has no write access, or the comment is older than the commit; the message gives the reason',
+    fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
+    example: 'the override of alice is ignored: alice has no write access',
+  },
+  'github/newer-commit': {
+    level: 'notice',
+    meaning: 'The comment is not updated',
+    cause: 'The pull request has a newer commit, whose run updates it',
+    fix: 'Nothing',
+    example: 'pull request 7 has a newer commit, so the run for that commit updates its comment',
+  },
+  'github/no-agreed-plan': {
+    level: 'warning',
+    meaning: '`digest: comment` found no approved plan',
+    cause: 'The pull request has no comment with a plan; the message gives the reason',
+    fix: 'Review the plan, and run the workflow with its digest',
+    example: 'no plan was approved: the merge commit has no pull request',
+  },
+  'github/no-token': {
+    level: 'warning',
+    meaning: 'The GitHub token is missing',
+    cause: 'The input `github-token` is empty',
+    fix: 'Remove the input, or set `comment: false` and `issue: false`',
+    example: 'missing GitHub token',
+  },
+  'github/no-workflow': {
+    meaning: 'The action does not run in a GitHub workflow',
+    cause: 'Variables of the runner are missing',
+    fix: 'Use the command line',
+    example: 'missing variable GITHUB_REPOSITORY',
+  },
+  'github/not-reviewed': {
+    meaning: 'The commit is not known to be reviewed',
+    cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`',
+    fix: 'Check out that branch with `fetch-depth: 0`, or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
+    example: 'mode: apply needs a commit of origin/main, but HEAD 3f2a9c1d04ab is not known to be one',
+  },
+  'github/older-commits': {
+    level: 'notice',
+    meaning: 'Some pull requests get no comment about this run',
+    cause: 'More than 100 commits were merged since the last complete apply',
+    fix: 'Nothing',
+    example: 'more than 100 commits were merged since the last complete apply; pull requests of older ones have no comment about this run',
+  },
+  'github/other-checkout': {
+    meaning: 'The checkout is not the pull request',
+    cause: 'HEAD does not contain its head commit, so a report would show other manifests',
+    fix: 'Run the workflow on `pull_request`, or check out `refs/pull/NUMBER/merge`',
+    example: 'HEAD is 3f2a9c1d04ab and does not contain commit 9a8b7c6d5e4f of pull request 7',
+  },
+  'github/override': {
+    level: 'notice',
+    meaning: 'A comment can override the refusals once',
+    cause: 'The notice lists the commands',
+    fix: 'Write the comment, then run the job again',
+    example: 'to override once, a person with write access comments on pull request 7: /ostiary allow plan/window reason',
+  },
+  'github/rate-limited': {
+    meaning: 'GitHub limits the requests of the token',
+    cause: 'The limit lasts longer than the action waits (five minutes)',
+    fix: 'Run the job again later',
+    example: 'POST /repos/acme/gateway/issues: API rate limit exceeded',
+  },
+  'github/refused': {
+    meaning: 'GitHub rejects a request',
+    cause: 'A setting of the organization, or a locked conversation; the message quotes GitHub',
+    fix: 'Follow the hint',
+    example: 'POST /repos/acme/gateway/issues/7/comments: Unable to create comment because issue is locked',
+  },
+  'github/runner-file': {
+    meaning: 'A file of the runner cannot be read or written',
+    cause: 'The disk of the runner is full, or the file was removed',
+    fix: 'Check the disk of the runner',
+    example: `the runner's file "event.json" cannot be read: no such file or directory`,
+  },
+  'github/unexpected-answer': {
+    meaning: "The answer is not from GitHub's API",
+    cause: 'A proxy answered, or the URL is wrong',
+    fix: 'Check `GITHUB_API_URL`',
+    example: 'GET /repos/acme/gateway/issues: expected a list with issues',
+  },
+  'github/unreachable': {
+    meaning: 'GitHub failed or did not answer',
+    cause: 'An outage or the network',
+    fix: 'Run the job again',
+    example: 'POST /repos/acme/gateway/issues: status 502',
+  },
+} as const;

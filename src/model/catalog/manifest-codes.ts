@@ -141,3 +141,209 @@ export const manifestCodes = {
     example: 'the alias has no anchor before it',
   },
 } as const;
+
+/** The messages of the section "Manifests: fields". */
+export const fieldCodes = {
+  'manifest/bad-ignore': {
+    meaning: 'An entry of `metadata.ignore` names no field',
+    cause: 'The JSON Pointer has a typo, or begins with `/spec`',
+    fix: 'Write a JSON Pointer into `spec`, such as `/command`',
+    example: '"/comand" does not name a field of Connection',
+  },
+  'manifest/duplicate-entry': {
+    meaning: 'An entry occurs twice, or two entries have the same name',
+    cause: 'A line was copied, or two branches were merged',
+    fix: 'Remove one of them, or give each a unique name',
+    example: 'duplicate value "dba" in reviewers',
+  },
+  'manifest/missing-field': {
+    meaning: 'A required field is missing',
+    cause: 'The manifest does not set it',
+    fix: 'Add the field',
+    example: 'missing required field "agent_id"',
+  },
+  'manifest/not-allowed-value': {
+    meaning: 'The value is not in the list of allowed values',
+    cause: 'The value has a typo, or is not allowed beside another field',
+    fix: 'Use one of the values in the hint',
+    example: 'invalid value "enable" of access_mode_exec',
+  },
+  'manifest/out-of-range': {
+    meaning: 'A number is too small or too large',
+    cause: 'The value is outside the range of the field',
+    fix: 'See [Fields](fields.md)',
+    example: 'min_review_approvals is 0, but must be at least 1',
+  },
+  'manifest/pattern': {
+    meaning: 'A text or a key has characters that are not allowed',
+    cause: 'The value does not match the pattern of the field',
+    fix: 'Follow the hint',
+    example: 'invalid value "orders db" of metadata.name',
+  },
+  'manifest/read-only-field': {
+    meaning: 'The gateway sets this field',
+    cause: 'The field was copied from a response of the gateway',
+    fix: 'Remove it',
+    example: '"id" is read-only',
+  },
+  'manifest/redact-contradiction': {
+    meaning: '`redact_enabled` and `redact_types` contradict each other',
+    cause: 'One of them enables masking and the other disables it',
+    fix: 'Remove `redact_enabled`, which is derived from `redact_types`',
+    example: 'redact_enabled is false, but redact_types is not empty',
+  },
+  'manifest/too-long': {
+    meaning: 'A text is too long',
+    cause: 'The field has a maximum length',
+    fix: 'Shorten it',
+    example: 'metadata.name is longer than 128 characters',
+  },
+  'manifest/too-short': {
+    meaning: 'A text, list or map is empty',
+    cause: 'The field requires content',
+    fix: 'Fill it, or remove the field',
+    example: 'name is empty',
+  },
+  'manifest/unfamiliar-value': {
+    level: 'warning',
+    meaning: 'Ostiary does not know the value',
+    cause: 'The value has a typo, or the gateway is newer than this list; Ostiary sends it unchanged',
+    fix: 'Correct it; if the gateway accepts it, add it to `allow_values` in ostiary.yaml',
+    example: '"databse" is not a known value of Connection.type',
+  },
+  'manifest/unknown-field': {
+    meaning: 'The kind has no such field',
+    cause: 'The field has a typo, or is at another level',
+    fix: 'Follow the hint; see [Fields](fields.md)',
+    example: 'unknown field "pasword" in Connection',
+  },
+  'manifest/unknown-kind': {
+    meaning: 'The kind does not exist',
+    cause: 'The value of `kind` has a typo',
+    fix: 'Use one of the kinds in the hint',
+    example: 'unknown kind "Conection"',
+  },
+  'manifest/unknown-target': {
+    meaning: '`metadata.targets` names a target that the config does not have',
+    cause: 'The name has a typo, or the target was removed',
+    fix: 'Correct it',
+    example: '"prod" is not a target',
+  },
+  'manifest/unsupported-version': {
+    meaning: 'This version of Ostiary does not know the `apiVersion`',
+    cause: 'The manifest is for another version',
+    fix: 'Write `apiVersion: ostiary/v1`',
+    example: 'unknown version "ostiary/v2"',
+  },
+  'manifest/wrong-type': {
+    meaning: 'The value has the wrong type',
+    cause: 'A list is written as a text, a number without quotes is used as a text, and so on',
+    fix: 'Follow the hint',
+    example: 'reviewers is a string, not a list',
+  },
+} as const;
+
+/** The messages of the section "Manifests: names and attachments". */
+export const nameCodes = {
+  'defaults/duplicate': {
+    meaning: 'A `_defaults.yaml` has more than one document',
+    cause: 'Two files were joined',
+    fix: 'Move all fields into one document',
+    example: 'more than one Defaults in one file',
+  },
+  'defaults/loses-protection': {
+    level: 'warning',
+    meaning: 'A manifest, or an inner `_defaults.yaml`, removes a protection that a folder states by default',
+    cause: 'A list replaces the list of the defaults',
+    fix: 'Repeat the entries that you want to keep',
+    example: 'the manifest removes "dba-team" from reviewers',
+  },
+  'defaults/misplaced': {
+    meaning: 'Defaults are in a file where Ostiary does not read them, or a `_defaults.yaml` has another kind',
+    cause: 'The file name has a typo, the file begins without `kind: Defaults`, or it is among the overlays',
+    fix: 'Name the file `_defaults.yaml` and begin it with `apiVersion: ostiary/v1` and `kind: Defaults`',
+    example: 'Ostiary reads Defaults only from _defaults.yaml',
+  },
+  'defaults/secret': {
+    meaning: 'A `_defaults.yaml` states a secret',
+    cause: 'Secrets belong to one object',
+    fix: 'State the secret in each manifest',
+    example: '"secret" cannot have a default',
+  },
+  'manifest/ambiguous-reference': {
+    meaning: 'The gateway has several objects of this name',
+    cause: 'Names of this kind are not unique on the gateway',
+    fix: 'Use the ID instead of the name',
+    example:
+      'the gateway has 2 agents named "twin" use the ID instead: 00000000-0000-4000-8000-000000000002, 00000000-0000-4000-8000-000000000003',
+  },
+  'manifest/dangling-reference': {
+    meaning: 'The object does not exist, neither in the manifests nor on the gateway',
+    cause: 'The name has a typo, or the object was deleted',
+    fix: 'Correct the name, or add a manifest',
+    example: 'unknown agent "prod-agnet" on the gateway',
+  },
+  'manifest/deferred-reference': {
+    level: 'notice',
+    meaning: '`validate` cannot check a name that no manifest declares',
+    cause: 'Only the gateway has the object; it is a warning if the name is similar to one of the manifests',
+    fix: 'Run `plan` to look it up; or correct the name',
+    example: 'no manifest declares Agent "main"; it must exist on the gateway',
+  },
+  'manifest/duplicate-name': {
+    meaning: 'Two manifests declare the same object',
+    cause: 'A file was copied, or two branches were merged',
+    fix: 'Keep one of them',
+    example: 'duplicate Connection "orders-db"',
+  },
+  'manifest/selector-contradiction': {
+    meaning: 'A connection is both listed and excepted',
+    cause:
+      'The list and `except` name the same connection; it is a warning if the connection lists the rule, because then the rule applies',
+    fix: 'Remove it from one of the two',
+    example: '"orders-db" is listed and excepted',
+  },
+  'manifest/selector-empty': {
+    meaning: 'A selector matches no connection',
+    cause: 'The tags have a typo, or no connection has them yet',
+    fix: 'Correct the tags, or set `allow_empty: true`',
+    example: 'the selector matches no connection',
+  },
+  'manifest/selector-ignored-tag': {
+    meaning: 'A selector uses a tag that a connection ignores',
+    cause: 'The connection has the tag in `metadata.ignore`, so its value can change outside Ostiary',
+    fix: 'Remove the tag from `ignore`, or add the connection to `except`',
+    example: 'Connection/orders-db ignores the tag env',
+  },
+  'manifest/unknown-name': {
+    meaning: '`except` names a connection that has no manifest',
+    cause: 'The name has a typo, or the manifest was removed',
+    fix: 'Correct it',
+    example: '"orders-bd" has no manifest',
+  },
+  'manifest/unknown-selection': {
+    meaning: 'A selection flag matches no manifest of the target',
+    cause: 'The value of `--only`, `--tag` or `--exclude` has a typo',
+    fix: 'Write `KIND/NAME` as the plan prints it, a pattern, or `KEY=VALUE` of a tag',
+    example: '--only: no manifest matches "Connection/orders-bd"',
+  },
+  'overlay/duplicate': {
+    meaning: 'Two overlays of one folder are for the same object',
+    cause: 'A file was copied',
+    fix: 'Keep one of them',
+    example: 'duplicate Connection "orders-db"',
+  },
+  'overlay/loses-protection': {
+    level: 'warning',
+    meaning: 'An overlay removes a protection',
+    cause: 'A list in an overlay replaces the list of the manifest',
+    fix: 'Repeat the entries that you want to keep',
+    example: 'the overlay removes "dba-team" from reviewers',
+  },
+  'overlay/no-manifest': {
+    meaning: 'An overlay has no manifest below it',
+    cause: 'The kind or the name has a typo',
+    fix: 'Correct the kind and the name, or add the manifest',
+    example: 'no manifest declares Connection/orders-bd',
+  },
+} as const;

@@ -1,10 +1,24 @@
+import { addToGroup } from '../../model/append-all.ts';
+import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
-import type { Diff, Plan } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
-import type { Schedule, Step } from '../../model/plan/schedule.ts';
-import { singleWritesOf } from './exposure-windows.ts';
-import { scheduleSteps } from './schedule-steps.ts';
+import {
+  type Diff,
+  type ExposureWindow,
+  type Plan,
+  type SingleWrite,
+  type WriteSlot,
+  liveKeyOf,
+  otherEnd,
+  renamesOf,
+  withNames,
+} from '../../model/plan/plan.ts';
+import { type Schedule, type Stage, type Step, stages, stagesBetween } from '../../model/plan/schedule.ts';
+import { type Pointer, pointer } from '../../model/pointer.ts';
+import type { ResourceId, Spec } from '../../model/resource.ts';
+import { specAfter } from '../../model/spec/edit.ts';
+import { type Direction, type Effect, effectOn, effectsOf, isRule, noEffect, specDirection } from './effects.ts';
+import { type WriteSlots, closedFirstOf, ownDirection, scheduleSteps } from './schedule-steps.ts';
 
 /** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
 type ScheduleInput = {
@@ -32,4 +46,177 @@ export function rescheduleSteps(
   registry: Registry,
 ): readonly Step[] {
   return scheduleSteps(plan, live, registry, new Map(plan.singleWrites.map(({ id, slot }) => [id, slot])));
+}
+
+const slots: readonly WriteSlot[] = ['before-objects', 'after-objects', 'first', 'last'];
+
+/**
+ * Returns the rules that the gateway accepts only as one write, each in the slot that opens the fewest and shortest exposure
+ * windows, and those windows. `indivisible` states the gateway's reason by the id of the change.
+ */
+export function singleWritesOf(
+  plan: Pick<Diff, 'changes' | 'edges'>,
+  indivisible: ReadonlyMap<ResourceId, string>,
+  live: LiveState,
+  registry: Registry,
+): readonly SingleWrite[] {
+  if (indivisible.size === 0) return [];
+  const named = withNames(live, renamesOf(plan.changes));
+  const effects = new Map(effectsOf(plan, named, registry).map((effect) => [effect.change.id, effect]));
+  const ids = [...indivisible.keys()].toSorted(compareText);
+  const windowsIn = (chosen: WriteSlots): readonly Exposure[] => {
+    const all = new Map(ids.map((id) => [id, chosen.get(id) ?? 'before-objects'] as const));
+    return findExposures(effects, scheduleSteps(plan, live, registry, all), new Set(ids));
+  };
+  const chosen = chooseSlots(ids, windowsIn);
+  const exposures = windowsIn(chosen);
+  const specs = new Map(named.resources.map((resource) => [resource.id, resource.spec]));
+  return ids.map((id): SingleWrite => {
+    const own = exposures.filter(
+      (one) => one.from.change.id === id || (one.until.change.id === id && !indivisible.has(one.from.change.id)),
+    );
+    return { id, why: indivisible.get(id) ?? '', slot: chosen.get(id) ?? 'before-objects', windows: groupWindows(own, specs) };
+  });
+}
+
+/** One connection that is exposed between two writes. */
+type Exposure = { readonly connection: ResourceId; readonly from: Effect; readonly until: Effect; readonly length: number };
+
+/** Chooses the best slot of one rule after the other, twice: the second time with the slots of all others known. */
+function chooseSlots(ids: readonly ResourceId[], windowsIn: (chosen: WriteSlots) => readonly Exposure[]): WriteSlots {
+  let chosen: WriteSlots = new Map();
+  for (const id of [...ids, ...ids]) {
+    const [best] = slots
+      .map((slot) => ({ slot, cost: costOf(windowsIn(new Map([...chosen, [id, slot]]))) }))
+      .toSorted((left, right) => left.cost - right.cost);
+    if (best !== undefined) chosen = new Map([...chosen, [id, best.slot]]);
+  }
+  return chosen;
+}
+
+/**
+ * The relative length of each stage, from its start to that of the next one: the stages that write all objects are long, the
+ * slots around them are short.
+ */
+const stageLengths: Readonly<Record<Stage, number>> = {
+  rename: 4,
+  'close-deleted': 4,
+  strengthen: 4,
+  create: 4,
+  'strengthen-created': 2,
+  'before-objects': 2,
+  update: 2,
+  close: 1,
+  'after-objects': 1,
+  weaken: 4,
+  delete: 4,
+  'delete-rules': 4,
+};
+
+/** More than the length of any window, so fewer windows are always better than shorter ones. */
+const windowCost = 400;
+
+function lengthBetween(from: Stage, until: Stage): number {
+  const passed = stages.slice(stages.indexOf(from), stages.indexOf(until));
+  return passed.reduce((sum, stage) => sum + stageLengths[stage], 0);
+}
+
+/** Returns the cost of exposures: each window has a fixed cost plus its length; two writes of one stage open one window, in either order. */
+function costOf(open: readonly Exposure[]): number {
+  const lengths = new Map(
+    open.map((one) => [[one.connection, ...[one.from.change.id, one.until.change.id].toSorted()].join(' '), one.length]),
+  );
+  return [...lengths.values()].reduce((sum, length) => sum + windowCost + length, 0);
+}
+
+type ProtectionEvent = Direction & { readonly effect: Effect; readonly stage: Stage };
+
+/** Finds the connections where a loss comes before, or in the same stage as, a gain of another change, and a single write is one of the two. */
+function findExposures(
+  effects: ReadonlyMap<ResourceId, Effect>,
+  steps: readonly Step[],
+  once: ReadonlySet<ResourceId>,
+): readonly Exposure[] {
+  const events = new Map<ResourceId, ProtectionEvent[]>();
+  const closed = closedFirstOf(effects.values());
+  const halved = new Set(steps.filter(({ part }) => part === 'gain').map(({ change }) => change.id));
+  for (const step of steps) {
+    const effect = effects.get(step.change.id);
+    if (effect === undefined) continue;
+    for (const connection of isRule(effect.kind) ? effect.connections : [liveKeyOf(effect.change)]) {
+      if (closed.has(connection)) continue;
+      const event = { effect, stage: step.stage, ...directionOf(step, effect, { connection, halved: halved.has(step.change.id) }) };
+      addToGroup(events, connection, event);
+    }
+  }
+  return [...events].flatMap(([connection, all]) =>
+    all.flatMap((from) =>
+      all.flatMap((until): readonly Exposure[] => {
+        const isExposed = from.effect !== until.effect && from.weakens && until.strengthens && stagesBetween(from.stage, until.stage) >= 0;
+        const isSingle = once.has(from.effect.change.id) || once.has(until.effect.change.id);
+        return isExposed && isSingle
+          ? [{ connection, from: from.effect, until: until.effect, length: lengthBetween(from.stage, until.stage) }]
+          : [];
+      }),
+    ),
+  );
+}
+
+type WriteTarget = { readonly connection: ResourceId; readonly halved: boolean };
+
+/** Returns the effect of one write of a change on a connection. */
+function directionOf({ part }: Step, effect: Effect, { connection, halved }: WriteTarget): Direction {
+  const whole = isRule(effect.kind) ? effectOn(effect, connection) : ownDirection(effect);
+  switch (part) {
+    case 'closed':
+    case 'name':
+      return noEffect;
+    case 'close':
+      return { strengthens: true, weakens: false };
+    case 'delete':
+      return { strengthens: false, weakens: isRule(effect.kind) };
+    case 'open':
+      return { strengthens: false, weakens: true };
+    case 'gain':
+      return { strengthens: whole.strengthens, weakens: false };
+    case 'whole':
+      return halved ? { strengthens: false, weakens: whole.weakens } : whole;
+  }
+}
+
+/** Groups connections with the same exposure into one window. */
+function groupWindows(open: readonly Exposure[], specs: ReadonlyMap<ResourceId, Spec>): readonly ExposureWindow[] {
+  const windows = new Map<string, { readonly window: Omit<ExposureWindow, 'connections'>; readonly connections: ResourceId[] }>();
+  for (const { connection, from, until } of open) {
+    const window = {
+      from: from.change.id,
+      lost: pathsOf(from, connection, { side: 'weakens', specs }),
+      until: until.change.id,
+      missing: pathsOf(until, connection, { side: 'strengthens', specs }),
+    };
+    const key = JSON.stringify(window);
+    const known = windows.get(key);
+    if (known === undefined) windows.set(key, { window, connections: [connection] });
+    else known.connections.push(connection);
+  }
+  return [...windows]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([, { window, connections }]) => ({ ...window, connections: connections.toSorted(compareText) }));
+}
+
+type PathOptions = { readonly side: 'strengthens' | 'weakens'; readonly specs: ReadonlyMap<ResourceId, Spec> };
+
+/** Returns the fields by which a change strengthens or weakens, and the field of its edges if it attaches or detaches the connection. */
+function pathsOf({ change, kind, edges }: Effect, connection: ResourceId, { side, specs }: PathOptions): readonly Pointer[] {
+  const before = specs.get(liveKeyOf(change)) ?? {};
+  const fields = change.fields.filter((field) => {
+    const after = specAfter({ ...change, fields: [field] }, kind, before);
+    return specDirection(liveKeyOf(change), before, after)[side];
+  });
+  const action = side === 'strengthens' ? 'attach' : 'detach';
+  const isAttachment = edges.some(
+    (edge) => edge.action === action && (liveKeyOf(change) === connection || otherEnd(edge, liveKeyOf(change)) === connection),
+  );
+  const ends = kind.fields.filter((field) => field.edge !== undefined && isAttachment).map((field) => pointer(field.name));
+  return [...fields.map(({ path }) => path), ...ends];
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { maxBytes } from '../../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../../src/disk/walk.ts';
-import { readTreeAt } from '../../../src/git/read-tree-at.ts';
+import { readTreeAt } from '../../../src/git/read-tree.ts';
 import { runCount } from '../../support/property-runs.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 

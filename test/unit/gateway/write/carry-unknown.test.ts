@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { carryUnknown } from '../../../../src/gateway/write/to-wire.ts';
+import { carryUnknown } from '../../../../src/gateway/write/write.ts';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { Json } from '../../../../src/model/json.ts';
 
