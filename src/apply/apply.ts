@@ -11,10 +11,12 @@ import { findUnkept, type WrittenStep } from './request.ts';
 /** Executes the steps of a plan stage by stage, and returns the outcome of each change. A failed change does not throw. */
 export async function apply(input: ApplyInput): Promise<ApplyResult> {
   const { steps } = input;
+  const renames = renamesOf(input.plan.changes);
   const state: ApplyState = {
     input,
     results: new Map(),
-    known: new Map(withNames(input.live, renamesOf(input.plan.changes)).resources.map((resource) => [resource.id, resource])),
+    known: new Map(withNames(input.live, renames).resources.map((resource) => [resource.id, resource])),
+    listed: renames.size === 0 ? liveById(input.live.resources) : new Map(),
     secretVersions: new Map(),
     reread: new Map(),
     written: [],

@@ -41,6 +41,8 @@ export type ApplyState = {
   readonly input: ApplyInput;
   readonly results: Map<string, { readonly change: ResourceId; readonly result: StepResult }>;
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
+  /** The objects as lists showed them when apply started, by their keys; none if the plan renames, because keys then change. */
+  readonly listed: ReadonlyMap<ResourceId, LiveResource>;
   /** The version of the secrets of each object after the writes of this run, by the key of the change. */
   readonly secretVersions: Map<ResourceId, WrittenSecrets>;
   /** The objects that were written, by their ids, as the last read showed them; only those whose secrets lists leave out. */
@@ -74,20 +76,30 @@ const maxAgeMs = 1000;
 export async function executeStep(step: Step, state: ApplyState): Promise<StepResult> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await attemptStep(step, state);
+      return await attemptStep(step, state, attempt === 1 ? findListed(step, state) : undefined);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'api/moved' || attempt === maxAttempts) throw error;
     }
   }
 }
 
-async function attemptStep(step: Step, state: ApplyState): Promise<StepResult> {
-  const early = await readAgain(step, state);
+async function attemptStep(step: Step, state: ApplyState, listed: LiveResource | undefined): Promise<StepResult> {
+  const early = listed ?? (await readAgain(step, state));
   const readAt = performance.now();
   return state.writing(async (release) => {
-    const isOld = performance.now() - readAt > maxAgeMs;
+    const isOld = listed === undefined && performance.now() - readAt > maxAgeMs;
     return haltReason(state) ?? writeStep(step, { fresh: isOld ? await readAgain(step, state) : early, release }, state);
   });
+}
+
+/**
+ * Returns the object as the list showed it that the plan was made from, where the list contains its version: the gateway rejects the
+ * write if the object changed since. Undefined for a deletion, whose attachments count too, and after a write of this run.
+ */
+function findListed({ change, part }: Step, { listed, secretVersions }: ApplyState): LiveResource | undefined {
+  const key = liveKeyOf(change);
+  const found = part === 'delete' || secretVersions.has(key) ? undefined : listed.get(key);
+  return found?.version === undefined || found.leftOut !== undefined ? undefined : found;
 }
 
 /** Returns why no further write may start; undefined if it may. */

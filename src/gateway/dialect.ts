@@ -84,6 +84,8 @@ export type WireKind = {
   readonly stripUntrusted?: (entry: JsonObject, mode: ReadMode) => JsonObject;
   /** Returns the version of the entry's secrets, where the gateway has a reliable one. */
   readonly secretsVersion?: (entry: JsonObject, mode: ReadMode) => string | undefined;
+  /** Returns the version of the entry for conditional writes, where lists contain it. */
+  readonly version?: (entry: JsonObject) => string | undefined;
   readonly detailPath: (address: ObjectAddress) => string;
   /** The detail is read from the whole list: the gateway cannot show one object. */
   readonly detailIsList?: true;

@@ -12,7 +12,8 @@ import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
 import { manifestId, scenario, type Scenario } from '../support/scenario.ts';
 
 function gatewayOf(one: Scenario, options: Partial<MemoryOptions> = {}): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, ...options });
+  const listsVersions = one.manifests.length % 2 === 0;
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: one.live, listsVersions, ...options });
 }
 
 /** What the first run of a scenario asked for, and what the gateway holds when nothing disturbs it. */

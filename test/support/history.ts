@@ -95,7 +95,13 @@ export function weakenedDeletions(plan: Plan, live: LiveState): number {
 
 /** Creates the gateway of a history. */
 export function gatewayOf({ one }: Pick<History, 'one'>, onWrite?: () => Promise<void>): MemoryGateway {
-  const options = { registry, agents: ['default', 'other'], resources: one.live, reportsUntouched: true };
+  const options = {
+    registry,
+    agents: ['default', 'other'],
+    resources: one.live,
+    reportsUntouched: true,
+    listsVersions: one.live.length % 2 === 0,
+  };
   return memoryGateway({ ...options, ...(onWrite === undefined ? {} : { onWrite }) });
 }
 

@@ -28,6 +28,8 @@ export type MemoryOptions = {
   readonly renameable?: readonly string[];
   /** Whether reads report that an object was not written since its creation. */
   readonly reportsUntouched?: boolean;
+  /** Whether lists contain the versions of objects; reads of single objects always do. */
+  readonly listsVersions?: boolean;
   /** The dialect and the borrowed fields that decide which fields the gateway has; by default those of the interface. */
   readonly dialect?: DialectFields;
   /** Decides whether a request fails. */
@@ -102,7 +104,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       raw: { spec: row.spec },
       unknown: hidden ? pointers : [],
       ...(row.managedBy === '' ? {} : { managedBy: row.managedBy }),
-      ...(detail ? { version: `"${row.version}"` } : {}),
+      ...(detail || options.listsVersions === true ? { version: `"${row.version}"` } : {}),
       ...(options.reportsUntouched === true && untouched.has(row.uid) ? { untouched: true } : {}),
     };
   }

@@ -55,7 +55,7 @@ function served({ url, key, log, close }: TestServer): TortureGateway {
 
 /** The fields that a new object with the same content has otherwise. */
 const volatile = new Set(
-  'id created_at updated_at secrets_updated_at status managed_by guardrail_rules connection_ids default_database'.split(' '),
+  'id revision created_at updated_at secrets_updated_at status managed_by guardrail_rules connection_ids default_database'.split(' '),
 );
 
 function textOf(value: Json | undefined): string {

@@ -79,11 +79,13 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       };
       const leftOut =
         mode.bulk && mode.seesSecrets && wireKind.stripUntrusted !== undefined ? absentSecrets(entry, secretFields) : noPointers;
-      const version = wireKind.secretsVersion?.(entry, mode);
+      const secretsVersion = wireKind.secretsVersion?.(entry, mode);
+      const version = wireKind.version?.(entry);
       const managedBy = entry['managed_by'];
       const created = entry['created_at'];
       if (leftOut.length > 0) live.leftOut = leftOut;
-      if (version !== undefined) live.secretsVersion = version;
+      if (secretsVersion !== undefined) live.secretsVersion = secretsVersion;
+      if (version !== undefined) live.version = version;
       if (typeof managedBy === 'string' && managedBy !== '') live.managedBy = managedBy;
       if (typeof created === 'string' && created === entry['updated_at']) live.untouched = true;
       return live;

@@ -69,6 +69,7 @@ function objectJson(collection: Collection, stored: StoredObject, role: Role): J
   for (const [field, { valueOf }] of Object.entries(collection.readOnly)) answer[field] = valueOf(source);
   if (collection.hasSecrets) answer['secrets_updated_at'] = object.secretsUpdatedAt?.toISOString() ?? null;
   answer['managed_by'] = object.managedBy;
+  answer['revision'] = object.revision;
   answer['created_at'] = object.createdAt.toISOString();
   answer['updated_at'] = object.updatedAt.toISOString();
   return answer;

@@ -81,6 +81,10 @@ function listOf(kind: string): JsonObject {
 const commonFields: JsonObject = {
   id: idSchema,
   managed_by: { type: 'string', description: 'The manager of the object; if set, only this manager can write it.' },
+  revision: {
+    type: 'integer',
+    description: 'Grows with every write of the object or of the attachments that it lists. The `ETag` of the object is `"ID.REVISION"`.',
+  },
   created_at: timeSchema,
   updated_at: timeSchema,
 };

@@ -115,7 +115,7 @@ describe.each(databases)('roles on %s', (_name, start) => {
     const seen = await as('auditor', 'GET', '/connections/c');
     expect((await as('admin', 'PUT', '/connections/c', seen.body)).status).toBe(200);
     const after = await as('admin', 'GET', '/connections/c');
-    expect(after.body).toEqual({ ...before.body, updated_at: after.body['updated_at'] });
+    expect(after.body).toEqual({ ...before.body, revision: 2, updated_at: after.body['updated_at'] });
   });
 
   test('the body of a forbidden request is not read', async () => {

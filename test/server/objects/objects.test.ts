@@ -34,6 +34,7 @@ describe.each(databases)('objects on %s', (_name, start) => {
       status: 'offline',
       secrets_updated_at: null,
       managed_by: '',
+      revision: 1,
       created_at: '2026-01-01T00:00:00.000Z',
       updated_at: '2026-01-01T00:00:00.000Z',
     });
@@ -191,6 +192,8 @@ describe.each(databases)('objects on %s', (_name, start) => {
     const created = await call('POST', path, { body });
     const replaced = await call('PUT', `${path}/${idOf(created)}`, { body: created.body });
     expect(replaced.status).toBe(200);
-    expect({ ...replaced.body, updated_at: '' }).toEqual({ ...created.body, updated_at: '' });
+    expect(replaced.headers.get('ETag')).toBe(`"${idOf(replaced)}.2"`);
+    expect((await call('GET', path)).list).toContainEqual(replaced.body);
+    expect(replaced.body).toEqual({ ...created.body, revision: 2, updated_at: replaced.body['updated_at'] });
   });
 });

@@ -116,6 +116,26 @@ describe('an apply', () => {
     expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `GET ${other}`]);
   });
 
+  it('writes without another read what a list showed with its version', async () => {
+    const ran = await run({ ...twoUpdates, options: { listsVersions: true } });
+    expect(words(ran)).toEqual([`${rule} done`, `${other} done`]);
+    expect(singleRequests(ran)).toEqual([`PUT ${rule}`, `PUT ${other}`]);
+  });
+
+  it.each([
+    ['fails where the gateway has another value of the field', { description: 'theirs' }, 'failed apply/moved', []],
+    ['carries another field', { output: { rules: [{ type: 'deny_words_list', words: ['x'] }] } }, 'done', [`PUT ${other}`]],
+  ] as const)('%s that was written since the list', async (_, spec, status, second) => {
+    const ran = await run({
+      ...twoUpdates,
+      options: { listsVersions: true },
+      meanwhile: (gateway) => gateway.put({ id: other, spec }),
+    });
+    expect(words(ran)).toEqual([`${rule} done`, `${other} ${status}`]);
+    expect(singleRequests(ran)).toEqual([`PUT ${rule}`, `PUT ${other}`, `GET ${other}`, ...second]);
+    expect(ran.gateway.state()[other]?.spec).toMatchObject(spec);
+  });
+
   it('writes nothing that still waits after an interrupt', async () => {
     const stop = new AbortController();
     const ran = await run({ ...twoUpdates, concurrency: 1, signal: stop.signal, options: { onWrite: () => stop.abort() } });

@@ -32,7 +32,7 @@ async function runWith(
   after: readonly Manifest[],
   fault: (request: MemoryRequest) => MemoryFault | undefined,
 ): Promise<Run> {
-  const gateway = memoryGateway({ registry, agents: ['default'] });
+  const gateway = memoryGateway({ registry, agents: ['default'], listsVersions: true });
   const applied = desiredState(first);
   await applyPlan({ gateway, ...(await planAgainst(gateway, applied)), desired: applied });
   const start = gateway.state();
@@ -88,4 +88,6 @@ test('a closing that the gateway does goes on with the rules and the deletion', 
   const { words, gateway } = await runWith(before, [kept, guardrailOf(['DROP'], ['kept'])], () => undefined);
   expect(words).toEqual([`${db} done`, `${rule} done`]);
   expect(gateway.state()[db]).toBeUndefined();
+  const requests = gateway.requests.flatMap(({ method, id }) => (id === db && method !== 'POST' ? [method] : []));
+  expect(requests.slice(requests.indexOf('PUT'))).toEqual(['PUT', 'GET', 'DELETE']);
 });
