@@ -131,7 +131,7 @@ describe('apply on merge', () => {
     let changed = false;
     const before = await startFlakyServer((response, seen) => {
       void (async () => {
-        if (!changed && seen.method === 'PUT' && seen.path.startsWith('/connections/')) {
+        if (!changed && seen.method === 'GET' && /^\/connections\/[^/]/.test(seen.path)) {
           changed = true;
           const { body } = await gateway.call('GET', '/connections/raced');
           await gateway.call('PUT', '/connections/raced', { body: { ...body, access_max_duration: 60 } });
