@@ -17,6 +17,7 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     results: new Map(),
     known: new Map(withNames(input.live, renames).resources.map((resource) => [resource.id, resource])),
     listed: renames.size === 0 ? liveById(input.live.resources) : new Map(),
+    checksVersions: undefined,
     secretVersions: new Map(),
     reread: new Map(),
     written: [],

@@ -43,6 +43,8 @@ export type ApplyState = {
   readonly known: Map<ResourceId, Pick<LiveResource, 'id' | 'uid'>>;
   /** The objects as lists showed them when apply started, by their keys; none if the plan renames, because keys then change. */
   readonly listed: ReadonlyMap<ResourceId, LiveResource>;
+  /** Whether the gateway checks versions; asked before the first write of a listed object. */
+  checksVersions: Promise<boolean> | undefined;
   /** The version of the secrets of each object after the writes of this run, by the key of the change. */
   readonly secretVersions: Map<ResourceId, WrittenSecrets>;
   /** The objects that were written, by their ids, as the last read showed them; only those whose secrets lists leave out. */
@@ -76,7 +78,7 @@ const maxAgeMs = 1000;
 export async function executeStep(step: Step, state: ApplyState): Promise<StepResult> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await attemptStep(step, state, attempt === 1 ? findListed(step, state) : undefined);
+      return await attemptStep(step, state, attempt === 1 ? await findListed(step, state) : undefined);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'api/moved' || attempt === maxAttempts) throw error;
     }
@@ -96,10 +98,13 @@ async function attemptStep(step: Step, state: ApplyState, listed: LiveResource |
  * Returns the object as the list showed it that the plan was made from, where the list contains its version: the gateway rejects the
  * write if the object changed since. Undefined for a deletion, whose attachments count too, and after a write of this run.
  */
-function findListed({ change, part }: Step, { listed, secretVersions }: ApplyState): LiveResource | undefined {
+async function findListed({ change, part }: Step, state: ApplyState): Promise<LiveResource | undefined> {
+  const { input, listed, secretVersions } = state;
   const key = liveKeyOf(change);
   const found = part === 'delete' || secretVersions.has(key) ? undefined : listed.get(key);
-  return found?.version === undefined || found.leftOut !== undefined ? undefined : found;
+  if (found?.version === undefined || found.leftOut !== undefined) return undefined;
+  state.checksVersions ??= input.gateway.checksVersions(found);
+  return (await state.checksVersions) ? found : undefined;
 }
 
 /** Returns why no further write may start; undefined if it may. */

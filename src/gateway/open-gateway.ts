@@ -3,7 +3,7 @@ import type { Registry } from '../model/kind.ts';
 import { createContext } from './context.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
-import { confirmIds, readAll, readOne } from './live/read.ts';
+import { checksVersions, confirmIds, readAll, readOne } from './live/read.ts';
 import { readAuditMark } from './service/open-service.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
@@ -18,6 +18,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     identify: session.identify,
     readAll: (kinds) => readAll(context, kinds),
     readOne: (live) => readOne(context, live),
+    checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),
     async preflight(proposal) {
       const { client, dialect } = session;

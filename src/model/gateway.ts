@@ -76,6 +76,8 @@ export interface Gateway {
   readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
+  /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */
+  checksVersions(listed: LiveResource): Promise<boolean>;
   /** Returns the ids (`Kind/uid`, the gateway's own) that exist when read one by one, whatever its lists show. */
   confirm(ids: readonly ResourceId[]): Promise<readonly ResourceId[]>;
   /** Finds the parts of a plan that the gateway would reject or lose, at the lines of the manifests; writes nothing. */

@@ -125,11 +125,13 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect((await read(first.id)).spec['description']).toBe('second');
     });
 
-    it('lists the versions that reads of single objects show, or none', async () => {
+    it('lists the versions that reads of single objects show, and checks them, or lists none', async () => {
       await gateway.create(guardrail('versioned'));
       const listed = (await all()).filter(({ version }) => version !== undefined);
       const alone = await Promise.all(listed.map(({ id }) => read(id)));
       expect(alone.map(({ version }) => version)).toEqual(listed.map(({ version }) => version));
+      const checked = await Promise.all(listed.map((one) => gateway.checksVersions(one)));
+      expect(checked.filter((checks) => !checks)).toEqual([]);
     });
 
     it('keeps secrets that a write omits, sets and removes others', async () => {

@@ -30,6 +30,8 @@ export type MemoryOptions = {
   readonly reportsUntouched?: boolean;
   /** Whether lists contain the versions of objects; reads of single objects always do. */
   readonly listsVersions?: boolean;
+  /** Whether the condition of a write arrives; by default it does. */
+  readonly checksVersions?: boolean;
   /** The dialect and the borrowed fields that decide which fields the gateway has; by default those of the interface. */
   readonly dialect?: DialectFields;
   /** Decides whether a request fails. */
@@ -158,6 +160,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
   }
 
   return {
+    checksVersions: () => Promise.resolve(options.checksVersions ?? true),
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
     preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: options.references ?? [] }),
     writes,

@@ -59,6 +59,19 @@ export async function readOne(context: GatewayContext, live: Pick<LiveResource, 
   return read;
 }
 
+/** Returns whether the gateway rejects a read of an object as a version that it does not have. */
+export async function checksVersions(context: GatewayContext, live: LiveResource): Promise<boolean> {
+  const { wireKind } = await context.bindingFor(kindOf(live.id));
+  try {
+    const path = wireKind.detailPath(addressOf(live));
+    return (await context.client.send({ method: 'GET', path, ifMatch: '"0"', accept: [404, 412] })).status === 412;
+  } catch (error) {
+    // Every object is then read before its write, which reports what is wrong.
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
 /** Reads each object alone and returns the ids of those that exist. */
 export async function confirmIds(context: GatewayContext, ids: readonly ResourceId[]): Promise<readonly ResourceId[]> {
   const found: ResourceId[] = [];

@@ -5,7 +5,7 @@ import type { Collection } from '../collections.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import { Rejection } from '../http/rejection.ts';
 import { readBody } from '../http/request-body.ts';
-import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
+import { type AppEnv, authorOf, entityTag, isAllowedVersion, writeTargetOf } from '../http/request-context.ts';
 import { compileObjectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
 import { findObject, listObjects, pageObjects, type StoredObject } from './object-reader.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
@@ -40,9 +40,10 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     return respond(c, created, 201);
   });
   app.get(`${collection.path}/:id`, async (c) => {
-    const { text } = writeTargetOf(c);
+    const { text, ifMatch } = writeTargetOf(c);
     const found = await findObject(store, collection, text);
     if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
+    if (!isAllowedVersion(found, ifMatch)) throw new Rejection(412, `${collection.kind.name} ${found.name} has another version`);
     return respond(c, found, 200);
   });
   app.put(`${collection.path}/:id`, async (c) => {

@@ -49,7 +49,15 @@ export function collectionSection(collection: Collection): ApiSection {
         responses: { 201: { ...found('The created object.'), headers: ['Location', 'ETag'] } },
         errors: [409],
       },
-      { ...ofOne, method: 'get', id: `read${kind.name}`, summary: `Read a ${one}`, responses: { 200: found(`The ${one}.`) } },
+      {
+        ...ofOne,
+        parameters: written.parameters,
+        method: 'get',
+        id: `read${kind.name}`,
+        summary: `Read a ${one}`,
+        responses: { 200: found(`The ${one}.`) },
+        errors: [412],
+      },
       {
         ...ofOne,
         ...written,

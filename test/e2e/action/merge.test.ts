@@ -124,32 +124,37 @@ describe('apply on merge', () => {
     ]);
   });
 
-  test('does not overwrite a change made between read and write', async () => {
+  test.each([
+    ['read', 'GET', 'a proxy removes the version of the write', []],
+    ['list', 'PUT', 'the version of the write arrives', ['if-match']],
+  ])('does not overwrite a change made between %s and write where %3$s', async (name, method, _, passed) => {
     const { url } = gateway.server();
-    const first = checkout({ 'access/raced.yaml': connection('raced') });
+    const first = checkout({ 'access/raced.yaml': connection(`raced-${name}`) });
     expect((await gateway.run('apply --yes', first)).code).toBe(0);
     let changed = false;
     const before = await startFlakyServer((response, seen) => {
       void (async () => {
-        if (!changed && seen.method === 'GET' && /^\/connections\/[^/]/.test(seen.path)) {
+        if (!changed && seen.method === method && seen.path.startsWith('/connections/')) {
           changed = true;
-          const { body } = await gateway.call('GET', '/connections/raced');
-          await gateway.call('PUT', '/connections/raced', { body: { ...body, access_max_duration: 60 } });
+          const { body } = await gateway.call('GET', `/connections/raced-${name}`);
+          await gateway.call('PUT', `/connections/raced-${name}`, { body: { ...body, access_max_duration: 60 } });
         }
-        await passOn(url, response, seen);
+        await passOn(url, response, seen, passed);
       })();
     });
     const cwd = checkout({
       'ostiary.yaml': config(before.url),
-      'access/raced.yaml': connection('raced', { reviewers: ['dba'], access_max_duration: 7200 }),
-      'access/other.yaml': guardrail('raced-other'),
+      'access/raced.yaml': connection(`raced-${name}`, { reviewers: ['dba'], access_max_duration: 7200 }),
+      'access/other.yaml': guardrail(`raced-other-${name}`),
     });
-    const { number, commit } = await merge('raced');
+    const { number, commit } = await merge(`raced-${name}`);
     const ended = await apply(cwd, commit);
     await before.close();
     expect(ended).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
-    expect((await bodiesOn(number))[0]).toMatch(/not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/raced` failed: `apply\/moved`/);
-    expect((await gateway.call('GET', '/connections/raced')).body).toMatchObject({ access_max_duration: 60, reviewers: [] });
+    expect((await bodiesOn(number))[0]).toMatch(
+      /not finished: 1 failed, 1 created\.[\s\S]*- `Connection\/raced-\w+` failed: `apply\/moved`/,
+    );
+    expect((await gateway.call('GET', `/connections/raced-${name}`)).body).toMatchObject({ access_max_duration: 60, reviewers: [] });
     expect(statusesOf(commit)).toEqual([expect.objectContaining({ state: 'failure' })]);
   });
 
@@ -171,9 +176,17 @@ describe('apply on merge', () => {
   });
 });
 
-/** Hands a request over to the gateway. */
-async function passOn(url: string, response: ServerResponse, { method, path, headers, body }: Seen): Promise<void> {
-  const sent = { authorization: headers.authorization ?? '', 'content-type': 'application/json' };
+/** Hands a request over to the gateway, without its headers except those of `passed`. */
+async function passOn(
+  url: string,
+  response: ServerResponse,
+  { method, path, headers, body }: Seen,
+  passed: readonly string[] = [],
+): Promise<void> {
+  const more = Object.entries(headers).flatMap(([name, value]) =>
+    passed.includes(name) && typeof value === 'string' ? [[name, value]] : [],
+  );
+  const sent = { authorization: headers.authorization ?? '', 'content-type': 'application/json', ...Object.fromEntries(more) };
   const answer = await fetch(`${url}${path}`, { method, headers: sent, ...(body === '' ? {} : { body }) });
   response.writeHead(answer.status, Object.fromEntries(answer.headers));
   response.end(await answer.text());

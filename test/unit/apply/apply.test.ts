@@ -136,6 +136,11 @@ describe('an apply', () => {
     expect(ran.gateway.state()[other]?.spec).toMatchObject(spec);
   });
 
+  it('reads objects before their writes where the version of a write does not arrive', async () => {
+    const ran = await run({ ...twoUpdates, options: { listsVersions: true, checksVersions: false } });
+    expect(singleRequests(ran)).toEqual([`GET ${rule}`, `GET ${other}`, `PUT ${rule}`, `PUT ${other}`]);
+  });
+
   it('writes nothing that still waits after an interrupt', async () => {
     const stop = new AbortController();
     const ran = await run({ ...twoUpdates, concurrency: 1, signal: stop.signal, options: { onWrite: () => stop.abort() } });
