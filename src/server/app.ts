@@ -119,10 +119,12 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     const requestId = randomUUID();
     c.set('requestId', requestId);
     await next();
-    for (const [name, value] of Object.entries(securityHeaders)) if (!c.res.headers.has(name)) c.header(name, value);
-    c.header('Server', `ostiary/${version}`);
-    c.header('X-Request-Id', requestId);
-    if (closing()) c.header('Connection', 'close');
+    // `c.header` would copy the response for each header.
+    const { headers } = c.res;
+    for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
+    headers.set('Server', `ostiary/${version}`);
+    headers.set('X-Request-Id', requestId);
+    if (closing()) headers.set('Connection', 'close');
     logRequest(c, options, performance.now() - started);
   };
 }
