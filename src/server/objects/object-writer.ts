@@ -7,7 +7,7 @@ import { changedFields, redactedPayload } from '../audit/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { InvalidBody, Rejection, type FieldProblem, requireNoProblems } from '../http/rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
-import { findObject, secretsPath, type StoredObject } from './object-reader.ts';
+import { findObject, parseSpec, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
 import type { Tables } from '../store/migrations.ts';
@@ -110,7 +110,7 @@ export async function createObject(
     await replaceEdges(trx, collection, { id, before: {}, after: draft.edges, author });
     await author.record(trx, { id, name: draft.name, payload: redactedPayload(collection.fields, draft) });
     const rest = { managedBy: author.manager, online, revision: 1, createdAt: author.now, updatedAt: author.now };
-    return { id, ...draft, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
+    return { id, ...draft, spec: row.spec, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
   });
 }
 
@@ -141,10 +141,10 @@ export async function replaceObject(
       trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute(),
     );
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
-    const changed = changedFields(stored, draft, secrets);
+    const changed = changedFields({ ...stored, spec: parseSpec(stored) }, draft, secrets);
     await author.record(trx, { id: stored.id, name: draft.name, payload: redactedPayload(collection.fields, draft), changed });
     const rest = { online, revision: row.revision, updatedAt: author.now };
-    return { ...stored, ...draft, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
+    return { ...stored, ...draft, spec: row.spec, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
   });
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
-import { listObjects, type StoredObject } from '../objects/object-reader.ts';
+import { listObjects, parseSpec, type StoredObject } from '../objects/object-reader.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import type { Log } from '../http/request-context.ts';
 import { readTemplate } from './template.ts';
@@ -183,12 +183,12 @@ function repositoryOf(configuration: StoredObject): RunbookRepository {
 }
 
 function specText(configuration: StoredObject | undefined, field: string): string {
-  const value = configuration?.spec[field];
+  const value = configuration === undefined ? undefined : parseSpec(configuration)[field];
   return typeof value === 'string' ? value : '';
 }
 
-function ttlOf({ spec }: StoredObject): number {
-  const ttl = spec['git_hook_ttl'];
+function ttlOf(configuration: StoredObject): number {
+  const ttl = parseSpec(configuration)['git_hook_ttl'];
   return typeof ttl === 'number' && ttl > 0 ? ttl : defaultTtlSeconds;
 }
 
