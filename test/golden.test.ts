@@ -13,7 +13,7 @@ import type { BaseState, DesiredState } from '../src/model/desired.ts';
 import type { Checked, SourceFile } from '../src/model/diagnostic.ts';
 import type { LiveState } from '../src/model/live.ts';
 import { compilePolicies } from '../src/protection/policy/compile-policies.ts';
-import { ruleChecks } from '../src/protection/rule-checks.ts';
+import { ruleChecks } from '../src/protection/rule-inspector.ts';
 import type { Consent } from '../src/reconcile/prepare/prepare.ts';
 import { draftPlan, reviewPlan } from '../src/reconcile/reconcile.ts';
 import { diagnosticsText } from '../src/report/text/diagnostics.ts';

@@ -5,7 +5,7 @@ import { shower } from '../disk/walk.ts';
 import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { tokensOf } from '../model/pointer.ts';
-import type { PullResult, WrittenManifest } from '../model/result/pull-result.ts';
+import type { PullResult, WrittenManifest } from '../model/result/outcome.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { loadSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
 import type { ResolvedConfig, ProjectContext, ProjectSelection } from '../project/resolved-config.ts';

@@ -8,9 +8,8 @@ import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
 import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcome.ts';
 import { changesSincePlan, changedFieldText, type ChangedField, isCompared, type PlannedObject } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup, type WrittenStep } from './request.ts';
-import { addToGroup } from '../model/append-all.ts';
+import { addToGroup, memoizeByList } from '../model/collections.ts';
 import { compareText, equal } from '../model/json.ts';
-import { memoizeByList } from '../model/memoize.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 

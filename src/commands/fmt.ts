@@ -8,7 +8,7 @@ import { defaultsKind } from '../manifest/validate/validate-manifest.ts';
 import { configSchema } from '../manifest/read-config.ts';
 import { policyKind, policySchema } from '../manifest/read-policies.ts';
 import { formatFile, type DocumentSchemas } from '../manifest/format/format-file.ts';
-import { appendAll } from '../model/append-all.ts';
+import { appendAll } from '../model/collections.ts';
 import { type Checked, hasErrors, sortDiagnostics, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { absolutePath, resolveConfig } from '../project/resolved-config.ts';

@@ -6,7 +6,7 @@ import type { SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
-import type { PullResult, PulledSecrets } from '../model/result/pull-result.ts';
+import type { PullResult, PulledSecrets } from '../model/result/outcome.ts';
 import { chooseObjects, objectsWithDeclaredSecrets, readDetails, selectLive } from '../pull/choose-objects.ts';
 import type { PullManifests } from '../pull/make-manifests.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';

@@ -1,4 +1,4 @@
-import { appendAll, largestOf } from '../model/append-all.ts';
+import { appendAll, largestOf } from '../model/collections.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import { plural } from '../report/wording/summary.ts';

@@ -1,4 +1,4 @@
-import { largestOf } from '../model/append-all.ts';
+import { largestOf } from '../model/collections.ts';
 import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
 import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';

@@ -1,9 +1,8 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Checked, Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { isRepositoryTop } from './ignored-files.ts';
+import { isRepositoryTop, realOf, shower } from './walk.ts';
 import { codeOf, reasonOf, textReader } from './text-file.ts';
-import { realOf, shower } from './walk.ts';
 
 /** A config file, and the absolute folder that its paths are relative to. */
 type FoundConfig = { readonly file: SourceFile; readonly folder: string };

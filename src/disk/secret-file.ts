@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
-import { isIgnored } from './ignored-files.ts';
+import { isIgnored } from './walk.ts';
 import { codeOf, reasonOf, maxBytes } from './text-file.ts';
 
 type Refusal = 'outside' | 'hidden' | 'ignored' | 'missing' | 'too-large';

@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/append-all.ts';
+import { addToGroup } from '../model/collections.ts';
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,

@@ -1,11 +1,10 @@
 import type { Gateway } from '../model/gateway.ts';
 import type { Registry } from '../model/kind.ts';
-import { createContext } from './context.ts';
+import { createContext, openSession, type SessionOptions } from './session.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { checksVersions, confirmIds, readAll, readOne } from './live/read.ts';
 import { readAuditMark } from './service/open-service.ts';
-import { openSession, type SessionOptions } from './session.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
 export type GatewayOptions = SessionOptions & { readonly registry: Registry };

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import type { GitContext } from './git-environment.ts';
-import { isInside, realPath } from './locate-repository.ts';
+import { type GitContext, isInside, realPath } from './git-environment.ts';
 import type { Repository } from './repository.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 

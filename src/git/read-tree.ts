@@ -1,7 +1,7 @@
 import type { GitContext } from './git-environment.ts';
 import type { Repository } from './repository.ts';
 import { runPlumbing } from './run-git.ts';
-import { addToGroup, appendAll } from '../model/append-all.ts';
+import { addToGroup, appendAll } from '../model/collections.ts';
 import {
   type Checked,
   type Diagnostic,

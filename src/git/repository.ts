@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { disablePrograms, isUserSetting, type GitContext, type GitSetting, type ScopedGitSetting } from './git-environment.ts';
-import { locateRepository, untrustedRepositoryError } from './locate-repository.ts';
+import {
+  disablePrograms,
+  isUserSetting,
+  type GitContext,
+  type GitSetting,
+  type ScopedGitSetting,
+  locateRepository,
+  untrustedRepositoryError,
+} from './git-environment.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 
 /** A repository, seen from one of its folders; `folder` is the top folder. */

@@ -1,5 +1,7 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { SendRequest } from './github-client.ts';
 import { AppError } from '../model/errors.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { type Json, type JsonObject, isObject } from '../model/json.ts';
 
 /** A pull request as the event of a run describes it. */
 export type PullRequest = {
@@ -170,4 +172,123 @@ export function withGitCredentials(env: Environment, token: string, page: string
     [`GIT_CONFIG_VALUE_${from + index}`, value],
   ]);
   return { ...env, GIT_CONFIG_COUNT: String(from + values.length), ...Object.fromEntries(settings) };
+}
+
+/** The log of a job: `text` cannot contain workflow commands, `command` writes our own. */
+export type JobLog = {
+  readonly text: (text: string) => void;
+  readonly command: (commands: string) => void;
+  readonly close: () => void;
+};
+
+/** Opens the log on one stream; the secret `token` ends the parts in which the runner ignores commands. */
+export function openJobLog(write: (text: string) => void, token: string): JobLog {
+  let stopped = false;
+  let atStart = true;
+  const put = (text: string): void => {
+    if (text === '') return;
+    write(text);
+    atStart = text.endsWith('\n');
+  };
+  const resume = (): void => {
+    if (stopped) put(`${atStart ? '' : '\n'}::${token}::\n`);
+    stopped = false;
+  };
+  return {
+    text(text) {
+      if (!stopped) put(`::stop-commands::${token}\n`);
+      stopped = true;
+      put(text);
+    },
+    command(commands) {
+      resume();
+      put(commands);
+    },
+    close: resume,
+  };
+}
+
+/** Returns the commands that mask a secret in the log: the value, each of its lines, and its base64 form. */
+export function maskCommands(secret: string | Uint8Array): string {
+  const bytes = Buffer.from(secret);
+  const text = bytes.toString();
+  const values = new Set([text, bytes.toString('base64'), ...text.split(/\r\n|\r|\n/)].map((value) => value.trim()));
+  return [...values].flatMap((value) => (value === '' ? [] : [`::add-mask::${escapeCommandValue(value)}\n`])).join('');
+}
+
+/** Escapes exactly what the runner decodes: any other escape would mask another text. */
+function escapeCommandValue(value: string): string {
+  return value.replace(/[%\r\n]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+}
+
+/** Formats outputs for the runner's file; a random delimiter keeps a value from ending its entry. */
+export function outputLines(outputs: Readonly<Record<string, string>>): string {
+  const delimiter = `ostiary-${randomUUID()}`;
+  return Object.entries(outputs)
+    .map(([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`)
+    .join('');
+}
+
+/** The cache of GitHub Actions, in which runs of one repository leave a text for later runs. A failure throws an error that says why. */
+export type CacheService = {
+  /** Returns the newest text whose key starts with the prefix; undefined if there is none. */
+  readonly restore: (prefix: string) => Promise<string | undefined>;
+  /** Keeps a text under a new key. */
+  readonly save: (key: string, text: string) => Promise<void>;
+};
+
+/** Of all entries of a repository, those that Ostiary wrote in this form. */
+const version = createHash('sha256').update('ostiary/cache/v1').digest('hex');
+
+const serviceName = 'github.actions.results.api.v1.CacheService';
+const timeoutMs = 15_000;
+const maxLength = 64 * 1024 * 1024;
+
+/** Opens the cache of the job; undefined where the runner offers none, such as on GitHub Enterprise Server and outside a workflow. */
+export function openCacheService(env: Environment, send: SendRequest = fetch): CacheService | undefined {
+  const { ACTIONS_RESULTS_URL: address = '', ACTIONS_RUNTIME_TOKEN: token = '' } = env;
+  if (!URL.canParse(address) || token === '') return undefined;
+
+  async function call(method: string, message: JsonObject): Promise<JsonObject> {
+    const response = await send(new URL(`/twirp/${serviceName}/${method}`, address), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(message),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const answer: unknown = response.ok ? await response.json() : undefined;
+    if (!isObject(answer)) throw new Error(`${method}: status ${response.status}`);
+    return answer;
+  }
+
+  return {
+    async restore(prefix) {
+      const found = await call('GetCacheEntryDownloadURL', { key: prefix, restore_keys: [prefix], version });
+      if (found['ok'] !== true) return undefined;
+      const response = await send(blobUrl(found['signed_download_url']), { method: 'GET', signal: AbortSignal.timeout(timeoutMs) });
+      if (!response.ok) throw new Error(`the download ended with status ${response.status}`);
+      if (Number(response.headers.get('content-length') ?? 0) > maxLength) throw new Error('the entry is larger than 64 MiB');
+      return response.text();
+    },
+    async save(key, text) {
+      if (text.length > maxLength) throw new Error('the entry is larger than 64 MiB');
+      const made = await call('CreateCacheEntry', { key, version });
+      if (made['ok'] !== true) throw new Error('another job has this key');
+      const response = await send(blobUrl(made['signed_upload_url']), {
+        method: 'PUT',
+        headers: { 'x-ms-blob-type': 'BlockBlob' },
+        body: text,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (!response.ok) throw new Error(`the upload ended with status ${response.status}`);
+      await call('FinalizeCacheEntryUpload', { key, version, size_bytes: String(Buffer.byteLength(text)) });
+    },
+  };
+}
+
+/** Returns the address of an entry's content; it carries its own permission, so no token is sent there. */
+function blobUrl(value: unknown): URL {
+  if (typeof value !== 'string' || !URL.canParse(value)) throw new Error('the service returned no address');
+  return new URL(value);
 }

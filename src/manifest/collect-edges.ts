@@ -1,4 +1,4 @@
-import { addToGroup, appendAll } from '../model/append-all.ts';
+import { addToGroup, appendAll } from '../model/collections.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
 import { compareText, isObject, type JsonObject } from '../model/json.ts';

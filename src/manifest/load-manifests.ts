@@ -1,4 +1,4 @@
-import { appendAll } from '../model/append-all.ts';
+import { appendAll } from '../model/collections.ts';
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState } from '../model/desired.ts';
 import {

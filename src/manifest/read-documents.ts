@@ -1,4 +1,4 @@
-import { appendAll } from '../model/append-all.ts';
+import { appendAll } from '../model/collections.ts';
 import { hasErrors, isDefaultsPath, type Diagnostic, type DocumentDiagnostic, type SourceFile, suggest } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';

@@ -1,4 +1,4 @@
-import { appendAll } from '../model/append-all.ts';
+import { appendAll } from '../model/collections.ts';
 import schema from '../../schemas/documents/policy.schema.json' with { type: 'json' };
 import { isDay } from '../model/time.ts';
 import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';

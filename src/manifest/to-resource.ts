@@ -3,7 +3,7 @@ import type { DesiredResource, Sample } from '../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredSecrets } from '../model/kind.ts';
 import { normalizeValue } from '../model/spec/normalize.ts';
-import { appendAll } from '../model/append-all.ts';
+import { appendAll } from '../model/collections.ts';
 import { isPointerWithin, pointer, type Pointer } from '../model/pointer.ts';
 import { nameOf } from '../model/resource.ts';
 import { seal, type DesiredSecret } from '../model/secret.ts';

@@ -1,5 +1,5 @@
 import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
-import { memoizeIndex } from './memoize.ts';
+import { memoizeIndex } from './collections.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';

@@ -1,4 +1,4 @@
-import { memoizeIndex } from './memoize.ts';
+import { memoizeIndex } from './collections.ts';
 import type { Pointer } from './pointer.ts';
 import { type ResourceId, type Spec, kindOf } from './resource.ts';
 import type { LiveSecret } from './secret.ts';

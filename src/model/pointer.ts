@@ -1,4 +1,4 @@
-import { memoizeByText } from './memoize.ts';
+import { memoizeByText } from './collections.ts';
 
 /** A JSON Pointer (RFC 6901); in keyed lists the key replaces the index. */
 export type Pointer = string;

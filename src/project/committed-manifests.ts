@@ -1,18 +1,111 @@
-import { basename, dirname, posix, relative, sep } from 'node:path';
+import { createHash } from 'node:crypto';
+import { basename, dirname, join, posix, relative, sep } from 'node:path';
+import { readSecretFile } from '../disk/secret-file.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
-import type { Repository } from '../git/repository.ts';
-import { listCommit, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
+import { type TreeOptions, listCommit, readFilesAt, readTreeAt } from '../git/read-tree.ts';
+import { type Repository, headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
+import { hashTree, loadManifests, loadPolicies } from '../manifest/load-manifests.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { loadManifests, loadPolicies, hashTree } from '../manifest/load-manifests.ts';
+import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import { type Checked, type Diagnostic, type SourceFile, defaultsAbove, hasErrors, isManifestFolder } from '../model/diagnostic.ts';
 import type { Config, Target } from '../model/gateway.ts';
-import type { DesiredState } from '../model/desired.ts';
-import { defaultsAbove, hasErrors, type Checked, type Diagnostic, isManifestFolder, type SourceFile } from '../model/diagnostic.ts';
+import type { Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
-import { contentsOf, readContentsAt, secretFilesOf, withContents } from './committed-files.ts';
-import type { ResolvedConfig } from './resolved-config.ts';
+import { type DesiredSecret, withContent } from '../model/secret.ts';
+import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
+
+/** Hashes of the contents of secret files, by their paths relative to the folder of the config file. */
+type FileContents = ReadonlyMap<string, string>;
+
+const noContents: FileContents = new Map();
+
+/** Lists the files that secrets come from. */
+function secretFilesOf({ resources }: Pick<DesiredState, 'resources'>): readonly string[] {
+  const files = new Set<string>();
+  for (const { secrets } of resources) {
+    for (const { source } of Object.values(secrets)) {
+      const file = fileOf(source);
+      if (file !== undefined) files.add(file);
+    }
+  }
+  return [...files];
+}
+
+function fileOf(source: string): string | undefined {
+  return source.startsWith('file:') ? source.slice('file:'.length) : undefined;
+}
+
+/** Adds to each secret from a file the hash of the content; secrets of other files have none. */
+function withContents(state: DesiredState, contents: FileContents): DesiredState {
+  if (contents.size === 0) return state;
+  const resources = state.resources.map((resource): DesiredResource => {
+    const entries = Object.entries(resource.secrets);
+    const added = entries.map(([path, secret]): readonly [Pointer, DesiredSecret] => {
+      const content = contents.get(fileOf(secret.source) ?? '');
+      return [path, content === undefined ? secret : withContent(secret, content)];
+    });
+    return added.every(([path, secret]) => secret === resource.secrets[path])
+      ? resource
+      : { ...resource, secrets: Object.fromEntries(added) };
+  });
+  return { ...state, resources };
+}
+
+/** Returns the hashes of the contents that secrets of the state have. */
+function contentsOf({ resources }: Pick<DesiredState, 'resources'>): FileContents {
+  const found = resources.flatMap(({ secrets }) =>
+    Object.values(secrets).flatMap(({ source, content }) => (content === undefined ? [] : [[fileOf(source) ?? '', content] as const])),
+  );
+  return new Map(found);
+}
+
+/** Hashes files as they are in a commit; files that it does not have, and links, are left out. */
+async function readContentsAt(
+  repository: Repository,
+  commit: string,
+  { root, files }: { readonly root: string; readonly files: readonly string[] },
+): Promise<FileContents> {
+  if (files.length === 0) return noContents;
+  const places = new Map(files.map((file) => [posix.join(root, file), file]));
+  const contents = new Map<string, string>();
+  await readFilesAt(repository, commit, {
+    paths: [...places.keys()],
+    maxBytes: maxBytes + 1,
+    onFile: (path, bytes) => contents.set(places.get(path) ?? '', hashOf(bytes)),
+  });
+  return contents;
+}
+
+/**
+ * Adds to each secret from a file that HEAD has the hash of the content in the working tree: the content of a committed file
+ * belongs to the manifests. No hash is made of other files: it could be guessed from a value with few possibilities, while the
+ * content of a committed file is known to everyone with access to the repository.
+ */
+export async function withTrackedContents(
+  state: DesiredState,
+  { root }: Pick<ResolvedConfig, 'root'>,
+  { env }: Pick<ProjectContext, 'env'>,
+): Promise<DesiredState> {
+  const files = secretFilesOf(state);
+  if (files.length === 0 || !mayBeInRepository(root)) return state;
+  const repository = await repositoryOf({ folder: root, env });
+  const head = repository === undefined ? undefined : await headOf(repository);
+  if (repository === undefined || head === undefined) return state;
+  const tracked = await readContentsAt(repository, head, { root: repository.prefix, files });
+  const contents = [...tracked.keys()].flatMap((file) => {
+    const { value } = readSecretFile(root, join(file));
+    return value === undefined ? [] : [[file, hashOf(value)] as const];
+  });
+  return withContents(state, new Map(contents));
+}
+
+/** Hashes the content without the line breaks of Windows, which git may add to a working tree. */
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1').digest('hex');
+}
 
 /** The default names of a config file. */
 export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];

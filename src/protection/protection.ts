@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/append-all.ts';
+import { addToGroup } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
 import type { LiveState } from '../model/live.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
   Impact,
   TagCount,
 } from '../model/protection/protection.ts';
-import { verbPhrase, type VerbPhrase } from './controls/control-row.ts';
+import { verbPhrase, type VerbPhrase, controlsOf, isUnprotected, type Control, type Posture } from './controls/control-row.ts';
 import { controlRow } from './controls/control-table.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
@@ -26,7 +26,6 @@ import {
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
-import { controlsOf, isUnprotected, type Control, type Posture } from './controls/control.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {

@@ -3,7 +3,7 @@ import type { Diagnostic, DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { lintRule } from './lint/lint-guardrail.ts';
 import { patternCache } from './pattern/compile.ts';
-import { trySamples } from './samples/try-samples.ts';
+import { findSampleChanges, trySamples } from './samples/try-samples.ts';
 import { shortText } from './samples/simulate.ts';
 
 /**
@@ -60,4 +60,15 @@ export function notSimulatedNotice(all: readonly RuleSampleResults[]): readonly 
       hint: 'run ostiary test for the full list',
     },
   ];
+}
+
+/** The checks of rules that compile patterns; a value, because most plans can do without loading the pattern compiler. */
+export type RuleChecks = {
+  readonly inspect: (rule: DesiredResource) => readonly DocumentDiagnostic[];
+  readonly findSampleChanges: typeof findSampleChanges;
+};
+
+/** Prepares the checks of rules; each pattern is compiled once. */
+export function ruleChecks(): RuleChecks {
+  return { inspect: ruleInspector('warning'), findSampleChanges };
 }

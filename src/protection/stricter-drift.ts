@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/append-all.ts';
+import { addToGroup } from '../model/collections.ts';
 import type { DesiredResource } from '../model/desired.ts';
 import type { Limits } from '../model/gateway.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
@@ -10,7 +10,7 @@ import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
 import { compareProtection, type ControlDifference } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
-import { emptyPosture } from './controls/control.ts';
+import { emptyPosture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
 import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
 

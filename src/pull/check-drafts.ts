@@ -8,7 +8,7 @@ import { type GatewayIdentity, defaultLimits, type Target } from '../model/gatew
 import type { LiveState } from '../model/live.ts';
 import type { Diff } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
-import type { DifferingManifest } from '../model/result/pull-result.ts';
+import type { DifferingManifest } from '../model/result/outcome.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
 

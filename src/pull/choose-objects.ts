@@ -4,7 +4,7 @@ import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { findUnmatchedTerms, isPartial, selectionMatcher, tagTextsOf, type ResourceSelection } from '../model/resource-selection.ts';
-import type { SkippedObject } from '../model/result/pull-result.ts';
+import type { SkippedObject } from '../model/result/outcome.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
 import type { PullProject } from './pull-project.ts';

@@ -15,7 +15,7 @@ import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { edgeKey, liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
-import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/pull-result.ts';
+import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';

@@ -6,7 +6,7 @@ import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
-import type { WrittenManifest } from '../model/result/pull-result.ts';
+import type { WrittenManifest } from '../model/result/outcome.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { loadInputOf, loadSources, replaceTexts, wholeTarget } from '../project/manifests.ts';
 import { planWithoutBase, checkDrafts } from './check-drafts.ts';

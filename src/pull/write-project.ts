@@ -4,7 +4,7 @@ import { codeOf } from '../disk/text-file.ts';
 import { previewWriter, treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
-import type { PullResult } from '../model/result/pull-result.ts';
+import type { PullResult } from '../model/result/outcome.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { environmentText, removedBlocks } from '../report/serialize.ts';
 import type { ProjectContext } from '../project/resolved-config.ts';

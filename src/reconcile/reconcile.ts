@@ -9,7 +9,7 @@ import { diffStates } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './diff/own-changes.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
-import { blockedByErrors, withoutBlocked } from './prepare/blocked-objects.ts';
+import { blockedByErrors, withoutBlocked } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
 import { withExposureWindows } from './schedule/schedule-writes.ts';

@@ -9,9 +9,8 @@ import type {
   Impact,
   TargetSampleResults,
 } from '../model/protection/protection.ts';
-import type { ApplyResult } from '../model/result/outcome.ts';
+import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
-import type { PullResult } from '../model/result/pull-result.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
 import type { ChangeGroup, SideList } from './subjects/groups.ts';

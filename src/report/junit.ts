@@ -1,4 +1,4 @@
-import { addToGroup } from '../model/append-all.ts';
+import { addToGroup } from '../model/collections.ts';
 import type { RuleSampleResults, SampleResult } from '../model/protection/protection.ts';
 import { sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
 import { blocksOfType, findingRuns, type ReportDocument, type RunFindings } from './document.ts';

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import { memoizeByText } from '../model/memoize.ts';
+import { memoizeByText } from '../model/collections.ts';
 import type { ReportDocument } from './document.ts';
 import { escapeJson, escapeYaml, escapeTerminal } from './escape.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';

@@ -1,8 +1,7 @@
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler } from 'hono';
 import { serveAgents, serveHeartbeat, agentSection } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
-import { describeApi, requirePermission } from './api/openapi-document.ts';
-import { serveDocument, serveHealth, serviceSection } from './api/service-routes.ts';
+import { describeApi, requirePermission, serveDocument, serveHealth, serviceSection } from './api/openapi-document.ts';
 import { auditWrites } from './audit/audit-requests.ts';
 import { serveAuditLog, serveEncryptionKeys, auditSection } from './audit/audit.openapi.ts';
 import { authenticateRequest, createLoginRejection } from './auth/authenticate-request.ts';
@@ -10,7 +9,7 @@ import { serveApiKeys, serveIdentity, identitySection } from './auth/identity.op
 import type { HashedKey } from './auth/principal.ts';
 import type { Collection } from './collections.ts';
 import { type Chaos, injectChaos, rejectChaos } from './http/chaos.ts';
-import { Rejection } from './http/rejection.ts';
+import { Rejection } from './http/request-body.ts';
 import { type AppEnv, clientAddress, type Log } from './http/request-context.ts';
 import { serveCollection } from './objects/object-routes.ts';
 import { collectionSection } from './objects/objects.openapi.ts';

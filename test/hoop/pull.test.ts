@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { isObject } from '../../src/model/json.ts';
 import { tokensOf } from '../../src/model/pointer.ts';
-import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { kindOf } from '../../src/model/resource.ts';
 import { runCount } from '../support/property-runs.ts';
 import { runInFolder } from '../support/run-in-process.ts';

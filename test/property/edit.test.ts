@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { DocumentEdit } from '../../src/manifest/edit/apply-edit.ts';
-import { editFile, type EditResult } from '../../src/manifest/edit/edit-file.ts';
+import { type DocumentEdit, editFile, type EditResult } from '../../src/manifest/edit/edit-file.ts';
 import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';

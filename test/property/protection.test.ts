@@ -10,7 +10,7 @@ import { isWritten, type Plan, highestPlanRisk, isRiskierThan } from '../../src/
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { compareProtection, effectsOfDifferences, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
 import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
-import { compareOwn } from '../../src/protection/posture/own-effects.ts';
+import { compareOwn } from '../../src/protection/posture/causes.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
 import { desiredSnapshot, liveSnapshot, plannedSnapshot } from '../../src/protection/posture/protection-snapshot.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeManifests } from '../../src/pull/make-manifests.ts';
 import { updateBeside, updateProject } from '../../src/pull/update-manifests.ts';
-import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf, loadState } from '../support/desired-state.ts';
 import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pull-fixtures.ts';

@@ -4,7 +4,7 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import { isPointerWithin, pointer } from '../../src/model/pointer.ts';
-import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { resourceId } from '../../src/model/resource.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredOf, gatewayOf, liveOf, made } from '../support/pull-fixtures.ts';

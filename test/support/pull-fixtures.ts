@@ -6,7 +6,7 @@ import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target, type GatewayIdentity } from '../../src/model/gateway.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { PulledSecrets } from '../../src/model/result/pull-result.ts';
+import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
 import { createTestContext } from './cli-context.ts';
 

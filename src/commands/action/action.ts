@@ -26,10 +26,17 @@ import { runCommandLine } from '../context/run-command-line.ts';
 import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
 import { listCaches, readCache, writeCache } from '../../disk/cache.ts';
 import { isFolder, readRunnerFile } from '../../disk/write.ts';
-import { type CacheService, openCacheService } from '../../github/cache-service.ts';
+import {
+  type CacheService,
+  openCacheService,
+  type JobLog,
+  maskCommands,
+  openJobLog,
+  type WorkflowRun,
+  readWorkflowRun,
+  withGitCredentials,
+} from '../../github/workflow-run.ts';
 import type { SendRequest } from '../../github/github-client.ts';
-import { type JobLog, maskCommands, openJobLog } from '../../github/job-log.ts';
-import { type WorkflowRun, readWorkflowRun, withGitCredentials } from '../../github/workflow-run.ts';
 import { UsageError } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
 import { type TargetSelector, pathForTarget, requirePathPerTarget, selectTargets } from '../../project/resolved-config.ts';

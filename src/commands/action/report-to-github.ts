@@ -1,6 +1,6 @@
 import { appendRunnerFile, writeReport } from '../../disk/write.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { outputLines } from '../../github/job-log.ts';
+import { outputLines } from '../../github/workflow-run.ts';
 import { renderReport } from '../../report/formats.ts';
 import { findingsDocument, withManifestPositions } from '../../report/subjects/findings.ts';
 import { runReportMarkdown } from '../../report/markdown/comment.ts';

@@ -23,7 +23,7 @@ import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag, ReportFlags } from '../options.ts';
 import type { PlanResult } from '../planning/create-plan.ts';
-import { locateRepository } from '../../git/locate-repository.ts';
+import { locateRepository } from '../../git/git-environment.ts';
 import type { Printer } from './printer.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
 

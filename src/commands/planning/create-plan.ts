@@ -8,7 +8,7 @@ import type { LiveState } from '../../model/live.ts';
 import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
-import { withTrackedContents } from '../../project/committed-files.ts';
+import { withTrackedContents } from '../../project/committed-manifests.ts';
 import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../options.ts';
 import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
@@ -18,15 +18,14 @@ import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { refuseAgain, warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import type { RuleChecks } from '../../protection/rule-checks.ts';
+import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
-import { mergeBehind } from '../../reconcile/prepare/merge-behind.ts';
+import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
 import { shortList } from '../../report/wording/summary.ts';
-import { blockedByErrors, type BlockedObject } from '../../reconcile/prepare/blocked-objects.ts';
+import { blockedByErrors, type BlockedObject, adaptToDialect } from '../../reconcile/prepare/omissions.ts';
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
-import { adaptToDialect } from '../../reconcile/prepare/adapt-to-dialect.ts';
 import { withChangedSecrets } from '../../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
@@ -242,7 +241,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
 /** Loads the pattern compiler for plans that write rules, or change samples; others do without. */
 async function loadRuleChecks({ prepared, diff }: PlanDraft): Promise<RuleChecks | undefined> {
   if (!needsRuleChecks(prepared, diff)) return undefined;
-  const { ruleChecks } = await import('../../protection/rule-checks.ts');
+  const { ruleChecks } = await import('../../protection/rule-inspector.ts');
   return ruleChecks();
 }
 

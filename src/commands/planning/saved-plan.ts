@@ -17,7 +17,7 @@ import { rescheduleSteps } from '../../reconcile/schedule/schedule-writes.ts';
 import { jsonPieces } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ApplyFlags, PlanFlags } from '../options.ts';
-import { withTrackedContents } from '../../project/committed-files.ts';
+import { withTrackedContents } from '../../project/committed-manifests.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import {
   differentPlan,

@@ -5,7 +5,7 @@ import type { AccessRule, LiveResource, LiveState, LookupEntry } from '../../mod
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
-import { addressOf, type GatewayContext } from '../context.ts';
+import { addressOf, type GatewayContext } from '../session.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */

@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';

@@ -1,6 +1,6 @@
 import { timeKey } from '../../model/time.ts';
 import type { AuditMark } from '../../model/gateway.ts';
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { compareText, isObject, type JsonObject, type Json } from '../../model/json.ts';

@@ -1,4 +1,4 @@
-import { type GatewayContext, addressOf, gatewayIdOf } from '../context.ts';
+import { type GatewayContext, addressOf, gatewayIdOf } from '../session.ts';
 import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../live/from-wire.ts';

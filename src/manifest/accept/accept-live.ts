@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
@@ -16,8 +16,9 @@ import {
   type LayerEdit,
   type LiveDifference,
   normalEntries,
+  listDeclaredEdges,
+  createEdgeEdits,
 } from './field-edits.ts';
-import { listDeclaredEdges, createEdgeEdits } from './edge-edits.ts';
 import {
   editTexts,
   groupBy,
@@ -34,7 +35,7 @@ import { normalizeObject } from '../../model/spec/normalize.ts';
 import type { SourceMap } from '../source-map.ts';
 import { readValueAt, readEntries } from '../json-values.ts';
 import { toStatedValue } from '../pull/draft-manifests.ts';
-import type { DocumentEdit } from '../edit/apply-edit.ts';
+import type { DocumentEdit } from '../edit/edit-file.ts';
 
 /** The manifests of one target, the live state, and the plan between them. */
 export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {

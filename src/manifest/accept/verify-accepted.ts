@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { editSpec, specValueAt, type Edit } from '../../model/spec/edit.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';

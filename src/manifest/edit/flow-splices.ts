@@ -1,7 +1,6 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import type { ParsedNode } from 'yaml';
-import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type Splice } from './source-text.ts';
-import type { SourceItem } from './value-site.ts';
+import { type SourceText, displayColumn, lineEnd, lineStart, nextLineStart, type Splice, type SourceItem } from './source-text.ts';
 
 /** The texts of new items, and the item that precedes them, if any. */
 type FlowAddition = { readonly behind: SourceItem | undefined; readonly texts: readonly string[] };

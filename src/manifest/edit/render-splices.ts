@@ -13,9 +13,12 @@ import {
   nextLineStart,
   withLayout,
   detectStyleAmong,
+  isFlow,
+  listSourceItems,
+  type SourceItem,
+  type ValueSite,
 } from './source-text.ts';
 import { cutWord, detectQuoting, replaceValue } from './replace-value.ts';
-import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
 import type { Json } from '../../model/json.ts';
 
 type RenderContext = {

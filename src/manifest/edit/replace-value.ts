@@ -20,8 +20,12 @@ import {
   nextLineStart,
   type Splice,
   withLayout,
+  findSiteEnd,
+  isFlow,
+  isAbsent,
+  listSourceItems,
+  type ValueSite,
 } from './source-text.ts';
-import { findSiteEnd, isFlow, isAbsent, listSourceItems, type ValueSite } from './value-site.ts';
 
 /** Replaces the value at a site. */
 export function replaceValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle, anchor?: string): readonly Splice[] {

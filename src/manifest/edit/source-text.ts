@@ -1,6 +1,5 @@
-import { type Document, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml';
-import { defaultStyle, type YamlStyle } from '../yaml/write-yaml.ts';
-import { isFlow } from './value-site.ts';
+import { type CST, type Document, type Pair, type ParsedNode, type YAMLMap, type YAMLSeq, isMap, isScalar, isSeq } from 'yaml';
+import { type YamlStyle, defaultStyle } from '../yaml/write-yaml.ts';
 
 /** Detects the style of a document, with defaults for what it does not show. */
 export function detectStyle(document: Document.Parsed, text: string, columnOf: (offset: number) => number): YamlStyle {
@@ -221,4 +220,132 @@ export function lineBreakBefore(text: string, start: number): number {
 /** Returns the last offset of a range that ends at `end`, so that the offset is on the range's last line. */
 export function lastOffset(text: string, end: number): number {
   return text[end - 1] === '\n' ? lineBreakBefore(text, end) : end;
+}
+
+type Span = { readonly start: number; readonly end: number };
+
+/** The site of a value in the text, present or absent. */
+export type ValueSite = {
+  readonly node: ParsedNode | null;
+  /** The offset after the colon or dash before the value, or of the document's start. */
+  readonly after: number;
+  readonly anchor?: Span;
+  readonly tag?: Span;
+  /** The column of the collection that contains the value. */
+  readonly column: number;
+  readonly inFlow: boolean;
+  readonly is: 'root' | 'value' | 'entry';
+  /** Set if the key has no colon. */
+  readonly lacksColon?: true;
+};
+
+/** One pair of a map or entry of a list in the text. */
+export type SourceItem = {
+  /** The offset of its key, dash or value, anchors and tags included. */
+  readonly start: number;
+  /** The offset of the end of its value. */
+  readonly end: number;
+  readonly site: ValueSite;
+  readonly key?: ParsedNode;
+};
+
+/** Creates the site of a document's root. */
+export function createRootSite(document: Document.Parsed): ValueSite {
+  const { contents, range } = document;
+  return { node: contents, after: range[0], column: 0, inFlow: false, is: 'root' };
+}
+
+/** Lists the pairs of a map or the entries of a list in the order of the text. */
+export function listSourceItems(node: YAMLMap.Parsed | YAMLSeq.Parsed, columnOf: (offset: number) => number): readonly SourceItem[] {
+  const inFlow = isFlow(node);
+  const column = inFlow ? 0 : columnOf(node.range[0]);
+  if (isMap(node)) return node.items.flatMap((pair) => toPairItem(pair, column, inFlow) ?? []);
+  const items = node.srcToken === undefined || !('items' in node.srcToken) ? [] : node.srcToken.items;
+  return node.items.map((entry, index) => toEntryItem(entry, items[index], { column, inFlow }));
+}
+
+function toPairItem(pair: Pair<ParsedNode, ParsedNode | null>, column: number, inFlow: boolean): SourceItem | undefined {
+  const token = pair.srcToken;
+  if (token === undefined) return undefined;
+  const colon = token.sep?.find(({ type }) => type === 'map-value-ind');
+  const key = pair.key;
+  const start = findFirst(token.start, ['explicit-key-ind', 'anchor', 'tag']) ?? key.range[0];
+  const after = colon === undefined ? key.range[1] : endOf(colon);
+  const site = createSite(pair.value, tokensAfter(token.sep ?? [], colon), { after, column, inFlow, is: 'value' });
+  return { start, end: findSiteEnd(site), site: colon === undefined ? { ...site, lacksColon: true } : site, key };
+}
+
+type ItemContext = { readonly column: number; readonly inFlow: boolean };
+
+function toEntryItem(node: ParsedNode, token: CST.CollectionItem | undefined, { column, inFlow }: ItemContext): SourceItem {
+  const tokens = token?.start ?? [];
+  const dash = tokens.find(({ type }) => type === 'seq-item-ind');
+  const props = findFirst(dash === undefined ? tokens : tokensAfter(tokens, dash), ['anchor', 'tag']);
+  const start = dash?.offset ?? props ?? (isMap(node) ? findPairStart(node) : undefined) ?? node.range[0];
+  const after = dash === undefined ? start : endOf(dash);
+  const site = createSite(node, dash === undefined ? tokens : tokensAfter(tokens, dash), { after, column, inFlow, is: 'entry' });
+  return { start, end: findSiteEnd(site), site };
+}
+
+/** Returns the offset of a pair that is an entry of a list in brackets. */
+function findPairStart(node: YAMLMap.Parsed): number | undefined {
+  if (isFlow(node)) return undefined;
+  const token = node.items[0]?.srcToken;
+  return token === undefined ? undefined : findFirst(token.start, ['explicit-key-ind', 'anchor', 'tag']);
+}
+
+function createSite(
+  node: ParsedNode | null,
+  tokens: readonly CST.SourceToken[],
+  place: Pick<ValueSite, 'after' | 'column' | 'inFlow' | 'is'>,
+): ValueSite {
+  const anchor = tokens.find(({ type }) => type === 'anchor');
+  const tag = tokens.find(({ type }) => type === 'tag');
+  return {
+    node,
+    ...place,
+    ...(anchor === undefined ? {} : { anchor: toSpan(anchor) }),
+    ...(tag === undefined ? {} : { tag: toSpan(tag) }),
+  };
+}
+
+/** Returns the end of a site's content, without the comments and line breaks after it. */
+export function findSiteEnd({ node, after, anchor, tag }: ValueSite): number {
+  const end = node === null ? after : findNodeEnd(node, after);
+  return Math.max(end, anchor?.end ?? 0, tag?.end ?? 0);
+}
+
+function findNodeEnd(node: ParsedNode, after: number): number {
+  if (isScalar(node) && node.range[0] === node.range[1]) return after;
+  if ((isMap(node) || isSeq(node)) && !isFlow(node)) {
+    const parts = listSourceItems(node, () => 0);
+    return parts.at(-1)?.end ?? node.range[1];
+  }
+  return node.range[1];
+}
+
+/** Returns whether a map or list is in braces or brackets. */
+export function isFlow(node: YAMLMap.Parsed | YAMLSeq.Parsed): boolean {
+  return node.srcToken?.type === 'flow-collection';
+}
+
+/** Returns whether the value is absent from the text. */
+export function isAbsent({ node }: ValueSite): boolean {
+  return node === null || (isScalar(node) && node.range[0] === node.range[1]);
+}
+
+function tokensAfter(tokens: readonly CST.SourceToken[], token: CST.SourceToken | undefined): readonly CST.SourceToken[] {
+  return token === undefined ? tokens : tokens.slice(tokens.indexOf(token) + 1);
+}
+
+function findFirst(tokens: readonly CST.SourceToken[], types: readonly string[]): number | undefined {
+  return tokens.find(({ type }) => types.includes(type))?.offset;
+}
+
+function endOf(token: CST.SourceToken): number {
+  return token.offset + token.source.length;
+}
+
+function toSpan(token: CST.SourceToken): Span {
+  return { start: token.offset, end: endOf(token) };
 }

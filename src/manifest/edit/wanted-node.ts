@@ -1,8 +1,8 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import { isAlias, isMap, isSeq, type Alias, type Document, isScalar, type ParsedNode } from 'yaml';
 import { equal, isObject, type Json } from '../../model/json.ts';
 import { toText } from '../json-values.ts';
-import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './value-site.ts';
+import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './source-text.ts';
 
 /** A wanted value: kept as it is, written anew (perhaps with an anchor that it defines from now on), or a map or list of wanted values. */
 export type WantedNode =

@@ -5,8 +5,7 @@ import { maskFrames } from '../source-map.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import { aboveComments, endWithComments, isAloneOnLine } from '../edit/render-splices.ts';
-import { displayColumn, lineStart, nextLineStart } from '../edit/source-text.ts';
-import { isFlow, listSourceItems, type SourceItem } from '../edit/value-site.ts';
+import { displayColumn, lineStart, nextLineStart, isFlow, listSourceItems, type SourceItem } from '../edit/source-text.ts';
 import { fieldNodes, findChildNode, resolveReference } from '../validate/schema-diagnostics.ts';
 
 /** The schemas of documents by kind. */

@@ -1,10 +1,10 @@
-import { addToGroup, appendAll } from '../../model/append-all.ts';
+import { addToGroup, appendAll } from '../../model/collections.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import { compareText, type Json, type JsonObject, isObject, equal, sortedKeys } from '../../model/json.ts';
 import type { EdgeEnds, LiveResource } from '../../model/live.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
-import type { UnstatedPart } from '../../model/result/pull-result.ts';
+import type { UnstatedPart } from '../../model/result/outcome.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { createSecretWriter, type SecretWriter, type SecretWriterOptions } from './secret-writer.ts';
 import { createKindView, type KindView, makeManifest } from '../manifest.ts';

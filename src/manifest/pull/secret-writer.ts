@@ -3,7 +3,7 @@ import { sortedKeys, type Json } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import type { PulledSecrets } from '../../model/result/pull-result.ts';
+import type { PulledSecrets } from '../../model/result/outcome.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 

@@ -1,10 +1,10 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
-import type { TerraformHandover, TerraformObject } from '../../model/result/pull-result.ts';
+import type { TerraformHandover, TerraformObject } from '../../model/result/outcome.ts';
 import { readEntries } from '../json-values.ts';
 import { fieldNodes, findNode } from '../validate/schema-diagnostics.ts';
 

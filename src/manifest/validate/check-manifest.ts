@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';

@@ -1,4 +1,4 @@
-import { describeInvalidSecret, isSecretName } from '../secrets/secret-notation.ts';
+import { describeInvalidSecret, isSecretName } from '../secrets/read-secret.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';

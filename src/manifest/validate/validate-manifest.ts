@@ -5,7 +5,7 @@ import { readValueAt, suggestWord, quoteValue, describeType } from '../json-valu
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../manifest.ts';
 import { describeSchemaErrors, readAnnotation, isOpenMap, findNode } from './schema-diagnostics.ts';
-import { isValidSecret, describeInvalidSecret } from '../secrets/secret-notation.ts';
+import { isValidSecret, describeInvalidSecret } from '../secrets/read-secret.ts';
 import { policyKind } from '../read-policies.ts';
 import { manifests, type SchemaError } from './validators.js';
 

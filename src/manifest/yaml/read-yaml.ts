@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import {
   type Document,
   isScalar,

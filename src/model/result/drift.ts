@@ -1,7 +1,7 @@
 import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { Plan, Origin, Value } from '../plan/plan.ts';
 import type { Protection, ConnectionRule } from '../protection/protection.ts';
-import type { WrittenManifest } from './pull-result.ts';
+import type { WrittenManifest } from './outcome.ts';
 import type { ResourceId } from '../resource.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyResult } from '../protection/policy.ts';

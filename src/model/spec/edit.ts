@@ -1,4 +1,4 @@
-import { addToGroup } from '../append-all.ts';
+import { addToGroup } from '../collections.ts';
 import type { FieldRule, Kind } from '../kind.ts';
 import { isObject, type Json, type JsonObject, canonical } from '../json.ts';
 import { normalizeValue } from './normalize.ts';

@@ -1,6 +1,6 @@
 import type { ControlType } from '../../model/protection/protection.ts';
 import { blocksText, coversAllTexts, type TextMatcher } from '../pattern/coverage.ts';
-import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control.ts';
+import { controlsOf, controlTexts, exclusiveTexts, type Control, type ControlComparison, type Posture } from './control-row.ts';
 import { isSameEnforcement } from './enforcement.ts';
 
 /** Whether controls cover another one: certainly, certainly not, or nothing shows it. */

@@ -1,7 +1,6 @@
 import type { ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { controlTable } from './control-table.ts';
-import type { ControlRow } from './control-row.ts';
-import { controlsOf, type Control, type ControlComparison, type Posture } from './control.ts';
+import { type ControlRow, controlsOf, type Control, type ControlComparison, type Posture } from './control-row.ts';
 
 /** The difference of one control type between two states of a connection. */
 export type ControlDifference = ControlComparison & { readonly aspect: ControlType };

@@ -1,7 +1,12 @@
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import { byName, compareDuration, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
-import { controlsOf, type Control, type Posture, controlTexts, exclusiveTexts, type ControlComparison } from './control.ts';
 import {
+  controlsOf,
+  type Control,
+  type Posture,
+  controlTexts,
+  exclusiveTexts,
+  type ControlComparison,
   attributeRisks,
   limitRisks,
   setRisks,

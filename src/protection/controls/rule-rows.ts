@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
-import { controlsOf, type Control, type Posture } from './control.ts';
 import {
+  controlsOf,
+  type Control,
+  type Posture,
   attributeRisks,
   enforcementRisks,
   limitRisks,

@@ -7,7 +7,7 @@ import { guardrailEntries, shortText } from '../samples/simulate.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';
-import type { PatternError } from '../pattern/char-set.ts';
+import type { PatternError } from '../pattern/automaton.ts';
 import type { Unjudged } from '../pattern/slowness.ts';
 
 type GuardrailSide = 'input' | 'output';

@@ -1,8 +1,7 @@
 import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
 import { findSlowness, type Slowness, type Unjudged } from './slowness.ts';
-import { hasFewStates } from './automaton.ts';
-import type { PatternNode, PatternError } from './char-set.ts';
+import { hasFewStates, type PatternNode, type PatternError } from './automaton.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
 export type Pattern = {

@@ -1,6 +1,14 @@
-import { memoizeByKey } from '../../model/memoize.ts';
-import { alphabetOf, buildAutomaton, characterClass, holdsBetween, type Automaton } from './automaton.ts';
-import { contains, oneChar, type PatternNode } from './char-set.ts';
+import { memoizeByKey } from '../../model/collections.ts';
+import {
+  alphabetOf,
+  buildAutomaton,
+  characterClass,
+  holdsBetween,
+  type Automaton,
+  contains,
+  oneChar,
+  type PatternNode,
+} from './automaton.ts';
 import { parsePattern } from './parse.ts';
 
 /** What blocks a text: a word anywhere in it, or a pattern that matches anywhere in it. */

@@ -1,4 +1,4 @@
-import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor, anyChar } from './char-set.ts';
+import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor, anyChar } from './automaton.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };

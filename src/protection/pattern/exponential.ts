@@ -1,6 +1,5 @@
-import { appendAll } from '../../model/append-all.ts';
-import { runAutomaton, type Automaton } from './automaton.ts';
-import { someCommon } from './char-set.ts';
+import { appendAll } from '../../model/collections.ts';
+import { runAutomaton, type Automaton, someCommon } from './automaton.ts';
 
 const maxWork = 1_000_000;
 /** The minimum cost of a search, even without repeats. */

@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import {
   anyButNewline,
   anyChar,
@@ -13,7 +13,7 @@ import {
   type PatternCursor,
   type PatternNode,
   type PatternError,
-} from './char-set.ts';
+} from './automaton.ts';
 import { takeClassEscape, takeEscape, takePosixClass } from './escape.ts';
 
 /** `fold`: ignore case; `lines`: ^ and $ match at each line; `dots`: a dot matches a line feed. */

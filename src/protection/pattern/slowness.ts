@@ -1,6 +1,5 @@
 import { cyclesOf, failingEndings, findExponential, failsAfterLoop, pathTo } from './exponential.ts';
-import { buildAutomaton, holdsBetween, type Automaton } from './automaton.ts';
-import { contains, someCommon, type PatternNode } from './char-set.ts';
+import { buildAutomaton, holdsBetween, type Automaton, contains, someCommon, type PatternNode } from './automaton.ts';
 
 /**
  * The slowness of a backtracking engine on longer texts like `sample`, which the pattern does not match. The time grows with

@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, formatPosition, suggest } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -9,8 +9,14 @@ import { readPostures } from '../posture/posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from '../posture/protection-snapshot.ts';
 import { findLeftMatch, type FormerConnections, policyMatches, matchesGlob } from './match.ts';
 import type { CompiledRequirement, CompiledPolicy } from './compile-policies.ts';
-import { variablesOf, type VariableProvider, type PolicySubject } from './subject.ts';
-import { connectionFieldTypes, ExpressionError, UnavailableError } from './variables.ts';
+import {
+  variablesOf,
+  type VariableProvider,
+  type PolicySubject,
+  connectionFieldTypes,
+  ExpressionError,
+  UnavailableError,
+} from './subject.ts';
 import { dayNumber } from '../../model/time.ts';
 
 /** Returns the diagnostic of a connection that fails a policy, or of a policy that could not be evaluated; `remedy` replaces the usual hint. */

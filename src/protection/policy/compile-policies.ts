@@ -4,7 +4,7 @@ import type { Registry } from '../../model/kind.ts';
 import type { Policy, Requirement } from '../../model/protection/policy.ts';
 import { patternCache, type PatternCompiler } from '../pattern/compile.ts';
 import { fieldsNamed, findsPattern, maxLength, missingField, findObjection, type FieldTypes } from './expression.ts';
-import { connectionFieldTypes, defineFields, fieldTypes, celClasses, ExpressionError, type PolicyVariables } from './variables.ts';
+import { connectionFieldTypes, defineFields, fieldTypes, celClasses, ExpressionError, type PolicyVariables } from './subject.ts';
 
 /** A requirement whose expression compiled and has the type bool. */
 export type CompiledRequirement = {

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { PatternCompiler } from '../pattern/compile.ts';
 import { fieldsOfControl } from '../controls/control-table.ts';
-import { budgetError } from './variables.ts';
+import { budgetError } from './subject.ts';
 
 /** A reason to reject an expression, at a character of it. */
 type Objection = { readonly message: string; readonly hint: string; readonly start: number };

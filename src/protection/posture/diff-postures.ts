@@ -22,7 +22,7 @@ import {
   type ControlDifference,
 } from '../controls/compare-protection.ts';
 import { controlRow } from '../controls/control-table.ts';
-import { emptyPosture, type Posture } from '../controls/control.ts';
+import { emptyPosture, type Posture } from '../controls/control-row.ts';
 import { resourceCause, type CauseFinder, type Contribution } from './causes.ts';
 import { createPostureBuilder, readPostures, type PostureBuilder, type PostureReader } from './posture.ts';
 

@@ -3,7 +3,7 @@ import type { AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import type { Control, Posture, SampleText } from '../controls/control.ts';
+import type { Control, Posture, SampleText } from '../controls/control-row.ts';
 import { approvalsOf } from '../controls/connection-rows.ts';
 import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';

@@ -10,7 +10,7 @@ import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import type { SampleText } from '../controls/control.ts';
+import type { SampleText } from '../controls/control-row.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
 type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { equal, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';

@@ -3,7 +3,7 @@ import { type AssessedChange, type Diff, hasHeld, type Refusal, revertHeld, type
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
 import type { Protection } from '../../model/protection/protection.ts';
 import { assessProtection } from '../../protection/protection.ts';
-import type { RuleChecks } from '../../protection/rule-checks.ts';
+import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { checkRules } from './check-rules.ts';
 import {

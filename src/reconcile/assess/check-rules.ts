@@ -4,7 +4,7 @@ import type { LiveState } from '../../model/live.ts';
 import { isWritten, type Diff } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import type { RuleChecks } from '../../protection/rule-checks.ts';
+import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** The samples whose result a plan changes, and the diagnostics of the rules that it writes. */

@@ -5,7 +5,7 @@ import { liveEdges } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { effectOn, effectsOf, isRule } from '../schedule/effects.ts';
 import { ownDirection } from '../schedule/schedule-steps.ts';
-import type { BlockedObject } from '../prepare/blocked-objects.ts';
+import type { BlockedObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { declaredEnds, indexEdges } from './edge-index.ts';
 

@@ -1,9 +1,124 @@
-import { appendAll } from '../../model/append-all.ts';
-import { entriesByToken, elementToken, type KeyedRule } from '../../model/spec/edit.ts';
-import type { FieldRule } from '../../model/kind.ts';
-import { compareText, equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { appendAll } from '../../model/collections.ts';
+import type { DesiredResource } from '../../model/desired.ts';
+import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
+import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
+import { type FieldRule, type Kind, comparedFields } from '../../model/kind.ts';
+import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import type { FieldChange, Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { type Pointer, isPointerWithin, pointer } from '../../model/pointer.ts';
+import { isUuid, nameOf } from '../../model/resource.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
+import { type KeyedRule, editSpec, elementToken, entriesByToken } from '../../model/spec/edit.ts';
+
+/** A desired spec with references in the form of the live state. */
+type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Resolves references to objects that no manifest declares (agents): names and ids become the form of the live state. Does not
+ * look up references that equal the live one or are not compared with it.
+ */
+export function resolveReferences(kind: Kind, desired: DesiredResource, live: LiveResource | undefined, state: LiveState): ResolvedSpec {
+  const diagnostics: Diagnostic[] = [];
+  let spec = desired.spec;
+  for (const field of kind.fields) {
+    const text = desired.spec[field.name];
+    if (field.refers === undefined || field.edge !== undefined || typeof text !== 'string' || text === '') continue;
+    const path = pointer(field.name);
+    if (live !== undefined && (text === live.spec[field.name] || desired.ignore.some((prefix) => isPointerWithin(path, prefix)))) continue;
+    const found = lookUp(field.refers, text, state.lookups[field.refers]);
+    if ('name' in found) spec = { ...spec, [field.name]: found.name };
+    else diagnostics.push({ ...found, severity: 'error', at: desired.locate(path), resource: desired.id });
+  }
+  return { spec, diagnostics };
+}
+
+type LookupFailure = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
+
+function lookUp(kind: string, text: string, known: readonly LookupEntry[] | undefined): { readonly name: string } | LookupFailure {
+  if (known === undefined) {
+    if (isUuid(text)) return { name: text.toLowerCase() };
+    return {
+      code: 'manifest/dangling-reference',
+      message: `the gateway does not list its ${kind.toLowerCase()}s, so "${text}" cannot be resolved`,
+      hint: 'use the ID (a UUID) instead of the name',
+    };
+  }
+  const named = known.filter((one) => one.name === text);
+  if (named.length > 1) {
+    const ids = named.map((one) => one.uid).join(', ');
+    return {
+      code: 'manifest/ambiguous-reference',
+      message: `the gateway has ${named.length} ${kind.toLowerCase()}s named "${text}"`,
+      hint: `use the ID instead: ${ids}`,
+    };
+  }
+  if (named.length === 1) return { name: text };
+  const byId = known.find((one) => one.uid === text.toLowerCase());
+  if (byId !== undefined) return { name: known.filter((one) => one.name === byId.name).length === 1 ? byId.name : byId.uid };
+  const near = suggest(
+    text,
+    known.map((one) => one.name),
+  );
+  return {
+    code: 'manifest/dangling-reference',
+    message: `unknown ${kind.toLowerCase()} "${text}" on the gateway`,
+    hint:
+      near === undefined
+        ? known.length === 0
+          ? 'the gateway has none'
+          : `it has: ${known.map((one) => one.name).join(', ')}`
+        : `did you mean "${near}"?`,
+  };
+}
+
+/** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */
+export function skippedPaths(desired: DesiredResource, live: LiveResource | undefined): readonly Pointer[] {
+  return live === undefined ? [] : [...desired.ignore, ...live.unknown];
+}
+
+/**
+ * Returns the desired spec with defaults: a reset field takes the value that the gateway fills in, and a derived field follows from
+ * the other fields as they will be after the write, including live fields that the manifest does not set.
+ */
+export function resolveDefaults(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
+  const defaults = kind.createDefaults(nameOf(desired.id));
+  const spec: Record<string, Json> = { ...(live === undefined ? defaults : {}), ...desired.spec };
+  for (const field of kind.fields) {
+    const value = defaults[field.name];
+    if (value !== undefined && equal(spec[field.name], field.empty)) spec[field.name] = value;
+  }
+  const skip = skippedPaths(desired, live);
+  const derived = kind.fields.filter((field) => field.omitted === 'derived');
+  const resets = derived.some((field) => desired.stated.has(field.name) && equal(spec[field.name], field.empty));
+  if (skip.length === 0 && !resets) return { ...spec, ...secretDefaults(kind, desired, live) };
+  const free = new Set(derived.filter((field) => !desired.stated.has(field.name) || equal(spec[field.name], field.empty)));
+  const fields = comparedFields(kind).filter((field) => !free.has(field));
+  const changes = compareSpecs(fields, spec, live?.spec ?? {}, skip);
+  const values = {
+    ...kind.derived(editSpec(kind.fields, live?.spec ?? {}, changes.map(editOf)), desired),
+    ...secretDefaults(kind, desired, live),
+  };
+  return Object.fromEntries([
+    ...fields.flatMap(({ name }) => entryOf(spec, name)),
+    ...[...free].flatMap(({ name }) => entryOf(values, name)),
+  ]);
+}
+
+/** Returns live values that the gateway filled in because of a secret that the manifest does not set; they count as defaults. */
+function secretDefaults(kind: Kind, desired: DesiredResource, live: LiveResource | undefined): JsonObject {
+  const values = live === undefined ? {} : (kind.derivedOtherwise?.(live.spec, desired) ?? {});
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => !desired.stated.has(name) && equal(live?.spec[name], value)));
+}
+
+function editOf({ path, after }: FieldChange): { readonly path: Pointer; readonly value: Json | undefined } {
+  return { path, value: 'value' in after ? after.value : undefined };
+}
+
+/** Returns the name and value of a field as an entry; empty if it has no value. */
+export function entryOf(spec: JsonObject, name: string): readonly (readonly [string, Json])[] {
+  const value = spec[name];
+  return value === undefined ? [] : [[name, value]];
+}
 
 const absent: Value = { absent: true };
 
@@ -83,4 +198,89 @@ function valueOf(value: Json | undefined): Value {
 
 function isSkipped(place: ComparedPath): boolean {
   return place.skip.some((path) => isPointerWithin(place.at, path));
+}
+
+/** The changes of the secrets of one resource, without their values. */
+type SecretComparison = {
+  readonly fields: readonly FieldChange[];
+  /** Live secrets that stay as they are. */
+  readonly kept: readonly Pointer[];
+  /** The kept secrets that were not read: their source is the applied one, as far as is known. */
+  readonly unverified: readonly Pointer[];
+  /** Secrets that the manifest keeps and the gateway does not have, as changes that cannot be applied. */
+  readonly missing: readonly FieldChange[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/**
+ * Compares the secrets of a manifest with the live ones. A secret that the token may not read is unknown, never a difference. For
+ * a secret that was not read, its source is compared with the source in the base.
+ */
+export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined, base?: DesiredResource): SecretComparison {
+  const fields: FieldChange[] = [];
+  const kept: Pointer[] = [];
+  const unverified: Pointer[] = [];
+  const missing: FieldChange[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const isIgnored = (path: Pointer): boolean => live !== undefined && desired.ignore.some((prefix) => isPointerWithin(path, prefix));
+  const isUnknown = (path: Pointer): boolean => live?.unknown.some((prefix) => isPointerWithin(path, prefix)) ?? false;
+  for (const [path, wanted] of Object.entries(desired.secrets).toSorted(([left], [right]) => compareText(left, right))) {
+    const found = live?.secrets[path];
+    if (isIgnored(path)) continue;
+    if (wanted.state === 'unresolved' && (found !== undefined || isUnknown(path))) {
+      const sourceChange = changeOfSource(path, wanted, base);
+      appendAll(fields, sourceChange);
+      if (sourceChange.length === 0) {
+        unverified.push(path);
+        kept.push(path);
+      }
+    } else if (isUnknown(path) || found?.state === 'hidden') {
+      // The value is not readable; a committed file of another content is a change whatever it is.
+      if (hasOtherContent(wanted, base?.secrets[path])) appendAll(fields, changeOfSource(path, wanted, base));
+      else kept.push(path);
+    } else if (wanted.state === 'keep') {
+      if (found !== undefined) kept.push(path);
+      else {
+        missing.push({ path, before: { absent: true }, after: { secret: wanted.source, state: 'set' } });
+        diagnostics.push(missingSecret(desired, path));
+      }
+    } else if (found === undefined) {
+      fields.push({ path, before: { absent: true }, after: { secret: wanted.source, state: 'set' } });
+    } else if (wanted.state !== 'value') {
+      kept.push(path);
+    } else if (!wanted.equals(found)) {
+      fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
+    }
+  }
+  for (const path of Object.keys(live?.secrets ?? {}).toSorted(compareText)) {
+    if (Object.hasOwn(desired.secrets, path)) continue;
+    const isRemoved = desired.wholeSecrets.some((prefix) => isPointerWithin(path, prefix)) && !isIgnored(path);
+    if (isRemoved) fields.push({ path, before: { secret: 'live', state: 'removed' }, after: { absent: true } });
+    else kept.push(path);
+  }
+  return { fields, kept, unverified, missing, diagnostics };
+}
+
+/** Returns a change if a secret has another source than the last applied one, or its committed file another content; values are not compared. */
+function changeOfSource(path: Pointer, wanted: DesiredSecret, base: DesiredResource | undefined): readonly FieldChange[] {
+  const { source } = wanted;
+  const applied = base?.secrets[path];
+  if (base === undefined || (applied?.source === source && !hasOtherContent(wanted, applied))) return [];
+  return [{ path, before: { secret: applied?.source ?? 'live', state: 'unknown' }, after: { secret: source, state: 'unknown' } }];
+}
+
+/** Returns whether a secret comes from the same file as before, and the content of the file is another one in the manifests. */
+export function hasOtherContent(wanted: DesiredSecret, applied: DesiredSecret | undefined): boolean {
+  return applied !== undefined && applied.source === wanted.source && applied.content !== wanted.content;
+}
+
+function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {
+  return {
+    code: 'plan/keep-missing',
+    severity: 'error',
+    message: `${desired.id} declares keep for ${path}, but the gateway has no value`,
+    hint: 'set a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',
+    at: desired.locate(path),
+    resource: desired.id,
+  };
 }

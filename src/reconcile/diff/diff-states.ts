@@ -1,4 +1,4 @@
-import { addToGroup, appendAll } from '../../model/append-all.ts';
+import { addToGroup, appendAll } from '../../model/collections.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveResource } from '../../model/live.ts';
@@ -7,8 +7,8 @@ import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace, ty
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
-import { blockedChange } from '../prepare/blocked-objects.ts';
-import { manifestsBeyond } from '../prepare/with-remembered.ts';
+import { blockedChange } from '../prepare/omissions.ts';
+import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { digestOf, sourcesOf } from '../saved-plan/saved-plan.ts';
 import { draftChange, type ChangeContext, type ChangeDraft, isUnchanged, kindFields, type KindFields } from './draft-change.ts';
@@ -16,7 +16,7 @@ import { findExposed } from './blocked-dependents.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { holdStricterDrift, judgeAttachments, type HoldableChange } from './held-drift.ts';
-import { lastAppliedLookup } from './origin.ts';
+import { lastAppliedLookup } from './own-changes.ts';
 import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */

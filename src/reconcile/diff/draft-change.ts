@@ -7,10 +7,8 @@ import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { compareSpecs } from './compare-specs.ts';
-import { withHeld, withOrigins, type AppliedResource } from './origin.ts';
-import { compareSecrets } from './compare-secrets.ts';
-import { entryOf, resolveDefaults, resolveReferences, skippedPaths } from './resolve-spec.ts';
+import { compareSpecs, compareSecrets, entryOf, resolveDefaults, resolveReferences, skippedPaths } from './compare-specs.ts';
+import { withHeld, withOrigins, type AppliedResource } from './own-changes.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {

@@ -1,11 +1,176 @@
-import { type DeclaredEdge, type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
-import { compareText } from '../../model/json.ts';
-import type { Kind, Registry } from '../../model/kind.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { liveKeyOf, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
-import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import type { Remembered } from '../../model/applied-record.ts';
+import {
+  type BaseState,
+  type DeclaredEdge,
+  type DesiredResource,
+  type DesiredState,
+  desiredById,
+  desiredByKey,
+} from '../../model/desired.ts';
+import { type Json, type JsonObject, compareText, equal } from '../../model/json.ts';
+import { type Kind, type Registry, comparedFields } from '../../model/kind.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
+import { type AssessedChange, type FieldChange, type Origin, type Plan, type Value, liveKeyOf } from '../../model/plan/plan.ts';
+import { type Pointer, isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
+import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
-import { compareSpecs } from './compare-specs.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
+import { compareSpecs, hasOtherContent, resolveDefaults, resolveReferences } from './compare-specs.ts';
+import { formerIdOf } from '../prepare/former-names.ts';
+
+/** The last applied form of a resource, which decides the origin of its changes. */
+export type AppliedResource = {
+  /** The resource as it was last applied. */
+  readonly base: DesiredResource;
+  /** The forms that incomplete applies may have written since. */
+  readonly written?: readonly DesiredResource[];
+  /** Undoes drift even if that weakens protection. */
+  readonly revert: boolean;
+};
+
+/** Both sides of one resource whose changes are attributed to the manifests or the gateway. */
+type OriginSides = {
+  readonly kind: Kind;
+  readonly desired: DesiredResource;
+  readonly live: LiveResource | undefined;
+  readonly state: LiveState;
+};
+
+/**
+ * Marks each change of a resource with the side that changed since the base. A live value that an incomplete apply wrote is no drift:
+ * what differs from it is intent.
+ */
+export function withOrigins(
+  fields: readonly FieldChange[],
+  { base, written = [] }: Pick<AppliedResource, 'base' | 'written'>,
+  sides: OriginSides,
+): readonly FieldChange[] {
+  const marked = originsSince(fields, base, sides);
+  if (sides.live === undefined || written.length === 0) return marked;
+  const others = written.map((form) => originsSince(fields, form, sides));
+  return marked.map((field, index) => (others.some((one) => one[index]?.origin === 'intent') ? { ...field, origin: 'intent' } : field));
+}
+
+function originsSince(fields: readonly FieldChange[], base: DesiredResource, sides: OriginSides): readonly FieldChange[] {
+  const { kind, desired, live, state } = sides;
+  const resolved = { ...base, spec: resolveReferences(kind, base, live, state).spec };
+  const spec = resolveDefaults(kind, resolved, live);
+  const found = unmerge(kind.fields, desired.spec, live?.spec ?? {});
+  const drifted = new Map(compareSpecs(comparedFields(kind), spec, found, []).map(({ path, after }) => [path, after]));
+  // Between the two writes of an entry the gateway has both forms, and both differences are of that apply.
+  const merged = mergedEntries(kind.fields, desired.spec, live?.spec ?? {});
+  return fields.map((field): FieldChange => {
+    const plainOrigin = (): Origin => {
+      if (live === undefined) return lostOrigin(field, spec);
+      return merged.some((entry) => isPointerWithin(field.path, entry)) ? 'intent' : fieldOrigin(field, drifted);
+    };
+    return isSecret(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
+  });
+}
+
+/** Marks the changes at the given paths as held; values that follow from other fields follow from the held ones. */
+export function withHeld(
+  fields: readonly FieldChange[],
+  held: ReadonlySet<Pointer>,
+  { kind, desired, live }: Pick<OriginSides, 'kind' | 'desired' | 'live'>,
+): readonly FieldChange[] {
+  if (held.size === 0 || live === undefined) return fields;
+  const marked = fields.map((field): FieldChange => (held.has(field.path) ? { ...field, held: true } : field));
+  return updateDerived(kind, marked, desired, live.spec);
+}
+
+/** Derives fields again from the fields after the write: held fields keep their live value. */
+function updateDerived(kind: Kind, fields: readonly FieldChange[], desired: DesiredResource, live: JsonObject): readonly FieldChange[] {
+  const written = fields.filter(({ held }) => held !== true);
+  if (written.length === fields.length) return fields;
+  const edits = written.filter((field) => !isSecret(field)).map(({ path, after }) => ({ path, value: shown(after) }));
+  const derived = kind.derived(editSpec(kind.fields, live, edits), desired);
+  return fields.flatMap((field) => {
+    const rule = kind.fields.find(({ name }) => pointer(name) === field.path);
+    const value = rule?.omitted === 'derived' && !desired.stated.has(rule.name) ? derived[rule.name] : undefined;
+    if (rule === undefined || value === undefined || field.held === true || equal(value, shown(field.after))) return [field];
+    return equal(value, live[rule.name] ?? rule.empty) ? [] : [{ ...field, after: { value } }];
+  });
+}
+
+function isSecret({ before, after }: FieldChange): boolean {
+  return 'secret' in before || 'secret' in after;
+}
+
+/** Returns the origin of a field: `drift` if the base would write the same value, `both` if it would write another value there, above or below. */
+function fieldOrigin({ path, after }: FieldChange, drifted: ReadonlyMap<Pointer, Value>): Origin {
+  const reverted = drifted.get(path);
+  if (reverted !== undefined) return equal(shown(reverted), shown(after)) ? 'drift' : 'both';
+  for (const other of drifted.keys()) if (isPointerWithin(path, other) || isPointerWithin(other, path)) return 'both';
+  return 'intent';
+}
+
+/** Returns the origin of a field of a deleted object: the gateway lost everything that the base had. */
+function lostOrigin({ path, after }: FieldChange, base: JsonObject): Origin {
+  const applied = valueAtTop(base, path);
+  if (applied === undefined) return 'intent';
+  return equal(applied, shown(after)) ? 'drift' : 'both';
+}
+
+function valueAtTop(spec: JsonObject, path: Pointer): Json | undefined {
+  return spec[tokensOf(path)[0] ?? ''];
+}
+
+function shown(value: Value): Json | undefined {
+  return 'value' in value ? value.value : undefined;
+}
+
+/** Returns the origin of a secret by its source and committed content, because the values of the base are not known: without a change of them it is a drift. */
+function secretOrigin({ path }: FieldChange, { desired, base, live }: SecretSides): Pick<FieldChange, 'origin' | 'cause'> {
+  const declared = desired.secrets[path];
+  const applied = base.secrets[path];
+  if (declared === undefined || applied === undefined) return { origin: declared === applied ? 'drift' : 'intent' };
+  if (hasOtherContent(declared, applied)) return { origin: 'intent', cause: 'file' };
+  if (declared.source !== applied.source) return { origin: 'intent' };
+  if (isRotatable(declared) && live?.secrets[path] !== undefined) return rotationOrigin(live);
+  return { origin: declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent' };
+}
+
+type SecretSides = { readonly desired: DesiredResource; readonly base: DesiredResource; readonly live: LiveResource | undefined };
+
+/** Returns whether the value may change while the manifests stay: it comes from the environment or from a file that is not committed. */
+export function isRotatable({ source, content }: DesiredSecret): boolean {
+  return source.startsWith('env:') || (source.startsWith('file:') && content === undefined);
+}
+
+/** Returns the origin of a differing value with an unchanged source. What nothing proves counts as drift. */
+function rotationOrigin({ changedSecrets }: LiveResource): Pick<FieldChange, 'origin' | 'cause'> {
+  if (changedSecrets === 'source') return { origin: 'intent', cause: 'source' };
+  return changedSecrets === 'gateway' ? { origin: 'drift' } : { origin: 'drift', cause: 'undetermined' };
+}
+
+/** Returns a lookup of the last applied form of a resource, by its key or, for a live resource, by its former name. */
+export function lastAppliedLookup(
+  base: BaseState | undefined,
+  {
+    revert = [],
+    written,
+    registry,
+  }: { readonly revert?: readonly string[] | undefined; readonly written?: Remembered['written'] | undefined; readonly registry: Registry },
+): (resource: DesiredResource, isLive: boolean) => AppliedResource | undefined {
+  if (base === undefined) return () => undefined;
+  const applied = desiredByKey(base.desired.resources);
+  const reverts = new Set(revert);
+  return (resource, isLive) => {
+    const formerId = isLive ? formerIdOf(resource) : undefined;
+    const found = applied.get(resource.key) ?? (formerId === undefined ? undefined : applied.get(formerId));
+    if (found === undefined) return undefined;
+    const forms = written?.get(resource.key)?.map((form) => form ?? closedForm(found, registry.get(kindOf(found.id))));
+    return { base: found, revert: reverts.has(resource.id), ...(forms === undefined ? {} : { written: forms }) };
+  };
+}
+
+/** Returns the form of an object that an apply closed, because its manifest is gone or another object replaces it. */
+function closedForm(resource: DesiredResource, kind: Kind | undefined): DesiredResource {
+  const closed = (kind?.fields ?? []).flatMap(({ name, closed: value }) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...resource, spec: { ...resource.spec, ...Object.fromEntries(closed) } };
+}
 
 /** The changes of a pull request itself: the sorted paths of each resource (the empty path is the whole resource), and edges. */
 type OwnChanges = {

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import type { BaseState } from '../../model/desired.ts';
 import type { Registry } from '../../model/kind.ts';
 import {

@@ -1,21 +1,117 @@
-import { type DesiredResource, desiredById } from '../../model/desired.ts';
-import type { ExplainedPart, Explanation, ExplanationRow, EdgeOwner } from '../../model/result/drift.ts';
-import type { FieldRule } from '../../model/kind.ts';
-import { compareText, equal, type Json } from '../../model/json.ts';
-import { type Change, type Plan, type Value, otherEnd, type EdgeChange } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { type BaseState, type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
+import { type Json, compareText, equal } from '../../model/json.ts';
+import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
+import { type EdgeEnds, type LiveResource, type LiveState, edgeKey } from '../../model/live.ts';
 import {
-  countedOrigins,
-  explainedOrigin,
-  partsOf,
-  subjectOf,
-  type ExplainInput,
-  type ExplainedSubject,
-  originText,
-} from './explain-subject.ts';
-import { edgeKey, type EdgeEnds } from '../../model/live.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { resolveEnds, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+  type Plan,
+  type Value,
+  otherEnd,
+  renamesOf,
+  withNames,
+} from '../../model/plan/plan.ts';
+import { type Pointer, isPointerWithin, pointer } from '../../model/pointer.ts';
+import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
+import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
+import { type EdgeIndex, indexEdges, resolveEnds } from '../diff/edge-index.ts';
+import { lastAppliedLookup } from '../diff/own-changes.ts';
+
+/** The input of an explanation. */
+type ExplainInput = {
+  readonly id: ResourceId;
+  readonly kind: Kind;
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  /** The last applied manifests; undefined if they are not known. */
+  readonly base: BaseState | undefined;
+  readonly plan: Plan;
+  readonly registry: Registry;
+  /** Explains only this field. */
+  readonly field?: string | undefined;
+};
+
+/** The resource as it is desired, live and last applied; undefined where it does not exist. */
+type ExplainedSubject = ExplainInput & {
+  /** The live key. */
+  readonly key: ResourceId;
+  readonly resource: DesiredResource | undefined;
+  readonly found: LiveResource | undefined;
+  readonly past: DesiredResource | undefined;
+  readonly change: Change | undefined;
+};
+
+/** Finds the resource in manifests, live state and base, by the name that it has there. */
+function subjectOf(input: ExplainInput): ExplainedSubject {
+  const { id, desired, base, plan } = input;
+  const resource = desired.resources.find((one) => one.id === id);
+  const key = resource?.key ?? id;
+  const live = withNames(input.live, renamesOf(plan.changes));
+  const found = live.resources.find((one) => one.id === key);
+  const past =
+    resource === undefined
+      ? base?.desired.resources.find((one) => one.id === id || one.key === id)
+      : lastAppliedLookup(base, { registry: input.registry })(resource, found !== undefined)?.base;
+  return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
+}
+
+/** Returns the differing parts of a field with their origins; empty without a difference. */
+function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedPart[] {
+  if (change === undefined) return [];
+  return change.fields
+    .filter((field) => isPointerWithin(field.path, path))
+    .map((field): ExplainedPart => {
+      const { path: place, before, after, at } = field;
+      const origin = explainedOrigin(change, field);
+      const why = origin === undefined ? '' : originText(origin, change.id);
+      return { path: place, before, after, ...(origin === undefined ? {} : { origin }), ...(at === undefined ? {} : { at }), why };
+    });
+}
+
+/** Returns the origin of a difference; undefined without a base. */
+function explainedOrigin(
+  { adoption, own }: Pick<Change, 'adoption' | 'own'>,
+  field: Pick<FieldChange, 'origin' | 'own' | 'held'>,
+): ExplainedOrigin | undefined {
+  if (field.held === true) return 'held';
+  if (adoption === true) return 'adoption';
+  return field.origin === 'intent' && (field.own ?? own) === false ? 'pending' : field.origin;
+}
+
+/** Returns the sentence that explains an origin. */
+function originText(origin: ExplainedOrigin, id: ResourceId): string {
+  switch (origin) {
+    case 'intent':
+      return 'intent: the manifests changed it since the last apply';
+    case 'pending':
+      return 'pending: an earlier merge changed it; not applied yet';
+    case 'drift':
+      return 'drift: changed outside Ostiary since the last apply; apply reverts it';
+    case 'both':
+      return 'conflict: the manifests and the gateway changed it since the last apply; apply uses the manifest';
+    case 'adoption':
+      return 'import: it existed before the first apply';
+    case 'held':
+      return `held: changed outside Ostiary; apply keeps it; --revert ${id} reverts it`;
+  }
+}
+
+const originWords: Readonly<Record<ExplainedOrigin, string>> = {
+  intent: 'changed in the manifests',
+  pending: 'pending',
+  drift: 'drift',
+  both: 'conflict',
+  adoption: 'import',
+  held: 'held',
+};
+
+/** Counts origins, as in `1 changed in the manifests, 2 drift, 1 held`. */
+function countedOrigins(origins: readonly ExplainedOrigin[]): string {
+  const counts = new Map<ExplainedOrigin, number>();
+  for (const origin of origins) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  return [...counts].map(([origin, count]) => `${count} ${originWords[origin]}`).join(', ');
+}
 
 /** Returns the applied, desired and live value of each field, and why it is a change or not; undefined for an unknown object. */
 export function explain(input: ExplainInput): Explanation | undefined {

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { type DesiredState, desiredByKey, type DesiredResource } from '../../model/desired.ts';
 import type { PreflightResult, Limits } from '../../model/gateway.ts';
 import {

@@ -7,14 +7,11 @@ import { type LiveResource, type LiveState, liveById } from '../../model/live.ts
 import { type Allowance, type Diff, type TargetIdentity, withNames, type Renames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
-import { frozenKeys, withoutBlocked, type BlockedObject } from './blocked-objects.ts';
-import { adaptToDialect } from './adapt-to-dialect.ts';
+import { frozenKeys, withoutBlocked, type BlockedObject, adaptToDialect } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements, closableFields } from './replacements.ts';
-import { ownObjects, withRemembered, type OwnObjects } from './with-remembered.ts';
-import { compareSecrets } from '../diff/compare-secrets.ts';
-import { compareSpecs } from '../diff/compare-specs.ts';
-import { resolveDefaults, resolveReferences, skippedPaths } from '../diff/resolve-spec.ts';
+import { ownObjects, withRemembered, type OwnObjects } from './base-states.ts';
+import { compareSecrets, compareSpecs, resolveDefaults, resolveReferences, skippedPaths } from '../diff/compare-specs.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {

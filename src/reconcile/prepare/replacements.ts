@@ -1,4 +1,4 @@
-import { appendAll } from '../../model/append-all.ts';
+import { appendAll } from '../../model/collections.ts';
 import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -22,7 +22,7 @@ import type { Limits } from '../../model/gateway.ts';
 import { compareSpecs } from '../diff/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
-import { withOrigins } from '../diff/origin.ts';
+import { withOrigins } from '../diff/own-changes.ts';
 
 /** Returns the live predecessor of each successor, by the id of the successor. */
 export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {

@@ -8,9 +8,9 @@ import { type Diff, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ApplyResult, Outcome, WrittenSecrets } from '../../model/result/outcome.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { isRotatable } from '../diff/origin.ts';
+import { isRotatable } from '../diff/own-changes.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
-import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/with-remembered.ts';
+import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/base-states.ts';
 
 type PlannedWrites = Pick<Plan, 'changes' | 'edges'>;
 

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -6,7 +6,7 @@ import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
-import { compareOwn } from '../../protection/posture/own-effects.ts';
+import { compareOwn } from '../../protection/posture/causes.ts';
 
 /** What a write does to protection. Where both states cannot be compared, it may do both. */
 export type Direction = { readonly strengthens: boolean; readonly weakens: boolean };

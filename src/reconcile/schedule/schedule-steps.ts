@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveState, liveById } from '../../model/live.ts';

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { compareText } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';

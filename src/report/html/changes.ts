@@ -16,11 +16,10 @@ import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
 import type { LinkOf } from '../document.ts';
 import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
-import { element, joinHtml, type Html, positionHtml, verdictBadge } from './markup.ts';
+import { element, joinHtml, type Html, positionHtml, verdictBadge, columnOf, searchText } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, driftCause, tagTexts } from '../wording/impact.ts';
-import { columnOf, searchText } from './matrix.ts';
 
 const mostLines = 200;
 const mostUnfolded = 20;

@@ -1,7 +1,22 @@
-import { escapeHtmlText } from '../escape.ts';
-import type { HeadlineVerdict, ProtectionVerdict } from '../../model/protection/protection.ts';
+import { addToGroup } from '../../model/collections.ts';
 import type { Position } from '../../model/diagnostic.ts';
+import { type Json, compareText } from '../../model/json.ts';
+import type {
+  ControlColumn,
+  ControlType,
+  HeadlineVerdict,
+  ProtectionMatrix,
+  ProtectionMatrixCell,
+  ProtectionMatrixRow,
+  ProtectionVerdict,
+} from '../../model/protection/protection.ts';
+import { nameOf } from '../../model/resource.ts';
 import type { LinkOf } from '../document.ts';
+import { escapeHtmlText } from '../escape.ts';
+import { clip } from '../text/wrap.ts';
+import { attachmentsText } from '../wording/impact.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { controlText } from '../wording/value.ts';
 
 /** Finished HTML. All other text is escaped when it becomes content. */
 export type Html = { readonly html: string };
@@ -58,14 +73,14 @@ const drawings = {
 type IconName = keyof typeof drawings;
 
 /** Returns a small decorative icon; the words beside it have the meaning. */
-export function icon(name: IconName): Html {
+function icon(name: IconName): Html {
   return element('svg', { class: 'icon', viewBox: '0 0 10 10', 'aria-hidden': 'true', focusable: 'false' }, [
     empty('path', { d: drawings[name] }),
   ]);
 }
 
 /** A verdict by its icon and its word: color is never the only signal. */
-const shown: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { readonly sign: IconName; readonly word: string }>> = {
+const verdictSigns: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
@@ -80,12 +95,12 @@ export const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unkno
 
 /** Returns the word of a verdict. */
 export function verdictWord(verdict: ProtectionVerdict | HeadlineVerdict): string {
-  return shown[verdict].word;
+  return verdictSigns[verdict].word;
 }
 
 /** Returns the icon of a verdict. */
-export function verdictIcon(verdict: ProtectionVerdict | HeadlineVerdict): Html {
-  return icon(shown[verdict].sign);
+function verdictIcon(verdict: ProtectionVerdict | HeadlineVerdict): Html {
+  return icon(verdictSigns[verdict].sign);
 }
 
 /** Returns a label with icon and word. */
@@ -100,4 +115,172 @@ export function positionHtml(at: Position, linkOf: LinkOf | undefined): Html {
   return href === undefined
     ? element('span', { class: 'mono quiet' }, text)
     : element('a', { class: 'mono', href, rel: 'noreferrer' }, text);
+}
+
+const longestList = 40;
+const longestTag = 200;
+/** The changed connections of a group that a page shows. */
+const mostRows = 300;
+
+/** Returns how to show a control type. */
+export function columnOf(columns: readonly ControlColumn[], type: ControlType): ControlColumn {
+  return columns.find((column) => column.type === type) ?? { type, heading: type };
+}
+
+/**
+ * Returns all connections × controls as one table, grouped by the tag that most connections have. A changed connection has its
+ * own row, with icon and border; unchanged connections whose cells look the same share a row.
+ */
+export function matrixTable({ columns, rows: all }: ProtectionMatrix): Html {
+  const key = groupingTag(all);
+  const groups = new Map<string, ProtectionMatrixRow[]>();
+  for (const row of all) {
+    const group = key === undefined ? '' : tagText(row.tags[key]);
+    addToGroup(groups, group, row);
+  }
+  const head = element('thead', {}, [
+    element('tr', {}, [
+      element('th', { scope: 'col' }, 'connection'),
+      ...columns.map(({ heading }) => element('th', { scope: 'col' }, heading)),
+    ]),
+  ]);
+  const bodies = [...groups]
+    .toSorted(([left], [right]) => compareText(left, right))
+    .map(([group, rows]) =>
+      groupBody(key === undefined ? undefined : `${clip(key, longestTag)}: ${group === '' ? '(none)' : group}`, rows, columns),
+    );
+  const caption = element('caption', {}, [
+    'Each cell is a count; a change shows the count before and after, and the verdict: ',
+    ...verdicts.flatMap((verdict) => [verdictIcon(verdict), ` ${verdictWord(verdict)}, `]),
+    'a dot means none, and a + means at least.',
+  ]);
+  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Connections and their protection' }, [
+    element('table', { class: 'picture' }, [caption, head, ...bodies]),
+  ]);
+}
+
+/** Returns the tag to group by: one that most connections have, with few values. */
+function groupingTag(matrix: readonly ProtectionMatrixRow[]): string | undefined {
+  const values = new Map<string, Map<string, number>>();
+  for (const { tags } of matrix) {
+    for (const [key, value] of Object.entries(tags)) {
+      const counts = values.get(key) ?? new Map<string, number>();
+      values.set(key, counts.set(tagText(value), (counts.get(tagText(value)) ?? 0) + 1));
+    }
+  }
+  const usable = [...values].filter(([, counts]) => counts.size > 1 && counts.size <= 12 && total(counts) * 2 >= matrix.length);
+  const [best] = usable.toSorted(
+    ([left, one], [right, other]) => total(other) - total(one) || one.size - other.size || compareText(left, right),
+  );
+  return best?.[0];
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function tagText(value: Json | undefined): string {
+  if (value === undefined) return '';
+  return clip(typeof value === 'string' ? value : JSON.stringify(value), longestTag);
+}
+
+function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
+  const changed = rows.filter(({ way }) => way !== undefined);
+  const alike = new Map<string, ProtectionMatrixRow[]>();
+  for (const row of rows.filter(({ way }) => way === undefined)) {
+    const look = row.cells.map((cell) => cellText(columnOf(columns, cell.aspect), cell.after)).join('|');
+    addToGroup(alike, look, row);
+  }
+  const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
+  const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`, columns)])];
+  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way ?? 'neutral') - verdicts.indexOf(right.way ?? 'neutral'));
+  const shown = changed.length > mostRows ? sorted.slice(0, mostRows) : changed;
+  const more = changed.length - shown.length;
+  const rest =
+    more > 0 ? [element('tr', {}, [groupHead(`and ${more} more changed connections; the JSON of the plan has them`, columns)])] : [];
+  return element('tbody', { 'data-part': true }, [
+    ...head,
+    ...shown.map((row) => changedRow(row, columns)),
+    ...rest,
+    ...[...alike.values()].map((same) => alikeRow(same, columns)),
+  ]);
+}
+
+function groupHead(text: string, columns: readonly ControlColumn[]): Html {
+  return element('th', { scope: 'rowgroup', colspan: String(columns.length + 1) }, text);
+}
+
+function changedRow(
+  { connection, tags, comes, goes, way = 'neutral', cells, rules }: ProtectionMatrixRow,
+  columns: readonly ControlColumn[],
+): Html {
+  const name = nameOf(connection);
+  const note = comes === true ? ' created' : goes === true ? ' deleted' : '';
+  const head = element('th', { scope: 'row' }, [
+    element('span', { class: 'mono' }, name),
+    note === '' ? '' : element('span', { class: 'quiet' }, note),
+  ]);
+  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [
+    head,
+    ...cells.map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rules)),
+  ]);
+}
+
+/** Returns one row for unchanged connections whose cells look the same. */
+function alikeRow(rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
+  const names = rows.map(({ connection }) => nameOf(connection));
+  const [first] = rows;
+  const title =
+    rows.length === 1
+      ? element('span', { class: 'mono' }, names[0] ?? '')
+      : element('span', { title: shortList(names, longestList).join(', ') }, `${rows.length} more, unchanged`);
+  const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
+  return element('tr', { 'data-name': text, 'data-way': 'same' }, [
+    element('th', { scope: 'row' }, [title]),
+    ...(first?.cells ?? []).map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rows.length === 1 ? first?.rules : undefined)),
+  ]);
+}
+
+function cellOf(
+  { aspect, before, after, way, atLeast }: ProtectionMatrixCell,
+  column: ControlColumn,
+  rules: ProtectionMatrixRow['rules'],
+): Html {
+  const [first, last] = [cellText(column, before), cellText(column, after)];
+  const least = atLeast === true ? '+' : '';
+  if (way === undefined)
+    return element(
+      'td',
+      { class: last === '·' ? 'none' : undefined, title: `${listText(column, after)}${rulesText(aspect, rules)}` },
+      `${last}${least}`,
+    );
+  const said = `${column.heading}: ${listText(column, before)} → ${listText(column, after)}, ${verdictWord(way)}${rulesText(aspect, rules)}`;
+  return element('td', { class: way, title: said }, [
+    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(way)]),
+    element('span', { class: 'said' }, said),
+  ]);
+}
+
+/** Returns the rules behind a cell, and the attachments of each. */
+function rulesText(aspect: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
+  const giving = rules.filter(({ aspects: own }) => own.includes(aspect));
+  const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
+  return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
+}
+
+/** Returns a cell in few characters: a count, or the only value. */
+function cellText(column: ControlColumn, texts: readonly string[]): string {
+  if (column.isSingle === true) return controlText(column, texts[0] ?? '·');
+  return texts.length === 0 ? '·' : String(texts.length);
+}
+
+function listText(column: ControlColumn, texts: readonly string[]): string {
+  if (texts.length === 0) return column.none ?? 'none';
+  const spoken = texts.map((text) => controlText(column, text));
+  return shortList(spoken, longestList).join(', ');
+}
+
+/** Returns the lower-case text in which the page searches for a connection. */
+export function searchText(name: string, tags: Readonly<Record<string, Json>>): string {
+  return [name, ...Object.entries(tags).map(([key, value]) => `${clip(key, longestTag)}=${tagText(value)}`)].join(' ').toLowerCase();
 }

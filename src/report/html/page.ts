@@ -9,8 +9,7 @@ import { digestScope, plural, policiesText, shortList, planSummaryText, stayingE
 import { driftCause } from '../wording/impact.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
-import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord } from './markup.ts';
-import { matrixTable } from './matrix.ts';
+import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord, matrixTable } from './markup.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;

@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';

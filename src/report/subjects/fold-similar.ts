@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/append-all.ts';
+import { addToGroup } from '../../model/collections.ts';
 import type { DriftedObject } from '../document.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type AssessedChange, highestRisk, riskClasses } from '../../model/plan/plan.ts';

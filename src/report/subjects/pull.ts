@@ -1,5 +1,5 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/pull-result.ts';
+import type { DifferingManifest, TerraformHandover, TerraformObject, PullResult } from '../../model/result/outcome.ts';
 import type { ReportDocument } from '../document.ts';
 import { plural, type Verdict } from '../wording/summary.ts';
 import { positionObject } from './plan.ts';

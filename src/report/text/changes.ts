@@ -1,4 +1,4 @@
-import { appendAll, largestOf } from '../../model/append-all.ts';
+import { appendAll, largestOf } from '../../model/collections.ts';
 import { isWritten, type AssessedChange, type Change, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
 import type { SampleChange, Headline, HeadlineVerdict, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';

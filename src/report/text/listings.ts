@@ -1,4 +1,4 @@
-import { largestOf } from '../../model/append-all.ts';
+import { largestOf } from '../../model/collections.ts';
 import type { Agent, ListedResource, RunbookTemplate, SearchResult } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip, pad, visibleWidth } from './wrap.ts';

@@ -1,5 +1,5 @@
 import { compareText } from '../../model/json.ts';
-import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } from '../../model/result/pull-result.ts';
+import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } from '../../model/result/outcome.ts';
 import { kindOf } from '../../model/resource.ts';
 import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';

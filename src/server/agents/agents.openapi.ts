@@ -14,8 +14,7 @@ import {
 } from './agents.ts';
 import type { RejectLogin } from '../auth/authenticate-request.ts';
 import { keyFromHeaders } from '../auth/principal.ts';
-import { InvalidBody, requireNoProblems } from '../http/rejection.ts';
-import { compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { InvalidBody, requireNoProblems, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, writeTargetOf } from '../http/request-context.ts';
 import { type Store, inWriteLock } from '../store/store.ts';
 

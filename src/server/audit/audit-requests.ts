@@ -1,7 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { recordResult, recordWrite, redactedFieldNames, type WriteAttempt } from './audit-log.ts';
-import { type FieldProblem, InvalidBody, Rejection } from '../http/rejection.ts';
-import { parsedBody } from '../http/request-body.ts';
+import { type FieldProblem, InvalidBody, Rejection, parsedBody } from '../http/request-body.ts';
 import { type AppEnv, clientAddress, servedRoute, type Log } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 

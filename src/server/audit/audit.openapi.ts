@@ -11,7 +11,7 @@ import {
 import type { Hono, HonoRequest } from 'hono';
 import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { InvalidBody } from '../http/rejection.ts';
+import { InvalidBody } from '../http/request-body.ts';
 import type { AppEnv } from '../http/request-context.ts';
 import { defaultPage, readPageRequest, selectPage, listEncryptionKeys, type Store } from '../store/store.ts';
 

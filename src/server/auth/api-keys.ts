@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { type Principal, roleOf, environmentPrincipal } from './principal.ts';
-import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { InvalidBody, Rejection } from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts';
 import { inWriteLock, withUniqueName, openStore, type StoreOptions } from '../store/store.ts';

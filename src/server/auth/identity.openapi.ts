@@ -25,8 +25,7 @@ import {
 } from './api-keys.ts';
 import type { HashedKey } from './principal.ts';
 import type { Collection } from '../collections.ts';
-import { requireNoProblems } from '../http/rejection.ts';
-import { type BodyValidator, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { requireNoProblems, type BodyValidator, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';

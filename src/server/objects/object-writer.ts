@@ -5,13 +5,19 @@ import { pointer } from '../../model/pointer.ts';
 import { agentStatusAt } from '../agents/agents.ts';
 import { changedFields, redactedPayload } from '../audit/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
-import { InvalidBody, Rejection, type FieldProblem, requireNoProblems } from '../http/rejection.ts';
+import {
+  InvalidBody,
+  Rejection,
+  type FieldProblem,
+  requireNoProblems,
+  type BodyValidator,
+  compileBodyValidator,
+} from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { findObject, parseSpec, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
 import type { Tables } from '../store/migrations.ts';
-import { type BodyValidator, compileBodyValidator } from '../http/request-body.ts';
 import { objectBodySchema } from './objects.openapi.ts';
 import { identityProblem, resourceNameProblem } from '../../model/served-rules.ts';
 

@@ -15,8 +15,7 @@ import {
   timeSchema,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
-import { InvalidBody, Rejection, requireNoProblems } from '../http/rejection.ts';
-import { compileBodyValidator, readBody } from '../http/request-body.ts';
+import { InvalidBody, Rejection, requireNoProblems, compileBodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import {
   insertResource,

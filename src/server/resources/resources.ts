@@ -3,7 +3,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import { redactedPayload } from '../audit/audit-log.ts';
-import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { InvalidBody, Rejection } from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type PageRequest, selectPage, type Store, inWriteLock, withUniqueName } from '../store/store.ts';
 import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../store/secrets.ts';

@@ -19,13 +19,18 @@ import {
   readReviewExecution,
   readReviewRequest,
   type ReviewDecision,
-} from './review-bodies.ts';
+  findReview,
+  listReviews,
+  lockReview,
+  openReview,
+  pageReviews,
+  type ReviewFilter,
+  saveReview,
+} from './review-store.ts';
 import { reviewTypes, reviewStatuses, reviewJson, sessionJson, type StoredReview, applyTransition, decide } from './transitions.ts';
 import type { Context, Hono } from 'hono';
-import { Rejection, requireNoProblems } from '../http/rejection.ts';
-import { readBody, smallBodyBytes } from '../http/request-body.ts';
+import { Rejection, requireNoProblems, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
-import { findReview, listReviews, lockReview, openReview, pageReviews, type ReviewFilter, saveReview } from './review-store.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;

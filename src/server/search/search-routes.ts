@@ -3,7 +3,7 @@ import type { Role } from '../auth/principal.ts';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
-import { InvalidBody, Rejection } from '../http/rejection.ts';
+import { InvalidBody, Rejection } from '../http/request-body.ts';
 import type { AppEnv, Log } from '../http/request-context.ts';
 import { containsText } from '../resources/resources.ts';
 import type { Store } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { lstat, mkdir, open, readdir, readFile, readlink, rm } from 'node:fs/pro
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { largestOf } from '../../model/append-all.ts';
+import { largestOf } from '../../model/collections.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 

@@ -1,7 +1,7 @@
 import type { FieldRule } from '../../model/kind.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-import { InvalidBody, type FieldProblem } from '../http/rejection.ts';
+import { InvalidBody, type FieldProblem } from '../http/request-body.ts';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../model/errors.ts';
 

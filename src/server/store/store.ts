@@ -3,7 +3,7 @@ import { AppError } from '../../model/errors.ts';
 import { type Cipher, createCipher, parsePreviousKeys } from './secrets.ts';
 import { openDatabase, type OpenOptions } from './database.ts';
 import { migrate, sealedColumns, type Tables } from './migrations.ts';
-import { Rejection, type FieldProblem, requireNoProblems } from '../http/rejection.ts';
+import { Rejection, type FieldProblem, requireNoProblems } from '../http/request-body.ts';
 import type { HonoRequest } from 'hono';
 
 /** The database (or a transaction), the cipher of its secrets, and the clock. */

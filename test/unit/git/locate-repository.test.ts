@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { GitContext } from '../../../src/git/git-environment.ts';
-import { locateRepository } from '../../../src/git/locate-repository.ts';
+import { type GitContext, locateRepository } from '../../../src/git/git-environment.ts';
 import { openRepository } from '../../../src/git/repository.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { withGitCredentials, readWorkflowRun } from '../../../src/github/workflow-run.ts';
-import { openJobLog, maskCommands, outputLines } from '../../../src/github/job-log.ts';
+import { withGitCredentials, readWorkflowRun, openJobLog, maskCommands, outputLines } from '../../../src/github/workflow-run.ts';
 import { startFlakyServer, text as answer } from '../../support/flaky-server.ts';
 import { nastyText } from '../report/nasty-text.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { appendAll, largestOf } from '../../../src/model/append-all.ts';
+import { appendAll, largestOf } from '../../../src/model/collections.ts';
 
 it('appends and compares lists that are longer than the arguments of a call may be', () => {
   const many = Array.from({ length: 500_000 }, (_, index) => index);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareProtection, differenceVerdict } from '../../../src/protection/controls/compare-protection.ts';
-import { emptyPosture, type Posture } from '../../../src/protection/controls/control.ts';
+import { emptyPosture, type Posture } from '../../../src/protection/controls/control-row.ts';
 
 function named(names: readonly string[]): readonly { readonly name: string }[] {
   return names.map((name) => ({ name }));

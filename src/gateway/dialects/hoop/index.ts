@@ -1,11 +1,31 @@
-import type { Dialect, ErrorHint } from '../../dialect.ts';
-import { groupsList, restList } from '../rest.ts';
-import { referencePrefixes } from './fields.ts';
+import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
+import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
-import { kinds, terraformKinds } from './kinds.ts';
+import { kinds, terraformKinds, accessRules, connectionSupplement, runbooks } from './kinds.ts';
 import { preflight, preflightReads } from './preflight.ts';
-import { accessRules } from './read.ts';
-import { service } from './service.ts';
+import { groupsList, restList } from '../rest.ts';
+import type { Decision, Review } from '../../../model/service.ts';
+
+/** What people look up and decide on the public gateway. */
+export const service: WireService = {
+  agents: restList('/agents'),
+  resources: connectionSupplement.list,
+  reviews: restList('/reviews'),
+  // The route of the interface belongs to a plugin that the gateway removes at every start.
+  templates: { ...runbooks, ...restList('/runbooks?list_connections=true&remove_empty_connections=false') },
+  agentStatus: { CONNECTED: 'online', DISCONNECTED: 'offline' },
+  subtypes: Object.fromEntries(Object.entries(valueNames['subtype'] ?? {}).map(([our, theirs]) => [theirs, our])),
+  chatId: 'slack_id',
+  windowType: 'time_range',
+  listsWindows: false,
+  accessEnds: ({ revoke_at: end }) => (end === '' ? undefined : end),
+  objection,
+};
+
+/** Returns why the gateway would fail: it answers such a decision with a 500. */
+function objection({ type }: Review, { status }: Decision): string | undefined {
+  return status === 'REVOKED' && type === 'onetime' ? 'this gateway can revoke only jit reviews; reject it instead' : undefined;
+}
 
 /** What to do about the gateway's own error messages. */
 const errorHints: readonly ErrorHint[] = [

@@ -20,11 +20,10 @@ import {
 } from '../rest.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
-import { hoopKinds } from './kinds.ts';
+import { hoopKinds, accessRules } from './kinds.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { kindOf, type ResourceId } from '../../../model/resource.ts';
 import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
-import { accessRules } from './read.ts';
 
 /** Lists what to read before a proposal is checked. */
 export function preflightReads(proposal: PreflightRequest): readonly string[] {

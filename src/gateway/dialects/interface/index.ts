@@ -1,9 +1,34 @@
-import type { Dialect } from '../../dialect.ts';
-import { groupsList, restList } from '../rest.ts';
+import type { Dialect, WireService } from '../../dialect.ts';
 import { readCapabilities } from './handshake.ts';
 import { kinds } from './kinds.ts';
-import { preflight, preflightReads } from './preflight.ts';
-import { service } from './service.ts';
+import { preflight, preflightReads, templates } from './preflight.ts';
+import { groupsList, restList } from '../rest.ts';
+import { compareText } from '../../../model/json.ts';
+import type { Review } from '../../../model/service.ts';
+import { timeKey } from '../../../model/time.ts';
+
+/** What people look up and decide, as the interface has it. */
+export const service: WireService = {
+  agents: restList('/agents'),
+  resources: { ...restList('/resources'), paged: true },
+  reviews: restList('/reviews'),
+  templates,
+  agentStatus: {},
+  subtypes: {},
+  chatId: 'chat_id',
+  listsWindows: true,
+  accessEnds,
+  objection: () => undefined,
+};
+
+/** Returns the time of the last approval and the duration after it: `revoke_at` is the time of a revocation. */
+function accessEnds({ review_groups_data: groups, access_duration: nanoseconds }: Review): string | undefined {
+  const approvals = groups.flatMap(({ status, review_date: date }) => (status === 'APPROVED' && date !== null ? [date] : []));
+  const last = approvals.toSorted((left, right) => compareText(timeKey(left), timeKey(right))).at(-1);
+  const approvedAt = Date.parse(last ?? '');
+  const end = new Date(approvedAt + nanoseconds / 1_000_000);
+  return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
+}
 
 /** The interface as `interface.md` describes it and `ostiary serve` implements it. */
 export const interfaceDialect: Dialect = {

@@ -13,7 +13,7 @@ import {
   type ServedProblem,
   type ServedRules,
 } from '../../../model/served-rules.ts';
-import type { Handshake, PreflightAnswers } from '../../dialect.ts';
+import type { Handshake, PreflightAnswers, WireList } from '../../dialect.ts';
 import {
   checkTexts,
   diagnosticAt,
@@ -28,13 +28,14 @@ import {
   asText,
 } from '../rest.ts';
 import { isOstiaryServer } from './handshake.ts';
-import { service } from './service.ts';
+import { restList } from '../rest.ts';
 
-const runbooksPath = service.templates.path;
+/** Where runbooks are listed. */
+export const templates: WireList = restList('/plugins/runbooks/templates');
 
 /** Lists what to read before a replacement is checked; `ostiary serve` offers each runbook on all connections that have runbooks enabled. */
 export function preflightReads(proposal: PreflightRequest, handshake: Handshake): readonly string[] {
-  return isOstiaryServer(handshake) || findReplacements(proposal).length === 0 ? [] : [runbooksPath];
+  return isOstiaryServer(handshake) || findReplacements(proposal).length === 0 ? [] : [templates.path];
 }
 
 /**
@@ -50,7 +51,7 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     ]),
     refusals: [],
     indivisible: new Map(),
-    references: answers.has(runbooksPath) ? findReferences(proposal, answers.get(runbooksPath)) : [],
+    references: answers.has(templates.path) ? findReferences(proposal, answers.get(templates.path)) : [],
   };
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentEdit } from '../../../../src/manifest/edit/apply-edit.ts';
-import { editFile } from '../../../../src/manifest/edit/edit-file.ts';
+import { type DocumentEdit, editFile } from '../../../../src/manifest/edit/edit-file.ts';
 
 const set = (path: string, value: string | number | null | readonly string[]): DocumentEdit => ({ edit: 'set', path, value });
 const add = (path: string, value: string): DocumentEdit => ({ edit: 'add', path, value });

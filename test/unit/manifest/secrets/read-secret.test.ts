@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import connectionSchema from '../../../../schemas/connection.schema.json' with { type: 'json' };
 import runbookSchema from '../../../../schemas/runbook-configuration.schema.json' with { type: 'json' };
 import type { LoadInput } from '../../../../src/manifest/load-manifests.ts';
-import { isValidSecret } from '../../../../src/manifest/secrets/secret-notation.ts';
+import { isValidSecret } from '../../../../src/manifest/secrets/read-secret.ts';
 import type { Json, JsonObject } from '../../../../src/model/json.ts';
 import type { DesiredSecret } from '../../../../src/model/secret.ts';
 import { connection, load, manifest, toLines } from '../manifest-fixtures.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compareProtection, differenceVerdict } from '../../../../src/protection/controls/compare-protection.ts';
-import { emptyPosture, type Control, type Posture } from '../../../../src/protection/controls/control.ts';
+import { emptyPosture, type Control, type Posture } from '../../../../src/protection/controls/control-row.ts';
 
 const counted: Control = { name: 'PERSON', limit: 0.2 };
 const uncounted: Control = { ...counted, limit: 0, relativeToGateway: true };

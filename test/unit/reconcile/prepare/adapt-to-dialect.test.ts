@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { adaptToDialect } from '../../../../src/reconcile/prepare/adapt-to-dialect.ts';
+import { adaptToDialect } from '../../../../src/reconcile/prepare/omissions.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 
 const modes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled', access_schema: 'enabled' };
