@@ -275,14 +275,13 @@ async function applyRow(what, { before, manifests, raw = 'create', isPublic = fa
     const journal = join(folder, `journal-${what}-${round}`);
     applyQuietly(own.url, manifests, { env, more: ['--journal', journal] });
     await stop(own.child);
-    const times = readFileSync(journal, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => Date.parse(JSON.parse(line).at));
-    ratios.push(rawTime / (times.at(-1) - times[0]));
+    const events = readFileSync(journal, 'utf8').trim().split('\n').map(JSON.parse);
+    const since = (first) => rawTime / (Date.parse(events.at(-1).at) - Date.parse(first.at));
+    ratios.push({ whole: since(events[0]), planned: since(events.find(({ event }) => event === 'begin')) });
   }
-  const share = median(ratios);
-  row(`apply, 1,000 ${what}, read-back included`, `${(share * 100).toFixed(0)} % of the raw write rate`, '≥ 70 % (goal 90)', share >= 0.7);
+  const [whole, planned] = ['whole', 'planned'].map((from) => median(ratios.map((one) => one[from])));
+  const figure = `${(whole * 100).toFixed(0)} % of the raw write rate, ${(planned * 100).toFixed(0)} % without planning`;
+  row(`apply, 1,000 ${what}, read-back included`, figure, '≥ 70 % (goal 90)', whole >= 0.7);
 }
 
 /** A commit's manifests, packed, beside the same files on disk. */
