@@ -1,6 +1,7 @@
 import { posix, relative, resolve, sep } from 'node:path';
+import { maxBytes } from '../disk/text-file.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
-import { decodeFile, realOf, shower } from '../disk/walk.ts';
+import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
 import { headOf, type Repository, repositoryOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
@@ -31,15 +32,8 @@ import {
 } from '../project/manifests.ts';
 import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/summary.ts';
-import {
-  adoptionBranch,
-  adoptTrailer,
-  type FileUpdate,
-  findBlockingPaths,
-  pushBranch,
-  readCommittedFiles,
-  updateBranch,
-} from '../git/branch.ts';
+import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
+import { readFilesAt } from '../git/read-tree.ts';
 
 /** A plan with everything it was made of. */
 type PlannedProject = {
@@ -258,14 +252,17 @@ async function nextFiles(
       .join('/');
   const paths = new Map(files.map((file) => [pathOf(file.path), file]));
   const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
-  const known = new Map((await readCommittedFiles(repository, parent, inside)).map((file) => [file.path, file]));
+  const known = new Map(
+    (await readFilesAt(repository, parent, { paths: inside, maxBytes: maxBytes + 1 })).map((file) => [file.path, file]),
+  );
   return [...paths].map(([path, { path: shown, text }]) => {
     const file = known.get(path);
     const { value } = file === undefined ? { value: undefined } : decodeFile(shown, file.bytes);
-    if (file === undefined || value === undefined || unix(value.text) !== unix(before.get(shown) ?? '')) throw uncommitted(shown);
+    if (file === undefined || value === undefined || withLineFeeds(value.text) !== withLineFeeds(before.get(shown) ?? ''))
+      throw uncommitted(shown);
     const isUnix = !value.text.includes('\r\n');
     const mark = file.bytes.subarray(0, 3).equals(byteOrderMark) ? byteOrderMark : Buffer.alloc(0);
-    return { path, mode: file.mode, id: file.id, next: Buffer.concat([mark, Buffer.from(isUnix ? unix(text) : text)]) };
+    return { path, mode: file.mode, id: file.id, next: Buffer.concat([mark, Buffer.from(isUnix ? withLineFeeds(text) : text)]) };
   });
 }
 
@@ -283,10 +280,6 @@ async function newFiles(repository: Repository, parent: string, { created }: Com
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
-
-function unix(text: string): string {
-  return text.replaceAll('\r\n', '\n');
-}
 
 function uncommitted(path: string): AppError {
   return new AppError('git/uncommitted', 3, `"${path}" has uncommitted changes, which the adoption would commit`, {

@@ -335,3 +335,8 @@ export function repositoryPaths(prefix: string, { cwd }: { readonly cwd: string 
     return path === '.' || path === '..' || path.startsWith('../') ? undefined : path;
   };
 }
+
+/** Returns a text with the line breaks that git stores; it may check files out with those of Windows. */
+export function withLineFeeds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}

@@ -1,7 +1,8 @@
 import { AppError } from '../model/errors.ts';
+import { missingObject } from './objects.ts';
 import { runPlumbing } from './run-git.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
-import { mergeBaseOf, type Repository } from './repository.ts';
+import { nonEmptyLines, mergeBaseOf, readCommit, type Repository } from './repository.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -169,7 +170,7 @@ export async function findLastApplied(repository: Repository, query: LastApplied
     return { name, commit: local ?? (latest === undefined ? undefined : seen), originId, diagnostics: [] };
   const failure = await fetchAppliedRef(repository, name);
   // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
-  const commit = await readRecordCommit(repository, latest);
+  const commit = await readCommit(repository, latest);
   if (failure !== undefined)
     return commit === undefined ? fallBackToLocal(failure, { name, local, originId }) : { name, commit, originId, diagnostics: [] };
   await setAppliedRef(repository, name, latest);
@@ -209,37 +210,20 @@ export type RecordCommit = {
   readonly message: string;
 };
 
-const fields = ['%(objectname)', '%(refname)', '%(tree)', '%(parent)', '%(contents)', ''];
-
-/** Reads the commits of all refs with the prefixes in one process. */
+/** Reads the commits of all refs with the prefixes. */
 async function readRecordRefs(
   repository: Repository,
   prefixes: readonly string[],
 ): Promise<readonly { readonly ref: string; readonly commit: RecordCommit }[]> {
-  const { stdout } = await runPlumbing(repository, ['for-each-ref', `--format=${fields.join('%00')}`, ...prefixes]);
-  const tokens = stdout.toString().split('\0');
-  return tokens.flatMap((token, index) => {
-    const [ref, tree, parents, message] = tokens.slice(index + 1, index + fields.length - 1);
-    if (index % (fields.length - 1) !== 0 || message === undefined) return [];
-    return [{ ref: ref ?? '', commit: { id: token.trim(), tree: tree ?? '', parents: parentsOf(parents), message } }];
-  });
-}
-
-/** Reads a commit; undefined if this clone does not have it. */
-async function readRecordCommit(repository: Repository, id: string): Promise<RecordCommit | undefined> {
-  const { code, stdout } = await runPlumbing(
-    repository,
-    ['log', '--max-count=1', '--no-show-signature', '--encoding=UTF-8', '--format=%T%x00%P%x00%B', id, '--'],
-    {
-      allowedExitCodes: [0, 128],
-    },
+  const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]);
+  return Promise.all(
+    nonEmptyLines(stdout.toString()).map(async (line) => {
+      const [id = '', ref = ''] = line.split(' ');
+      const commit = await readCommit(repository, id);
+      if (commit === undefined) throw missingObject(id);
+      return { ref, commit };
+    }),
   );
-  const [tree = '', parents, message] = stdout.toString().split('\0');
-  return code !== 0 || message === undefined ? undefined : { id, tree, parents: parentsOf(parents), message };
-}
-
-function parentsOf(text: string | undefined): readonly string[] {
-  return (text ?? '').split(' ').filter((id) => id !== '');
 }
 
 const emptyTrees: ReadonlySet<string> = new Set([
@@ -252,17 +236,22 @@ export function isRecordCommit({ tree }: RecordCommit): boolean {
   return emptyTrees.has(tree);
 }
 
+/** The empty trees that this run wrote. */
+const trees = new WeakMap<Repository, string>();
+
+async function writeObject(repository: Repository, type: string, input: string): Promise<string> {
+  const { stdout } = await runPlumbing(repository, ['hash-object', '-t', type, '-w', '--stdin'], { input });
+  return stdout.toString().trim();
+}
+
 /** Writes a record as a commit without files; its parents keep the commits that it names reachable. Moves no ref. */
 export async function writeRecordCommit(
   repository: Repository,
   { message, parents, at }: { readonly message: string; readonly parents: readonly string[]; readonly at: Date },
 ): Promise<RecordCommit> {
-  const hash = async (type: string, input: string): Promise<string> => {
-    const { stdout } = await runPlumbing(repository, ['hash-object', '-t', type, '-w', '--stdin'], { input });
-    return stdout.toString().trim();
-  };
-  const tree = await hash('tree', '');
+  const tree = await (trees.get(repository) ?? writeObject(repository, 'tree', ''));
+  trees.set(repository, tree);
   const person = `Ostiary <ostiary@localhost> ${Math.floor(at.getTime() / 1000)} +0000`;
   const head = [`tree ${tree}`, ...parents.map((id) => `parent ${id}`), `author ${person}`, `committer ${person}`];
-  return { id: await hash('commit', `${head.join('\n')}\n\n${message}`), tree, parents, message };
+  return { id: await writeObject(repository, 'commit', `${head.join('\n')}\n\n${message}`), tree, parents, message };
 }

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { appliedRefName } from './applied-refs.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
-import { readBlobs } from './read-tree.ts';
-import type { Repository } from './repository.ts';
+import { folderMode, foldersAbove, listTree } from './objects.ts';
+import type { CommittedFile } from './read-tree.ts';
+import { findCommit, readCommit, type Repository } from './repository.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
-
-/** A file of a commit; `path` is relative to the top of the repository. */
-type CommittedFile = { readonly path: string; readonly mode: string; readonly id: string; readonly bytes: Buffer };
 
 /** A file to write; `next` is its new content, `id` the blob that it replaces. */
 export type FileUpdate = Pick<CommittedFile, 'path' | 'mode' | 'id'> & { readonly next: Buffer };
@@ -23,42 +21,11 @@ type BranchCommit = {
   readonly origin: boolean;
 };
 
-const maxFileBytes = 4 * 1024 * 1024;
-
-/** Reads plain files of a commit; skips paths that do not exist or are not files. */
-export async function readCommittedFiles(
-  repository: Repository,
-  commit: string,
-  paths: readonly string[],
-): Promise<readonly CommittedFile[]> {
-  const { stdout } = await runPlumbing(repository, ['ls-tree', '-z', '--full-tree', commit, '--', ...paths]);
-  const entries = stdout
-    .toString()
-    .split('\0')
-    .flatMap((line) => {
-      const [, mode, id, path] = /^(100\d{3}) blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
-      return mode === undefined || id === undefined || path === undefined ? [] : [{ mode, id, path }];
-    });
-  const bytes = new Map<string, Buffer>();
-  await readBlobs(
-    repository,
-    entries.map(({ id }) => id),
-    { maxBytes: maxFileBytes, onBlob: (id, all) => void bytes.set(id, all) },
-  );
-  return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.id) ?? Buffer.alloc(0) }));
-}
-
 /** Returns the paths in a commit that block new files: entries at the paths, and files at their parent folders. */
 export async function findBlockingPaths(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly string[]> {
-  const needed = new Set(paths.flatMap((path) => path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'))));
-  const { stdout } = await runPlumbing(repository, ['ls-tree', '-t', '-z', '--full-tree', commit, '--', ...needed]);
-  return stdout
-    .toString()
-    .split('\0')
-    .flatMap((line) => {
-      const [, type, path] = /^\d+ (\w+) [0-9a-f]+\t(.+)$/s.exec(line) ?? [];
-      return path === undefined || type === 'tree' || !needed.has(path) ? [] : [path];
-    });
+  const needed = paths.flatMap((path) => [...foldersAbove(path), path]);
+  const entries = await listTree(repository, commit, { paths: needed, below: false });
+  return entries.flatMap(({ path, mode }) => (mode === folderMode ? [] : [path]));
 }
 
 /**
@@ -72,7 +39,7 @@ export async function updateBranch(
   const ref = refOf(own.branch);
   await requireNotCheckedOut(repository, own.branch);
   const atOrigin = own.origin && hasOrigin(repository) ? await fetchBranch(repository, own.branch) : undefined;
-  const tip = atOrigin ?? (await tipOf(repository, ref));
+  const tip = atOrigin ?? (await findCommit(repository, ref));
   if (tip !== undefined) await requireAdoptCommit(repository, tip, own);
   if (tip !== undefined && (await isSameChange(repository, tip, own))) {
     await runPlumbing(repository, ['update-ref', '-m', 'ostiary drift --adopt', ref, tip]);
@@ -80,7 +47,7 @@ export async function updateBranch(
   }
   const script = importScript(repository, ref, own);
   await runPlumbing(repository, ['fast-import', '--quiet', '--force', '--done'], { input: script });
-  const commit = await tipOf(repository, ref);
+  const commit = await findCommit(repository, ref);
   if (commit === undefined) throw new AppError('git/failed', 4, `git did not create the branch ${own.branch}`);
   return { commit, unchanged: false };
 }
@@ -89,7 +56,7 @@ export async function updateBranch(
 export async function pushBranch(repository: Repository, branch: string, commit: string): Promise<AppError | boolean> {
   if (!hasOrigin(repository)) return false;
   const ref = refOf(branch);
-  const known = await tipOf(repository, originRef(branch));
+  const known = await findCommit(repository, originRef(branch));
   if (known === commit) return true;
   try {
     await pushOrigin(repository, commit, ref, known ?? '');
@@ -110,13 +77,6 @@ function originRef(branch: string): string {
   return `refs/ostiary/branches/${branch}`;
 }
 
-async function tipOf(repository: Repository, ref: string): Promise<string | undefined> {
-  const { stdout } = await runPlumbing(repository, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`], {
-    allowedExitCodes: [0, 1, 128],
-  });
-  return stdout.toString().trim() || undefined;
-}
-
 /** Throws AppError when the branch is checked out: moving it would make all of its files look changed. */
 async function requireNotCheckedOut(repository: Repository, branch: string): Promise<void> {
   const trees = await runPorcelain(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
@@ -134,14 +94,14 @@ async function fetchBranch(repository: Repository, branch: string): Promise<stri
     return undefined;
   }
   await fetchOrigin(repository, [`+${ref}:${originRef(branch)}`], 2);
-  return tipOf(repository, originRef(branch));
+  return findCommit(repository, originRef(branch));
 }
 
 /** The trailer in the message of Ostiary's own commits. */
 export const adoptTrailer = 'Ostiary-Adopt';
 
 async function requireAdoptCommit(repository: Repository, tip: string, { branch }: BranchCommit): Promise<void> {
-  const message = (await runPlumbing(repository, ['show', '--no-patch', '--format=%B', tip, '--'])).stdout.toString();
+  const { message = '' } = (await readCommit(repository, tip)) ?? {};
   if (message.split('\n').some((line) => line.startsWith(`${adoptTrailer}: `))) return;
   throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit by another author (${tip.slice(0, 10)})`, {
     hint: 'merge it, or delete the branch, here and on origin; then run this again',

@@ -2,7 +2,7 @@ import type { Commit } from '../model/desired.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { isManifestName } from '../model/diagnostic.ts';
 import { runPlumbing } from './run-git.ts';
-import { readBlobs } from './read-tree.ts';
+import { readBlobs } from './objects.ts';
 import type { Repository } from './repository.ts';
 
 type RemovalQuery = {

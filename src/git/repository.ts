@@ -10,6 +10,7 @@ import {
   locateRepository,
   untrustedRepositoryError,
 } from './git-environment.ts';
+import { missingObject, readObjects } from './objects.ts';
 import { runPlumbing, runPorcelain } from './run-git.ts';
 
 /** A repository, seen from one of its folders; `folder` is the top folder. */
@@ -95,30 +96,25 @@ function fetchCommandFor(revision: string, shallow: boolean): string {
 
 /** Returns the time of the commit. */
 export async function committedAt(repository: Repository, commit: string): Promise<Date> {
-  return new Date(Number(await runPorcelain(repository, (git) => git.show(['--no-patch', '--format=%ct', commit, '--']))) * 1000);
+  const [, seconds] = /^committer .* (\d+) [+-]\d+$/m.exec((await readCommit(repository, commit))?.header ?? '') ?? [];
+  if (seconds === undefined) throw missingObject(commit);
+  return new Date(Number(seconds) * 1000);
 }
 
 /** Returns the last common ancestor; undefined if the history has none. */
 export async function mergeBaseOf(repository: Repository, left: string, right: string): Promise<string | undefined> {
-  return lineOf(await runPorcelain(repository, (git) => git.raw('merge-base', left, right), { allowedExitCodes: [0, 1] }));
+  return nonEmptyLines(await runPorcelain(repository, (git) => git.raw('merge-base', left, right), { allowedExitCodes: [0, 1] }))[0];
 }
 
 /** Returns the root commits of HEAD, which identify the repository; empty in a shallow clone. */
 export async function rootsOf(repository: Repository): Promise<readonly string[]> {
   if (repository.shallow || (await headOf(repository)) === undefined) return [];
-  const text = await runPorcelain(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD', '--'));
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .toSorted();
+  return nonEmptyLines(await runPorcelain(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD', '--'))).toSorted();
 }
 
 /** Returns the commit that a revision names; undefined if this clone does not have it. */
 export async function findCommit(repository: Repository, revision: string): Promise<string | undefined> {
-  const allowedExitCodes = [0, 1, 128];
-  return lineOf(
-    await runPorcelain(repository, (git) => git.revparse(['--verify', '--quiet', `${revision}^{commit}`]), { allowedExitCodes }),
-  );
+  return (await readCommit(repository, revision))?.id;
 }
 
 /** Returns true for a branch, a tag or a commit; false for an option, a range, a path at a commit, or several words. */
@@ -126,8 +122,9 @@ function isRevision(text: string): boolean {
   return /^(?![-^])[^\s\p{Cc}:?*[\\]+$/u.test(text) && !text.includes('..');
 }
 
-function lineOf(text: string): string | undefined {
-  return text.trim() === '' ? undefined : text.trim();
+/** Returns the lines of an output that are not empty. */
+export function nonEmptyLines(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '');
 }
 
 /** Git's configuration for a repository; the last value of a key counts. Keys have sections and names in lower case. */
@@ -168,16 +165,38 @@ export async function containsCommit(repository: Repository, descendant: string,
 
 /** Returns the parents that a commit names, also those that a shallow clone does not have. */
 export async function parentsOf(repository: Repository, commit: string): Promise<readonly string[]> {
-  const { stdout } = await runPlumbing(repository, ['cat-file', 'commit', commit]);
-  const [header = ''] = stdout.toString().split('\n\n');
-  return [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].flatMap(([, parent]) => parent ?? []);
+  return (await readCommit(repository, commit))?.parents ?? [];
+}
+
+/** A commit; `header` has the lines before its message. */
+type CommitObject = {
+  readonly id: string;
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly header: string;
+  readonly message: string;
+};
+
+/** Reads the commit that a revision names; undefined if this clone does not have it. */
+export async function readCommit(repository: Repository, revision: string): Promise<CommitObject | undefined> {
+  // Git reads one name from each line.
+  if (revision.includes('\n')) return undefined;
+  let commit: CommitObject | undefined;
+  await readObjects(repository, [`${revision}^{commit}`], {
+    onObject(object) {
+      if (object === undefined) return;
+      const text = object.bytes.toString();
+      const end = text.indexOf('\n\n');
+      const header = text.slice(0, end);
+      const [tree = '', ...parents] = [...header.matchAll(/^(?:tree|parent) ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
+      commit = { id: object.id, tree, parents, header, message: text.slice(end + 2) };
+    },
+  });
+  return commit;
 }
 
 /** Returns the newest commits of a commit's own line, without the branches that it merged, back to another commit; at most `most`. */
 export async function commitsSince(repository: Repository, base: string, commit: string, most: number): Promise<readonly string[]> {
   const { stdout } = await runPlumbing(repository, ['rev-list', '--first-parent', `--max-count=${most}`, commit, `^${base}`]);
-  return stdout
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '');
+  return nonEmptyLines(stdout.toString());
 }

@@ -1,13 +1,19 @@
-import { Readable } from 'node:stream';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { Readable, type Writable } from 'node:stream';
 import type { SimpleGit, SimpleGitOptions } from 'simple-git';
 import { AppError } from '../model/errors.ts';
 import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
+
+/** A running git. */
+export type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export type GitOptions = {
   /** The complete environment of git; git does not inherit that of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly input?: string;
+  /** Receives the process, and then writes and ends its input. */
+  readonly onStart?: (git: GitProcess) => void;
   /** Stops the run when git prints more bytes. */
   readonly maxOutputBytes: number;
   /** Receives the output chunk by chunk, so that it is not collected; an error that it throws stops the run and rejects. */
@@ -27,7 +33,7 @@ const maxStderr = 16 * 1024;
 
 /** Runs git with exactly these arguments. Never throws for a failure of git or of the network. */
 export async function runGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
-  const { env, cwd, input = '', maxOutputBytes, onChunk, signal } = options;
+  const { env, cwd, input = '', maxOutputBytes, onChunk, onStart, signal } = options;
   // Loaded with the first run, because most commands run no git.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
@@ -68,7 +74,8 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
     });
     // Git may exit before it reads all input; its exit code is what counts.
     git.stdin.on('error', () => undefined);
-    git.stdin.end(input);
+    if (onStart === undefined) git.stdin.end(input);
+    else onStart(git);
     git.once('error', (error) => {
       failure ??= `git cannot be run: ${error.message}`;
       cause = error;
@@ -121,30 +128,29 @@ type CommandOptions = {
   readonly timeoutMs?: number;
 };
 
-type PlumbingOptions = CommandOptions & {
-  readonly input?: string;
-  /** Receives the output chunk by chunk, so that it is not collected. */
-  readonly onChunk?: (chunk: Buffer) => void;
-};
+type PlumbingOptions = CommandOptions & Partial<Pick<GitOptions, 'input' | 'onStart' | 'onChunk' | 'signal'>>;
 
 /** The result of a plumbing command; `stdout` is empty if `onChunk` received the output. */
 type PlumbingOutput = { readonly code: number; readonly stdout: Buffer };
 
-const defaultTimeoutMs = 120_000;
+/** How long a command may take. */
+export const defaultTimeoutMs: number = 120_000;
 
 /**
  * Runs one plumbing command of git without a shell, a prompt or a hook, and returns its bytes unchanged. Throws AppError when
- * git is not installed, fails, or takes longer than the timeout.
+ * git is not installed, fails, or takes longer than the timeout, by default two minutes.
  */
-export async function runPlumbing(context: GitContext, args: readonly string[], options: PlumbingOptions = {}): Promise<PlumbingOutput> {
-  const { input, onChunk, allowedExitCodes = [0], timeoutMs = defaultTimeoutMs } = options;
+export async function runPlumbing(
+  context: GitContext,
+  args: readonly string[],
+  { allowedExitCodes = [0], timeoutMs = defaultTimeoutMs, ...options }: PlumbingOptions = {},
+): Promise<PlumbingOutput> {
   const result = await runGit(['--no-pager', ...safeSettings.flatMap((setting) => ['-c', setting]), ...args], {
     cwd: context.folder,
     env: gitEnvironment(context),
     maxOutputBytes: Infinity,
     signal: AbortSignal.timeout(timeoutMs),
-    ...(input === undefined ? {} : { input }),
-    ...(onChunk === undefined ? {} : { onChunk }),
+    ...options,
   });
   if ('output' in result) return { code: 0, stdout: result.output };
   if (result.exit === undefined) throw timeoutError(args, timeoutMs);

@@ -70,13 +70,8 @@ async function readContentsAt(
 ): Promise<FileContents> {
   if (files.length === 0) return noContents;
   const places = new Map(files.map((file) => [posix.join(root, file), file]));
-  const contents = new Map<string, string>();
-  await readFilesAt(repository, commit, {
-    paths: [...places.keys()],
-    maxBytes: maxBytes + 1,
-    onFile: (path, bytes) => contents.set(places.get(path) ?? '', hashOf(bytes)),
-  });
-  return contents;
+  const found = await readFilesAt(repository, commit, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
+  return new Map(found.map(({ path, bytes }) => [places.get(path) ?? '', hashOf(bytes)]));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
-import { textReader } from '../disk/text-file.ts';
-import { decodeFile, realOf, shower } from '../disk/walk.ts';
-import { readCommittedFiles } from '../git/branch.ts';
+import { maxBytes, textReader } from '../disk/text-file.ts';
+import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
+import { readFilesAt } from '../git/read-tree.ts';
 import { headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import type { ProjectContext } from './resolved-config.ts';
@@ -21,21 +21,18 @@ export async function findLocalEdits(files: readonly SourceFile[], { root, conte
   const top = realOf(repository.folder);
   const paths = new Map(all.map((path) => [relative(top, realOf(path)).split(sep).join('/'), path]));
   const inside = [...paths.keys()].filter((path) => !path.startsWith('../'));
-  const committed = new Map((await readCommittedFiles(repository, head, inside)).map(({ path, bytes }) => [path, bytes]));
+  const committed = new Map(
+    (await readFilesAt(repository, head, { paths: inside, maxBytes: maxBytes + 1 })).map(({ path, bytes }) => [path, bytes]),
+  );
   const read = textReader();
   const isSame = (name: string, path: string): boolean => {
     const bytes = committed.get(name);
     const here = read(path);
-    return bytes !== undefined && 'text' in here && unix(decodeFile(path, bytes).value?.text ?? '') === unix(here.text);
+    return bytes !== undefined && 'text' in here && withLineFeeds(decodeFile(path, bytes).value?.text ?? '') === withLineFeeds(here.text);
   };
   const uncommitted = [...paths].filter(([name, path]) => !isSame(name, path));
   return {
     uncommitted: uncommitted.map(([, path]) => show(path)),
     changed: uncommitted.flatMap(([name, path]) => (committed.has(name) ? [show(path)] : [])),
   };
-}
-
-/** Git may check files out with the line breaks of Windows. */
-function unix(text: string): string {
-  return text.replaceAll('\r\n', '\n');
 }
