@@ -1,4 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
@@ -31,7 +32,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // The tests mostly wait for processes and disks, so every core gets a worker.
     maxWorkers: '100%',
     // No test replaces a module or a global, so files of one worker share loaded modules, above all the compiled PGlite.
     isolate: false,
@@ -45,6 +45,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'processes',
+          // They also wait for processes and retries: two cores run three workers in a tenth less time than two.
+          maxWorkers: Math.ceil(1.5 * availableParallelism()),
           include: processes,
           exclude: large,
           sequence: { groupOrder: 0 },
