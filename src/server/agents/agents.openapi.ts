@@ -14,7 +14,7 @@ import {
 } from './agents.ts';
 import type { RejectLogin } from '../auth/authenticate-request.ts';
 import { keyFromHeaders } from '../auth/principal.ts';
-import { InvalidBody, requireNoProblems, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { InvalidBody, requireNoProblems, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, writeTargetOf } from '../http/request-context.ts';
 import { type Store, inWriteLock } from '../store/store.ts';
 
@@ -25,7 +25,7 @@ export function serveHeartbeat(
   app: Hono<AppEnv>,
   { store, now, rejectLogin }: AgentRoutesOptions & { readonly rejectLogin: RejectLogin },
 ): void {
-  const validate = compileBodyValidator(heartbeatBodySchema);
+  const validate = bodyValidator(heartbeatBodySchema);
   app.post('/agents/heartbeat', async (c) => {
     const token = keyFromHeaders(c.req.header('Authorization'), undefined);
     const found = token === undefined ? undefined : await findAgentByToken(store.db, token);
@@ -44,7 +44,7 @@ export function serveHeartbeat(
 
 /** Serves the administration of agents. */
 export function serveAgents(app: Hono<AppEnv>, { store, now }: AgentRoutesOptions): void {
-  const validate = compileBodyValidator(agentBodySchema);
+  const validate = bodyValidator(agentBodySchema);
   app.get('/agents', async (c) => {
     const status = c.req.query('status') ?? '';
     if (!['', 'online', 'offline'].includes(status)) throw new InvalidBody([{ field: 'status', reason: 'must be online or offline' }]);

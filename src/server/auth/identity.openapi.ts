@@ -25,7 +25,7 @@ import {
 } from './api-keys.ts';
 import type { HashedKey } from './principal.ts';
 import type { Collection } from '../collections.ts';
-import { requireNoProblems, type BodyValidator, compileBodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { requireNoProblems, type BodyValidator, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
@@ -226,7 +226,7 @@ type ApiKeyOptions = { readonly store: Store; readonly now: () => Date };
 
 /** Serves keys to admins; the response to a create is the only one that contains the key text. */
 export function serveApiKeys(app: Hono<AppEnv>, { store, now }: ApiKeyOptions): void {
-  const validate = compileBodyValidator(apiKeyBodySchema);
+  const validate = bodyValidator(apiKeyBodySchema);
   app.get('/api-keys', async (c) => c.json((await listApiKeys(store.db)).map((key) => apiKeyJson(key))));
   app.post('/api-keys', async (c) => {
     const draft = readApiKeyDraft(validate, await readBody(c.env.incoming, { limit: smallBodyBytes * 4 }));

@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { IncomingMessage } from 'node:http';
 import { type Json, type JsonObject, isObject, parseJson } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
@@ -105,13 +105,21 @@ const unstorableText = /\0|\p{Surrogate}/u;
 // Ajv does not check the schemas at run time: a test checks them, and the check would take most of the startup time.
 const ajvOptions = { allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false } as const;
 
-/** Compiles the schema of a body; the validator also reports texts that the database cannot store. */
-export function compileBodyValidator(schema: JsonObject): BodyValidator {
-  const ajv = new Ajv2020({ ...ajvOptions, strictTypes: false });
-  const validate: ValidateFunction = ajv.compile(schema);
+const compiled = new WeakMap<JsonObject, ValidateFunction>();
+
+/** Compiles a schema when a body is checked with it for the first time: most servers see the bodies of few endpoints. */
+function validatorOf(schema: JsonObject, options: Options): ValidateFunction {
+  const validate = compiled.get(schema) ?? new Ajv2020({ ...ajvOptions, ...options }).compile(schema);
+  compiled.set(schema, validate);
+  return validate;
+}
+
+/** Returns the validator of a body's schema; it also reports texts that the database cannot store. */
+export function bodyValidator(schema: JsonObject): BodyValidator {
   const properties = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
   const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
   return (body) => {
+    const validate = validatorOf(schema, { strictTypes: false });
     if (!validate(body)) return fieldProblems(validate.errors ?? []);
     return checked.flatMap(([field]) =>
       isStorable(body[field] ?? null) ? [] : [{ field: pointer(field), reason: 'contains a NUL character or an incomplete character' }],
@@ -119,10 +127,12 @@ export function compileBodyValidator(schema: JsonObject): BodyValidator {
   };
 }
 
-/** Compiles a schema of a body without the check for storable texts; `formats` are the formats that the schema names. */
-export function compileSchemaValidator(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): BodyValidator {
-  const validate: ValidateFunction = new Ajv2020({ ...ajvOptions, formats: { ...formats } }).compile(schema);
-  return (body) => (validate(body) ? [] : fieldProblems(validate.errors ?? []));
+/** Returns the validator of a body's schema without the check for storable texts; `formats` are the formats that the schema names. */
+export function schemaValidator(schema: JsonObject, formats: Readonly<Record<string, RegExp>>): BodyValidator {
+  return (body) => {
+    const validate = validatorOf(schema, { formats: { ...formats } });
+    return validate(body) ? [] : fieldProblems(validate.errors ?? []);
+  };
 }
 
 function isStorable(value: Json): boolean {

@@ -5,7 +5,7 @@ import type { Collection } from '../collections.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import { Rejection, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, isAllowedVersion, writeTargetOf } from '../http/request-context.ts';
-import { compileObjectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
+import { objectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
 import { findObject, listObjects, pageObjects, type StoredObject } from './object-reader.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 import type { GivenSecrets, Secrets } from '../store/secrets.ts';
@@ -19,7 +19,7 @@ const json = { 'Content-Type': 'application/json' };
 
 /** Serves create, list, read, replace and delete of one kind. */
 export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
-  const validate = compileObjectValidator(collection);
+  const validate = objectValidator(collection);
   const limited = limitConcurrency(maxConcurrentLists);
   const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
     c.body(objectText(collection, object, c.get('principal').role), status, { ...json, ETag: entityTag(object) });

@@ -5,14 +5,7 @@ import { pointer } from '../../model/pointer.ts';
 import { agentStatusAt } from '../agents/agents.ts';
 import { changedFields, redactedPayload } from '../audit/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
-import {
-  InvalidBody,
-  Rejection,
-  type FieldProblem,
-  requireNoProblems,
-  type BodyValidator,
-  compileBodyValidator,
-} from '../http/request-body.ts';
+import { InvalidBody, Rejection, type FieldProblem, requireNoProblems, type BodyValidator, bodyValidator } from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { findObject, parseSpec, secretsPath, type StoredObject } from './object-reader.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
@@ -83,9 +76,9 @@ function withoutNulls(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Compiles the validator for bodies of a kind. */
-export function compileObjectValidator(collection: Collection): BodyValidator {
-  return compileBodyValidator(objectBodySchema(collection));
+/** Returns the validator for bodies of a kind. */
+export function objectValidator(collection: Collection): BodyValidator {
+  return bodyValidator(objectBodySchema(collection));
 }
 
 /** Creates an object with its edges. */

@@ -15,7 +15,7 @@ import {
   timeSchema,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
-import { InvalidBody, Rejection, requireNoProblems, compileBodyValidator, readBody } from '../http/request-body.ts';
+import { InvalidBody, Rejection, requireNoProblems, bodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import {
   insertResource,
@@ -33,7 +33,7 @@ import { uuidPattern } from '../store/migrations.ts';
 
 /** Serves the resources that connections belong to: list with filters, read, create, replace and delete, by name. */
 export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly store: Store; readonly now: () => Date }): void {
-  const validate = compileBodyValidator(resourceBodySchema);
+  const validate = bodyValidator(resourceBodySchema);
   const read = async (c: Context<AppEnv>): Promise<ResourceDraft> => {
     const body = await readBody(c.env.incoming);
     requireNoProblems(validate(body));

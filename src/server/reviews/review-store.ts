@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
 import { randomUUID } from 'node:crypto';
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import type { Principal } from '../auth/principal.ts';
-import { type FieldProblem, InvalidBody, Rejection, compileSchemaValidator, requireNoProblems } from '../http/request-body.ts';
+import { type FieldProblem, InvalidBody, Rejection, schemaValidator, requireNoProblems } from '../http/request-body.ts';
 import {
   type ReviewAction,
   type ReviewStatus,
@@ -254,9 +254,9 @@ export const reviewExecutionSchema: JsonObject = {
 };
 
 const formats = { uuid: uuidPattern };
-const validateRequest = compileSchemaValidator(reviewRequestSchema, formats);
-const validateDecision = compileSchemaValidator(reviewDecisionSchema, formats);
-const validateExecution = compileSchemaValidator(reviewExecutionSchema, formats);
+const validateRequest = schemaValidator(reviewRequestSchema, formats);
+const validateDecision = schemaValidator(reviewDecisionSchema, formats);
+const validateExecution = schemaValidator(reviewExecutionSchema, formats);
 
 /** Reads a request for a review. Throws `InvalidBody` with all problems. */
 export function readReviewRequest(body: JsonObject): ReviewRequest {
