@@ -47,6 +47,7 @@ export async function listOrigin(repository: Repository, pattern: string): Promi
  */
 export async function fetchOrigin(repository: Repository, refs: readonly string[], depth: number): Promise<void> {
   const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap=', uploadPack(repository)];
+  await requireNoMissingObjects(repository);
   const cut = repository.shallow ? [`--depth=${Math.max(depth, 1 + (await countCommits(repository)))}`] : [];
   await runPorcelain(allowNetwork(repository), (git) => git.raw('fetch', ...quiet, ...cut, 'origin', ...refs), {
     timeoutMs: 4 * defaultTimeoutMs,
@@ -81,14 +82,14 @@ async function requireOriginOutsideCheckout(repository: Repository): Promise<voi
 }
 
 /**
- * Throws AppError when objects are missing and the repository names a program for origin: in a partial clone, a push fetches missing objects
- * from origin with that program.
+ * Throws AppError when objects of the commits are missing, or of any ref, and the repository names a program for origin: in a partial clone,
+ * a push and a fetch request missing objects from origin with that program.
  */
-async function requireNoMissingObjects(repository: Repository, commit: string): Promise<void> {
+async function requireNoMissingObjects(repository: Repository, ...commits: readonly string[]): Promise<void> {
   const { settings } = repository;
   const key = 'remote.origin.uploadpack';
   if (settings.valueOf(key) === undefined || settings.userValueOf(key) !== undefined) return;
-  const args = ['rev-list', '--objects', '--quiet', commit, '--all', '--'];
+  const args = ['rev-list', '--objects', '--quiet', ...commits, '--all', '--'];
   if ((await runPlumbing(repository, args, { allowedExitCodes: [0, 1, 128] })).code === 0) return;
   const message = `objects are missing in this clone, and its configuration names a program to fetch them (${key})`;
   throw new AppError('git/failed', 4, message, { hint: `remove the setting: git config --unset-all ${key}` });
