@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, beforeAll } from 'vitest';
 import { chromium, type Browser, type Page } from 'playwright-core';
@@ -11,10 +15,9 @@ type Look = { readonly dark?: true; readonly width?: number };
 export function useBrowser(): { readonly open: (html: string, look?: Look) => Promise<Opened> } {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    // Without this option the browser needs libraries of the system; with it, it uses its own.
-    process.env['AWS_EXECUTION_ENV'] = 'AWS_Lambda_nodejs20.x';
-    const { default: bundled } = await import('@sparticuz/chromium');
-    browser = await chromium.launch({ executablePath: await bundled.executablePath(), args: ['--no-sandbox', '--disable-gpu'] });
+    const folder = unpackBrowser();
+    const env = { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf'), LD_LIBRARY_PATH: join(folder, 'al2023/lib') };
+    browser = await chromium.launch({ executablePath: join(folder, 'chromium'), env, args: ['--no-sandbox', '--disable-gpu'] });
   });
   afterAll(() => browser?.close());
   return {
@@ -31,6 +34,34 @@ export function useBrowser(): { readonly open: (html: string, look?: Look) => Pr
       return { page, complaints, worked: (await workOf(browser)) - before };
     },
   };
+}
+
+// Without this option the browser needs libraries of the system; with it, it uses its own.
+const ownLibraries = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
+const unpack = `const { default: bundled } = await import('@sparticuz/chromium'); await bundled.executablePath();`;
+
+/** Unpacks the browser with its libraries and fonts, once for each version of its package, and returns the folder. */
+function unpackBrowser(): string {
+  const { version } = JSON.parse(readFileSync('node_modules/@sparticuz/chromium/package.json', 'utf8'));
+  const folder = join(tmpdir(), `ostiary-browser-${version}`);
+  if (existsSync(folder)) return folder;
+  const made = mkdtempSync(`${folder}-`);
+  // In a process of its own, because the package changes the environment.
+  execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], { env: { ...process.env, ...ownLibraries, TMPDIR: made } });
+  // The package's configuration of fonts names `/tmp`, and a page without any font crashes.
+  const places = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>`;
+  writeFileSync(
+    join(made, 'fonts.conf'),
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${places}</fontconfig>`,
+  );
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    // Another worker was faster.
+    if (!existsSync(join(folder, 'fonts.conf'))) throw error;
+    rmSync(made, { recursive: true });
+  }
+  return folder;
 }
 
 /** Returns the CPU time of all processes of a browser in milliseconds. Unlike a clock, it stops while other processes use the machine. */
