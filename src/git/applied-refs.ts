@@ -164,17 +164,22 @@ export async function findLastApplied(repository: Repository, query: LastApplied
   const local = refs.local.get(name);
   const seen = refs.origin.get(name);
   if (originRefs instanceof AppError) return fallBackToLocal(originRefs, { name, local, originId: seen?.id ?? '' });
-  const latest = originRefs.get(name);
-  const originId = latest ?? '';
-  if (latest === undefined || latest === seen?.id)
-    return { name, commit: local ?? (latest === undefined ? undefined : seen), originId, diagnostics: [] };
+  const listed = originRefs.get(name);
+  if (listed === undefined || listed === seen?.id)
+    return { name, commit: local ?? (listed === undefined ? undefined : seen), originId: listed ?? '', diagnostics: [] };
   const failure = await fetchAppliedRef(repository, name);
-  // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
-  const commit = await readCommit(repository, latest);
-  if (failure !== undefined)
-    return commit === undefined ? fallBackToLocal(failure, { name, local, originId }) : { name, commit, originId, diagnostics: [] };
-  await setAppliedRef(repository, name, latest);
-  return { name, commit, originId, diagnostics: [] };
+  if (failure !== undefined) {
+    // The clone may be read-only, for example on a read-only volume; the record of origin is still the last one.
+    const commit = await readCommit(repository, listed);
+    return commit === undefined
+      ? fallBackToLocal(failure, { name, local, originId: listed })
+      : { name, commit, originId: listed, diagnostics: [] };
+  }
+  // Another apply may have recorded a later one since the refs were listed.
+  const commit = (await readAppliedRefs(repository)).origin.get(name);
+  if (commit === undefined) throw missingObject(listed);
+  await setAppliedRef(repository, name, commit.id);
+  return { name, commit, originId: commit.id, diagnostics: [] };
 }
 
 /** Returns the name under which the target is recorded: that of its folder, or that of the folder from which its config file moved. */

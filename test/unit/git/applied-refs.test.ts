@@ -11,9 +11,11 @@ import {
   findLastApplied,
   type LastApplied,
 } from '../../../src/git/applied-refs.ts';
-import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { openRepository } from '../../../src/git/repository.ts';
+import { installProgram } from '../../support/git-repository.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 
-const { make, makeOrigin, clone } = useRepositories();
+const { make, makeOrigin, clone, place } = useRepositories();
 const configs = ['ostiary.yaml', 'ostiary.yml'];
 
 /** Returns the commit of the record, without the parts that only the recorder needs. */
@@ -150,6 +152,19 @@ describe('findLastApplied', () => {
     const commit = await record(ours);
     theirs.write({ '.git/refs/ostiary/origin/prod.lock': '' });
     expect(await lastApplied(theirs)).toStrictEqual({ commit, diagnostics: [] });
+  });
+
+  it('finds the later record if origin gets one between the list and the fetch', async () => {
+    const { ours, origin, theirs } = pair();
+    await record(ours);
+    const later = origin.git('commit-tree', '-m', 'unrelated', 'HEAD^{tree}');
+    const fetch = `case "$*" in *' fetch '*) git --git-dir='${origin.folder}' update-ref ${appliedRef('prod')} ${later};; esac`;
+    const env = { ...gitEnv, ...(await installProgram(place(), 'git', `PATH='${gitEnv['PATH']}'; ${fetch}; exec git "$@"`)) };
+    const opened = await openRepository({ folder: theirs.folder, env });
+    if (opened === undefined) throw new Error('no repository found');
+    const found = await findLastApplied(opened, { target: 'prod', configs, origin: true });
+    expect(found).toMatchObject({ originId: later, commit: { id: later }, diagnostics: [] });
+    expect(theirs.git('rev-parse', appliedRef('prod'))).toBe(later);
   });
 
   it('keeps configs of several folders apart, and follows a moved config', async () => {
