@@ -83,7 +83,8 @@ export function start(
 /** Waits until a `serve` prints its address, and returns it. */
 export async function addressOf(running: Running): Promise<string> {
   for (;;) {
-    const [url] = /http:\/\/\S+/.exec(running.printed().stderr) ?? [];
+    const { stdout, stderr } = running.printed();
+    const [url] = /http:\/\/\S+(?=\s)/.exec(stderr + stdout) ?? [];
     if (url !== undefined) return url;
     const early = await Promise.race([running.ended, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 10))]);
     if (early !== undefined) throw new Error(`the gateway ended: ${early.stderr}`);
