@@ -1,21 +1,37 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
-/** Tests that start many processes: git, the built command, a browser. */
-const processes = [
-  'test/e2e/**/*.test.ts',
-  'test/git/**/*.test.ts',
-  'test/unit/git/**/*.test.ts',
-  'test/browser/**/*.test.ts',
-  'test/torture/**/*.test.ts',
-];
+/** Tests that take half a minute each or much memory: faults, races, kills, full disks, 12,000 objects, packing. `npm run test:slow` runs them. */
+const slow = [
+  ['torture/*', 'e2e/size/*', 'e2e/release/{package,publish,release}', 'e2e/action/pull-request-story', 'e2e/apply/rejected-values'],
+  ['server/store/database-folder', 'server/process/{crash,folder-lock}'],
+]
+  .flat()
+  .map((name) => `test/${name}.test.ts`);
 
-/** Tests that need much memory, and start few processes or none. */
-const large = ['e2e/size/*', 'e2e/apply/rejected-values', 'torture/histories', 'torture/interruptions'].map(
-  (name) => `test/${name}.test.ts`,
-);
+/** In this order: the pages, whose commands take longest, then other tests that start processes: git, the built command, a browser. */
+const first = [/\/pages\.test\.ts$/, /\/test\/(?:e2e|git|unit\/git|browser)\//];
+
+/** Starting a process copies the memory map of its parent: tests that start processes run first, while the workers are small; large files before small ones. */
+class ProcessesFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files.toSorted((left, right) => rankOf(left) - rankOf(right) || sizeOf(right) - sizeOf(left)));
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  return [...first, /^/].findIndex((pattern) => pattern.test(moduleId));
+}
+
+function sizeOf({ moduleId }: TestSpecification): number {
+  return statSync(moduleId).size;
+}
+
+// As in `src/cli.ts`: a fifth of the CPU time of all tests was spent on compiling code that then hardly ran again.
+const compilesLate = process.versions.node.startsWith('20.') ? ['--interrupt-budget=1000000'] : [];
 
 // Most tests write files: in memory, where there is room, they take half the time.
 const memory = '/dev/shm';
@@ -32,33 +48,19 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: '100%',
+    // Tests also wait for processes and retries: two cores run three workers in a tenth less time than two.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // No test replaces a module or a global, so files of one worker share loaded modules, above all the compiled PGlite.
     isolate: false,
     // Keeps translated modules, by their content, for the next run.
     experimental: { fsModuleCache: true },
-    setupFiles: ['test/support/property-runs.ts'],
+    execArgv: ['--expose-gc', ...compilesLate],
+    sequence: { sequencer: ProcessesFirst },
+    setupFiles: ['test/support/property-runs.ts', 'test/support/small-worker.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Starting a process copies the memory map of its parent: tests that start processes run first, in small workers.
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'processes',
-          // They also wait for processes and retries: two cores run three workers in a tenth less time than two.
-          maxWorkers: Math.ceil(1.5 * availableParallelism()),
-          include: processes,
-          exclude: large,
-          sequence: { groupOrder: 0 },
-          execArgv: ['--expose-gc'],
-          setupFiles: ['test/support/small-worker.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'in-process', include: ['test/**/*.test.ts'], exclude: [...processes, ...large], sequence: { groupOrder: 1 } },
-      },
-      { extends: true, test: { name: 'large', include: large, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: 'usual', include: ['test/**/*.test.ts'], exclude: slow, sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'slow', include: slow, sequence: { groupOrder: 1 } } },
     ],
   },
 });

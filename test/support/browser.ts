@@ -36,18 +36,13 @@ export function useBrowser(): { readonly open: (html: string, look?: Look) => Pr
   };
 }
 
-// Without this option the browser needs libraries of the system; with it, it uses its own.
-const ownLibraries = { AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
-const unpack = `const { default: bundled } = await import('@sparticuz/chromium'); await bundled.executablePath();`;
-
 /** Unpacks the browser with its libraries and fonts, once for each version of its package, and returns the folder. */
 function unpackBrowser(): string {
   const { version } = JSON.parse(readFileSync('node_modules/@sparticuz/chromium/package.json', 'utf8'));
   const folder = join(tmpdir(), `ostiary-browser-${version}`);
   if (existsSync(folder)) return folder;
   const made = mkdtempSync(`${folder}-`);
-  // In a process of its own, because the package changes the environment.
-  execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], { env: { ...process.env, ...ownLibraries, TMPDIR: made } });
+  execFileSync(process.execPath, ['test/support/unpack-browser.js'], { env: { ...process.env, TMPDIR: made } });
   // The package's configuration of fonts names `/tmp`, and a page without any font crashes.
   const places = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>`;
   writeFileSync(

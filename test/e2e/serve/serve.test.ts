@@ -5,11 +5,12 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { callerOf, type CallServer } from '../../server/client.ts';
 import { addressOf, builtPackage, type Ended, ostiary, start, startOstiary, type Running } from '../../support/cli.ts';
-import { createDatabase, encryptionKey, fixture, makeFolder } from '../../support/servers.ts';
+import { createDatabase, encryptionKey as keyBytes, fixture, makeFolder } from '../../support/servers.ts';
 import { useProjects } from '../project.ts';
 
 const makeProject = useProjects();
 const key = 'key-of-the-tests';
+const encryptionKey = keyBytes.toString('base64');
 
 /** Drops the databases of this file. */
 const drops: (() => Promise<void>)[] = [];
@@ -19,7 +20,7 @@ afterAll(() => Promise.all(drops.map((drop) => drop())));
 async function onPostgres(): Promise<Readonly<Record<string, string>>> {
   const { url, drop } = await createDatabase(await fixture('template'));
   drops.push(drop);
-  return { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_DATABASE: url, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey.toString('base64') };
+  return { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_DATABASE: url, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
 }
 
 async function serve(flags: string): Promise<{ readonly running: Running; readonly call: CallServer }> {
@@ -158,7 +159,6 @@ test.each([
   ['the environment', false],
   ['a file', true],
 ])('the database with its password, and keys, can come from %s', async (_case, isFile) => {
-  const encryptionKey = Buffer.alloc(32, 7).toString('base64');
   const cwd = makeProject({ place: 'postgres://gateway:canary-password@127.0.0.1:1/gateway\n', sealing: `${encryptionKey}\n` });
   const place = readFileSync(join(cwd, 'place'), 'utf8').trim();
   const given = isFile
@@ -177,7 +177,7 @@ test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line lea
   await once(silent, 'listening');
   const address = silent.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
   const args = ['serve', '--port', '0', '--log', 'text', '--database', `postgres://gateway:canary-password@127.0.0.1:${port}/gateway`];
   const running = await startOstiary(args, { cwd, env });
   await expect.poll(() => running.printed().stderr).toContain('other users can see the password in --database briefly');

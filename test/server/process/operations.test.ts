@@ -174,7 +174,7 @@ describe('slow callers', () => {
 });
 
 test('a draining server keeps serving, reports not ready, and then stops', async () => {
-  const server = await startPgliteServer({ drainMs: 400 });
+  const server = await startPgliteServer({ drainMs: 2000 });
   const call = callerOf(server);
   const closed = server.close();
   expect(await call('GET', '/readyz', { key: null })).toMatchObject({ status: 503, body: { message: 'the server is stopping' } });
