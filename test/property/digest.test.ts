@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
-import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/saved-plan.ts';
+import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 

@@ -10,7 +10,8 @@ import { compareText } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan, Refusal, SavedPlan } from '../../src/model/plan/plan.ts';
-import { sourcesOf, openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
+import { sourcesOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
+import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../../src/report/serialize.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 

@@ -10,7 +10,7 @@ import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/r
 import { blockedChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
-import { digestOf, sourcesOf } from '../saved-plan/saved-plan.ts';
+import { digestOf, sourcesOf } from '../saved-plan/plan-digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft, isUnchanged, kindFields, type KindFields } from './draft-change.ts';
 import { findExposed } from './blocked-dependents.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';

@@ -5,7 +5,7 @@ import type { Change, EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { cpuTime } from '../../../support/cpu-time.ts';
 import { canonical } from '../../../../src/model/json.ts';
-import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/saved-plan.ts';
+import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/plan-digest.ts';
 import { desiredOf } from '../../../support/resources.ts';
 import { testTarget } from '../../../support/run-pipeline.ts';
 

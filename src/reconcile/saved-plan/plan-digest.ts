@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import type { DesiredResource } from '../../model/desired.ts';
+import { type JsonObject, canonical, sortedKeys } from '../../model/json.ts';
+import type { Change, EdgeChange, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
+
+/**
+ * Returns the digest that identifies a plan, in hexadecimal. It covers target, actions, non-secret values and which of them are
+ * held, edges, the sources of secrets, and the contents of committed files that secrets come from; not the values of other secrets
+ * (variables of the environment), positions, origins, reasons, the state of secrets and unmanaged attachments.
+ */
+export function digestOf(
+  target: TargetIdentity,
+  changes: readonly Change[],
+  edges: readonly EdgeChange[],
+  sources: readonly SecretProvenance[],
+): string {
+  const hash = createHash('sha256');
+  const writers = new Set(edges.map(({ by }) => by));
+  const covered = changes.filter((change) => changesMore(change) || writers.has(change.key ?? change.id));
+  const written = edges.filter(({ action }) => action !== 'foreign');
+  // The canonical text of one document, hashed change by change to avoid one large string.
+  hash.update('{"changes":[');
+  for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
+  hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
+  hash.update(`,"target":${canonical({ ...target })}}`);
+  for (const text of sourceTexts(sources)) hash.update(text);
+  return hash.digest('hex');
+}
+
+/** Returns the source of each secret of the sorted resources. */
+export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): readonly SecretProvenance[] {
+  const sources: SecretProvenance[] = [];
+  for (const { id, secrets } of resources) {
+    for (const path of sortedKeys(secrets)) {
+      const { source = '', content } = secrets[path] ?? {};
+      sources.push(content === undefined ? { id, path, source } : { id, path, source, content });
+    }
+  }
+  return sources;
+}
+
+/** Yields one line per source, many at a time, with lengths so that no two lists have the same text. */
+function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
+  let text = '';
+  for (const { id, path, source, content } of sources) {
+    const lengths = `${id.length} ${path.length} ${source.length}`;
+    text += `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
+    if (text.length < 65_536) continue;
+    yield text;
+    text = '';
+  }
+  yield text;
+}
+
+function changeDocument(change: Change): JsonObject {
+  const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
+  return {
+    id: change.id,
+    ...(change.key === undefined ? {} : { key: change.key }),
+    action: change.action,
+    fields: fields.map(({ path, before, after, held }) => ({
+      path,
+      before: { ...before },
+      after: { ...after },
+      ...(held === undefined ? {} : { held }),
+    })),
+  };
+}
+
+/** Returns whether a change does more than set secrets. */
+function changesMore({ action, fields }: Change): boolean {
+  const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
+  return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));
+}
+
+function isSecret(value: Value): boolean {
+  return 'secret' in value;
+}
