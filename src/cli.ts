@@ -8,11 +8,12 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const [{ run }, { processContext }, { askToConfirm }] = await Promise.all([
+  const [{ run }, { compileLess, processContext }, { askToConfirm }] = await Promise.all([
     import('./commands/program.ts'),
     import('./commands/context/process-context.ts'),
     import('./commands/context/ask-to-confirm.ts'),
   ]);
+  if (first !== 'serve') compileLess();
   return run(argv, processContext(askToConfirm));
 }
 
