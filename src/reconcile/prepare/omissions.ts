@@ -69,8 +69,9 @@ export function adaptToDialect(
   );
   const diagnostics: Diagnostic[] = [];
   const resources = desired.resources.map((resource): DesiredResource => {
-    const stated = (foreign.get(kindOf(resource.id)) ?? []).filter(({ name }) => resource.stated.has(name));
-    if (stated.length === 0) return resource;
+    const fields = foreign.get(kindOf(resource.id)) ?? [];
+    if (!fields.some(({ name }) => resource.stated.has(name))) return resource;
+    const stated = fields.filter(({ name }) => resource.stated.has(name));
     const names = new Set(stated.map(({ name }) => name));
     appendAll(
       diagnostics,

@@ -41,16 +41,19 @@ export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secr
 
 /** Yields one line per source, many at a time, with lengths so that no two lists have the same text. */
 function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
-  let text = '';
+  let texts: string[] = [];
   for (const { id, path, source, content } of sources) {
-    const lengths = `${id.length} ${path.length} ${source.length}`;
-    text += `\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`;
-    if (text.length < 65_536) continue;
-    yield text;
-    text = '';
+    texts.push('\n', String(id.length), ' ', String(path.length), ' ', String(source.length), ' ', id, ' ', path, ' ', source);
+    if (content !== undefined) texts.push(' ', content);
+    if (texts.length < batchSize) continue;
+    yield texts.join('');
+    texts = [];
   }
-  yield text;
+  yield texts.join('');
 }
+
+// Texts that are joined at once need less memory than texts that are appended one by one.
+const batchSize = 8192;
 
 function changeDocument(change: Change): JsonObject {
   const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
