@@ -20,7 +20,7 @@ export function isManifestName(name: string): boolean {
 
 /** Returns whether a file at this path, or at `COMMIT:PATH`, has the defaults of its folder. */
 export function isDefaultsPath(path: string): boolean {
-  return /(?:^|[\\/]|^[\da-f]{10}:)_defaults\.yaml$/.test(path);
+  return path.endsWith('_defaults.yaml') && /(?:^|[\\/]|^[\da-f]{10}:)_defaults\.yaml$/.test(path);
 }
 
 /** Returns the paths that defaults files in the folders above the given paths have; the root ends with a separator or is empty. */

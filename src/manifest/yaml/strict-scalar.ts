@@ -308,8 +308,8 @@ function intern(text: string, start: number, end: number): string | undefined {
   const length = end - start;
   const slot = (text.charCodeAt(start) * 31 + text.charCodeAt(end - 1) * 7 + text.charCodeAt(start + (length >> 1)) * 131 + length) & 1023;
   const kept = known[slot];
-  if (kept !== undefined && kept.length === length && text.startsWith(kept, start)) return kept;
   const key = text.slice(start, end);
+  if (kept === key) return kept;
   if (!isUsable(key) || resolveWord(key) !== key) return undefined;
   if (length <= longestKnown) known[slot] = key;
   return key;
