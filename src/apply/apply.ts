@@ -3,7 +3,7 @@ import type { ApplyResult, Outcome, OutcomeStatus } from '../model/result/outcom
 import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
-import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToRead, type StepResult } from './execute-step.ts';
+import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToCompare, type StepResult } from './execute-step.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { limitConcurrency, runPool } from '../model/concurrency.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
@@ -114,8 +114,9 @@ async function readBack(state: ApplyState): Promise<void> {
 /** Reads the live state, or returns the reason why that is not possible. */
 async function readWritten(state: ApplyState): Promise<LiveState | string> {
   const { input, written } = state;
+  const kinds = written.map(({ step }) => step.kind);
   try {
-    const { value } = await input.gateway.readAll(kindsToRead(written.map(({ step }) => step.kind)));
+    const { value } = await input.gateway.readAll(kindsToCompare(kinds, input.registry));
     return value ?? 'the listing is incomplete';
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -67,6 +67,12 @@ export function kindsToRead(kinds: readonly Kind[]): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
+/** Returns the kinds to list when what was written is compared: their own, and those of their edges whose names can change; the other names are known. */
+export function kindsToCompare(kinds: readonly Kind[], registry: Registry): readonly string[] {
+  const own = new Set(kinds.map(({ name }) => name));
+  return kindsToRead(kinds).filter((name) => own.has(name) || registry.get(name)?.renamable !== false);
+}
+
 /** The limit of attempts when something else writes between the read and the write of a step. */
 const maxAttempts = 3;
 

@@ -51,6 +51,24 @@ describe('the read after a stage', () => {
     ]);
   });
 
+  it.each<[string, Run]>([
+    ['GuardrailRule', { manifests: [guardrail], live: [liveDb, { ...liveRule, spec: { description: 'why' } }] }],
+    ['Connection GuardrailRule', update],
+  ])('lists what was written, and of its edges what can have another name: %s', async (expected, given) => {
+    const listed: string[] = [];
+    const ran = await run({
+      ...given,
+      wrap: (gateway) => ({
+        readAll: (kinds) => {
+          listed.push(kinds.join(' '));
+          return gateway.readAll(kinds);
+        },
+      }),
+    });
+    expect(ran.outcomes.map(({ status }) => status)).toEqual(['done']);
+    expect(listed).toEqual([expected]);
+  });
+
   it('stops the run when it fails, and skips the dependents of the written object', async () => {
     const ran = await run({
       manifests: [connection, guardrail],
