@@ -117,13 +117,12 @@ function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {
     const started = performance.now();
     const requestId = randomUUID();
     c.set('requestId', requestId);
+    // `c.header` would copy the response for each header. What a response sets itself comes later and wins.
+    const { outgoing } = c.env;
+    outgoing.setHeader('Server', `ostiary/${version}`);
+    outgoing.setHeader('X-Request-Id', requestId);
     await next();
-    // `c.header` would copy the response for each header.
-    const { headers } = c.res;
-    for (const [name, value] of Object.entries(securityHeaders)) if (!headers.has(name)) headers.set(name, value);
-    headers.set('Server', `ostiary/${version}`);
-    headers.set('X-Request-Id', requestId);
-    if (closing()) headers.set('Connection', 'close');
+    if (closing()) outgoing.setHeader('Connection', 'close');
     logRequest(c, options, performance.now() - started);
   };
 }

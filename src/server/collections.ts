@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { secretReferencePattern, secretValueSchema, servedRules, type ServedRules } from '../model/served-rules.ts';
 import type { Secrets } from './store/secrets.ts';
 
-/** What a read-only field is computed from; `online`: the agent of the object is online. */
-type ReadOnlySource = { readonly name: string; readonly secrets: Secrets; readonly online: boolean };
+/** What a read-only field shows: the identity, whether the agent is online, or something of the secrets. */
+type ReadOnlySource = 'name' | 'status' | ((secrets: Secrets) => Json);
 
-type ReadOnlyField = { readonly schema: JsonObject; readonly valueOf: (object: ReadOnlySource) => Json };
+type ReadOnlyField = { readonly schema: JsonObject; readonly source: ReadOnlySource };
 
 /** The texts of the API document: `one` follows "a"; `create` and `replace` describe these two operations. */
 type KindTexts = { readonly one: string; readonly many: string; readonly create: string; readonly replace: string };
@@ -41,11 +41,11 @@ const kindRows = {
     readOnly: {
       default_database: {
         schema: { type: 'string', description: 'The value of the secret `envvar:DB`; empty if it is a reference or not set.' },
-        valueOf: ({ secrets }: ReadOnlySource): Json => databaseName(secrets),
+        source: (secrets: Secrets): Json => databaseName(secrets),
       },
       status: {
         schema: { enum: ['online', 'offline'], description: 'online: the agent is connected.' },
-        valueOf: ({ online }: ReadOnlySource): Json => (online ? 'online' : 'offline'),
+        source: 'status',
       },
     },
     texts: {
@@ -90,7 +90,7 @@ A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` 
     readOnly: {
       repository: {
         schema: { type: 'string', description: 'Host and path of the repository, which identify it.' },
-        valueOf: ({ name }: ReadOnlySource): Json => name,
+        source: 'name',
       },
     },
     texts: {

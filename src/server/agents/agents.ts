@@ -209,9 +209,15 @@ export function agentStatusAt(now: Date, lastSeen: Date | null): 'online' | 'off
 
 /** Returns SQL for the ids of online agents, as text, for use after `in`. */
 export function onlineAgentIds(now: Date): RawBuilder<unknown> {
-  return sql`(select id::text from agents where last_seen > ${aliveSince(now)})`;
+  return agentIdsSince(aliveSince(now));
 }
 
-function aliveSince(now: Date): Date {
+/** Returns SQL for the ids of agents with a heartbeat after `since`, as text, for use after `in`. */
+export function agentIdsSince(since: unknown): RawBuilder<unknown> {
+  return sql`(select id::text from agents where last_seen > ${since})`;
+}
+
+/** Returns the time after which an agent must have sent a heartbeat to be online. */
+export function aliveSince(now: Date): Date {
   return new Date(now.getTime() - agentTimeoutSeconds * 1000);
 }

@@ -1,56 +1,38 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { onlineAgentIds } from '../agents/agents.ts';
-import type { Collection } from '../collections.ts';
-import { type PageRequest, selectPage, type Store } from '../store/store.ts';
-import { type Cipher, openSecrets, type Secrets } from '../store/secrets.ts';
+import { agentIdsSince, aliveSince } from '../agents/agents.ts';
+import type { Collection, EdgeSide } from '../collections.ts';
+import type { PageRequest, Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
-/** A stored object with its secrets opened. */
-export type StoredObject = {
+/** An object as the database returns it: as JSON texts, which a response contains as they are. Reading ten columns of ten thousand rows takes three times as long. */
+export type ObjectRow = {
   readonly id: string;
   /** The identity of the object among its kind. */
   readonly name: string;
-  /** The values of all fields but secrets and edges, as JSON text: a response contains them as they are stored. */
+  /** The values of all fields but secrets and edges. */
   readonly spec: string;
-  readonly secrets: Secrets;
-  /** The ids at the other ends of its edges, by field. */
-  readonly edges: Readonly<Record<string, readonly string[]>>;
-  readonly secretsUpdatedAt: Date | null;
-  readonly managedBy: string;
-  /** Whether its agent is online; false when it has no agent. */
-  readonly online: boolean;
-  readonly revision: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-};
-
-/** A row as two texts, with times as text: reading ten columns of ten thousand rows takes three times as long. */
-type ObjectJsonRow = Pick<StoredObject, 'spec'> & {
-  readonly row: Omit<StoredObject, 'spec' | 'secrets' | 'secretsUpdatedAt' | 'createdAt' | 'updatedAt'> & {
-    readonly sealed: string | null;
-    readonly secretsUpdatedAt: string | null;
-    readonly createdAt: string;
-    readonly updatedAt: string;
-  };
+  /** The members of a response beside those of `spec` and secrets, without braces. */
+  readonly members: string;
+  readonly sealed: string | null;
 };
 
 /**
- * Reads all objects of a kind, sorted, from one snapshot, and maps them. Reads them in slices, each while the one before is mapped,
+ * Reads all objects of a kind, sorted, from one snapshot, in slices, and maps each. Reads a slice while the one before is mapped,
  * and yields to other requests between them.
  */
 export function listObjects<T>(
-  { db, cipher, now }: Store,
+  { db, now }: Store,
   collection: Collection,
-  make: (object: StoredObject) => T,
+  make: (slice: readonly ObjectRow[]) => T,
 ): Promise<readonly T[]> {
-  const query = objectsQuery(collection, { rest: orderBy(collection), now: now() });
+  const query = objectsQuery(collection, { rest: orderBy(collection) }, aliveSince(now()));
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
     await sql`declare objects no scroll cursor for ${query}`.execute(trx);
-    const fetchSlice = (): Promise<{ readonly rows: readonly ObjectJsonRow[] }> =>
-      sql<ObjectJsonRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
+    const fetchSlice = (): Promise<{ readonly rows: readonly ObjectRow[] }> =>
+      sql<ObjectRow>`fetch forward ${sql.lit(sliceSize)} from objects`.execute(trx);
     const made: T[] = [];
     let slice = fetchSlice();
     for (;;) {
@@ -58,7 +40,7 @@ export function listObjects<T>(
       const isLast = rows.length < sliceSize;
       if (!isLast) slice = fetchSlice();
       try {
-        for (const row of rows) made.push(make(openObject(row, collection, cipher)));
+        if (rows.length > 0) made.push(make(rows));
       } catch (error) {
         await Promise.allSettled([slice]);
         throw error;
@@ -69,78 +51,118 @@ export function listObjects<T>(
   });
 }
 
-/** Reads one page of objects and the total number, both from the same snapshot. */
-export function pageObjects(
+/** Reads one page of objects and the total number, by one statement: both are of the same snapshot. */
+export async function pageObjects(
   store: Store,
   collection: Collection,
-  page: PageRequest,
-): Promise<{ readonly rows: readonly StoredObject[]; readonly total: number }> {
-  return selectPage(store.db, {
-    page,
-    from: sql`from ${sql.table(collection.table)}`,
-    // The page is selected first, so that edges are read only for its rows.
-    select(db, bounds) {
-      const cut = sql`(select * from ${sql.table(collection.table)} o ${orderBy(collection)} ${bounds})`;
-      return selectObjects({ ...store, db }, collection, { cut, rest: orderBy(collection) });
-    },
-  });
+  { page, size }: PageRequest,
+): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
+  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, { limit: size, offset: (page - 1) * size });
+  return { rows: rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }])), total: rows[0]?.total ?? 0 };
 }
 
 /** Finds an object by its id, or by its name if the kind allows that; `text` may be any text. */
-export async function findObject(store: Store, collection: Collection, text: string): Promise<StoredObject | undefined> {
+export async function findObject(store: Store, collection: Collection, text: string): Promise<ObjectRow | undefined> {
   const isId = uuidPattern.test(text);
   if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
-  const [found] = await selectObjects(store, collection, { rest: isId ? sql`where o.id = ${text}` : whereName(collection, text) });
+  const { byId, byName } = statementsOf(collection, store);
+  const [found] = await run<ObjectRow>(store, isId ? byId : byName, { text });
   return found;
 }
 
 /** Returns the values of all fields of an object but secrets and edges. */
-export function parseSpec({ spec }: StoredObject): JsonObject {
+export function parseSpec({ spec }: Pick<ObjectRow, 'spec'>): JsonObject {
   return JSON.parse(spec);
 }
 
-/** Returns the path (`table/id/column`) that the secrets of an object are sealed for. */
-export function secretsPath({ table }: Collection, id: string): string {
-  return `${table}/${id}/secrets`;
-}
+/** A row of a page, with the number of all rows; a page behind the last one has one row without an object. */
+type PagedRow = Omit<ObjectRow, 'id'> & { readonly id: string | null; readonly total: number };
 
-/** The rows to read: the whole table, or the `cut` of it; `rest` names them `o`. */
-type RowSelection = { readonly cut?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
+/** What differs between two runs of a statement. */
+const values = { aliveSince: Symbol('aliveSince'), text: Symbol('text'), limit: Symbol('limit'), offset: Symbol('offset') };
+type Values = Readonly<Partial<Record<keyof typeof values, unknown>>>;
 
-async function selectObjects(
-  { db, cipher, now }: Store,
-  collection: Collection,
-  selection: RowSelection,
-): Promise<readonly StoredObject[]> {
-  const { rows } = await sql<ObjectJsonRow>`${objectsQuery(collection, { ...selection, now: now() })}`.execute(db);
-  return rows.map((row) => openObject(row, collection, cipher));
-}
+type Statements = Readonly<Record<'byId' | 'byName' | 'page', CompiledQuery>>;
+const compiled = new WeakMap<Collection, Statements>();
 
-function objectsQuery(collection: Collection, { cut, rest, now }: RowSelection & { readonly now: Date }): RawBuilder<unknown> {
-  const edges = edgeJoins(collection, cut !== undefined);
-  const { agentField } = collection;
-  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${onlineAgentIds(now)}`;
-  return sql`
-    select (${completeSpec(collection)})::text as spec, json_build_object('id', o.id, 'name', o.name, 'sealed', o.secrets, 'secretsUpdatedAt', o.secrets_updated_at,
-      'managedBy', o.managed_by, 'revision', o.revision, 'createdAt', o.created_at, 'updatedAt', o.updated_at,
-      'edges', json_build_object(${sql.join(edges.columns)}), 'online', ${online}) as row
-    from ${cut ?? sql.table(collection.table)} o ${sql.join(edges.joins, sql` `)} ${rest}`;
-}
-
-function openObject({ row, spec }: ObjectJsonRow, collection: Collection, cipher: Cipher): StoredObject {
-  return {
-    id: row.id,
-    name: row.name,
-    spec,
-    secrets: openSecrets(cipher, row.sealed, secretsPath(collection, row.id)),
-    edges: row.edges,
-    secretsUpdatedAt: row.secretsUpdatedAt === null ? null : new Date(row.secretsUpdatedAt),
-    managedBy: row.managedBy,
-    online: row.online,
-    revision: row.revision,
-    createdAt: new Date(row.createdAt),
-    updatedAt: new Date(row.updatedAt),
+/** Returns the statements of a collection. Making one takes longer than the rest of a request that reads one object. */
+function statementsOf(collection: Collection, { db }: Store): Statements {
+  const known = compiled.get(collection);
+  if (known !== undefined) return known;
+  const [table, order] = [sql.table(collection.table), orderBy(collection)];
+  const made: Statements = {
+    byId: objectsQuery(collection, { rest: sql`where o.id = ${values.text}` }).compile(db),
+    // Selects through the id, so that the database can use the id for the edges, too.
+    byName: objectsQuery(collection, {
+      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text})`,
+    }).compile(db),
+    // The page is selected first, so that the texts are made only for its rows.
+    page: objectsQuery(collection, {
+      total: sql`, counted.total`,
+      from: sql`(select count(*)::integer as total from ${table}) counted
+        left join (select * from ${table} o ${order} limit ${values.limit} offset ${values.offset}) o on true`,
+      rest: order,
+    }).compile(db),
   };
+  compiled.set(collection, made);
+  return made;
+}
+
+async function run<Row>({ db, now }: Store, statement: CompiledQuery, given: Values): Promise<readonly Row[]> {
+  const bound = new Map<unknown, unknown>([[values.aliveSince, aliveSince(now())]]);
+  for (const name of ['text', 'limit', 'offset'] as const) bound.set(values[name], given[name]);
+  const parameters = statement.parameters.map((value) => (bound.has(value) ? bound.get(value) : value));
+  const { rows } = await db.executeQuery<Row>({ ...statement, parameters });
+  return rows;
+}
+
+/** The rows to read, from the whole table by default; `rest` names them `o`. */
+type RowSelection = { readonly total?: RawBuilder<unknown>; readonly from?: RawBuilder<unknown>; readonly rest: RawBuilder<unknown> };
+
+function objectsQuery(
+  collection: Collection,
+  { total = sql``, from = sql`${sql.table(collection.table)} o`, rest }: RowSelection,
+  since: unknown = values.aliveSince,
+): RawBuilder<unknown> {
+  return sql`
+    select o.id, o.name, (${completeSpec(collection)})::text as spec, ${membersText(collection, since)} as members, o.secrets as sealed${total}
+    from ${from} ${rest}`;
+}
+
+/** Selects the text of the members that are not in the spec; `membersOf` makes the same text of an object. */
+function membersText(collection: Collection, since: unknown): RawBuilder<unknown> {
+  const { kind, sides, readOnly, hasSecrets, agentField } = collection;
+  const online = agentField === undefined ? sql`false` : sql`(o.spec ->> ${sql.lit(agentField)}) in ${agentIdsSince(since)}`;
+  const name = sql`to_json(o.name)::text`;
+  const columns: readonly (readonly [string, RawBuilder<unknown>])[] = [
+    ['id', sql`'"' || o.id || '"'`],
+    ...(kind.named ? [['name', name] as const] : []),
+    ...sides.flatMap(({ field, ...side }) => (field === undefined ? [] : [[field, endsText(side)] as const])),
+    ...Object.entries(readOnly).flatMap(([field, { source }]) => {
+      if (source === 'name') return [[field, name] as const];
+      return source === 'status' ? [[field, sql`case when ${online} then '"online"' else '"offline"' end`] as const] : [];
+    }),
+    ...(hasSecrets ? [['secrets_updated_at', sql`coalesce(${timeText('secrets_updated_at')}, 'null')`] as const] : []),
+    ['managed_by', sql`to_json(o.managed_by)::text`],
+    ['revision', sql`o.revision`],
+    ['created_at', timeText('created_at')],
+    ['updated_at', timeText('updated_at')],
+  ];
+  return sql.join(
+    columns.map(([field, text], index) => sql`${sql.lit(`${index === 0 ? '' : ','}"${field}":`)} || ${text}`),
+    sql` || `,
+  );
+}
+
+/** Selects the ids at the other ends of an edge. A lookup for each row takes the same time, however many rows and edges there are. */
+function endsText({ table, own, other }: Pick<EdgeSide, 'table' | 'own' | 'other'>): RawBuilder<unknown> {
+  const ends = sql.ref(other);
+  return sql`coalesce((select json_agg(${ends} order by ${ends})::text from ${sql.table(table)} where ${sql.ref(own)} = o.id), '[]')`;
+}
+
+/** Selects a time as JSON text, in the form of `Date.toISOString`. */
+function timeText(column: string): RawBuilder<unknown> {
+  return sql`to_char(${sql.ref(`o.${column}`)} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;
 }
 
 /** Selects a spec with all fields: a row of an earlier version does not have later ones, so these get their empty values. */
@@ -151,34 +173,9 @@ function completeSpec({ fields }: Collection): RawBuilder<unknown> {
   return sql`case when o.spec ?& array[${names}] then o.spec else ${sql.lit(empty)}::jsonb || o.spec end`;
 }
 
-/** Joins the other ends of all listed edges, as one array per field; for few rows it looks them up row by row. */
-function edgeJoins(
-  { sides }: Collection,
-  few: boolean,
-): {
-  readonly columns: readonly RawBuilder<unknown>[];
-  readonly joins: readonly RawBuilder<unknown>[];
-} {
-  const listed = sides.flatMap(({ field, ...side }) => (field === undefined ? [] : [{ ...side, field }]));
-  return {
-    columns: listed.map(({ field }) => sql`${sql.lit(field)}, coalesce(${sql.ref(field)}.ends, '[]')`),
-    joins: listed.map(({ field, table, own, other }) => {
-      const [ends, id, ofField] = [sql.ref(other), sql.ref(own), sql.table(field)];
-      const joined = sql`json_agg(${ends} order by ${ends}) as ends from ${sql.table(table)}`;
-      if (few) return sql`left join lateral (select ${joined} where ${id} = o.id) ${ofField} on true`;
-      return sql`left join (select ${id} as id, ${joined} group by ${id}) ${ofField} on ${ofField}.id = o.id`;
-    }),
-  };
-}
-
-/** Selects by name through the id, so that the database can use the id for the edges, too. */
-function whereName({ table }: Collection, name: string): RawBuilder<unknown> {
-  return sql`where o.id = (select named.id from ${sql.table(table)} named where named.name = ${name})`;
-}
-
+/** Sorts by the identity, which is unique. */
 function orderBy({ identityField }: Collection): RawBuilder<unknown> {
-  const identity = identityField === 'name' ? sql`o.name` : sql`o.spec ->> ${sql.lit(identityField)} collate "C"`;
-  return sql`order by ${identity}, o.id`;
+  return identityField === 'name' ? sql`order by o.name` : sql`order by o.spec ->> ${sql.lit(identityField)} collate "C", o.id`;
 }
 
 const sliceSize = 250;

@@ -1,14 +1,12 @@
 import type { Context, Hono } from 'hono';
-import type { Json } from '../../model/json.ts';
-import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import { Rejection, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, isAllowedVersion, writeTargetOf } from '../http/request-context.ts';
 import { objectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
-import { findObject, listObjects, pageObjects, type StoredObject } from './object-reader.ts';
+import { findObject, listObjects, type ObjectRow, pageObjects } from './object-reader.ts';
+import { rowText, versionOf, type WrittenObject, writtenText } from './stored-object.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
-import type { GivenSecrets, Secrets } from '../store/secrets.ts';
 
 type CollectionOptions = { readonly store: Store; readonly now: () => Date };
 
@@ -21,19 +19,21 @@ const json = { 'Content-Type': 'application/json' };
 export function serveCollection(app: Hono<AppEnv>, collection: Collection, { store, now }: CollectionOptions): void {
   const validate = objectValidator(collection);
   const limited = limitConcurrency(maxConcurrentLists);
-  const respond = (c: Context<AppEnv>, object: StoredObject, status: 200 | 201): Response =>
-    c.body(objectText(collection, object, c.get('principal').role), status, { ...json, ETag: entityTag(object) });
+  const respond = (c: Context<AppEnv>, object: WrittenObject, status: 200 | 201): Response =>
+    c.body(writtenText(collection, object, c.get('principal').role), status, { ...json, ETag: entityTag(object) });
 
   app.get(collection.path, async (c) => {
+    const { role } = c.get('principal');
+    const textOf = (row: ObjectRow): string => rowText(store.cipher, collection, row, role);
     const page = readPageRequest(c.req);
     if (page === undefined) {
-      const { role } = c.get('principal');
-      const texts = await limited(() => listObjects(store, collection, (object) => objectText(collection, object, role)));
-      return c.body(`[${texts.join(',')}]`, 200, json);
+      const slices = await limited(() => listObjects(store, collection, (rows) => Buffer.from(rows.map(textOf).join(','))));
+      const parts = arrayParts(slices);
+      const length = parts.reduce((sum, part) => sum + part.length, 0);
+      return c.body(ReadableStream.from(parts), 200, { ...json, 'Content-Length': String(length) });
     }
     const { rows, total } = await pageObjects(store, collection, page);
-    const texts = rows.map((object) => objectText(collection, object, c.get('principal').role));
-    return c.body(`{"data":[${texts.join(',')}],"pages":${JSON.stringify({ ...page, total })}}`, 200, json);
+    return c.body(`{"data":[${rows.map(textOf).join(',')}],"pages":${JSON.stringify({ ...page, total })}}`, 200, json);
   });
   app.post(collection.path, async (c) => {
     const draft = readObjectDraft(collection, validate, await readBody(c.env.incoming));
@@ -45,8 +45,10 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
     const { text, ifMatch } = writeTargetOf(c);
     const found = await findObject(store, collection, text);
     if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
-    if (!isAllowedVersion(found, ifMatch)) throw new Rejection(412, `${collection.kind.name} ${found.name} has another version`);
-    return respond(c, found, 200);
+    const version = versionOf(found);
+    if (!isAllowedVersion(version, ifMatch)) throw new Rejection(412, `${collection.kind.name} ${found.name} has another version`);
+    const answer = rowText(store.cipher, collection, found, c.get('principal').role);
+    return c.body(answer, 200, { ...json, ETag: entityTag(version) });
   });
   app.put(`${collection.path}/:id`, async (c) => {
     const draft = readObjectDraft(collection, validate, await readBody(c.env.incoming));
@@ -58,30 +60,8 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   });
 }
 
-/** Returns the JSON text of an object in responses: all fields of its kind, then the read-only fields. Only admins see secret values. */
-function objectText(collection: Collection, stored: StoredObject, role: Role): string {
-  const object = role === 'admin' ? stored : { ...stored, secrets: hideSecrets(stored.secrets) };
-  const answer: Record<string, Json> = { id: object.id };
-  if (collection.kind.named) answer['name'] = object.name;
-  for (const { name, secret, edge } of collection.fields) {
-    if (edge !== undefined) answer[name] = object.edges[name] ?? [];
-    else if (secret !== undefined) answer[name] = name in object.secrets ? (object.secrets[name] ?? null) : secret === 'plain' ? '' : {};
-  }
-  const source = role === 'admin' ? stored : { ...stored, secrets: {} };
-  for (const [field, { valueOf }] of Object.entries(collection.readOnly)) answer[field] = valueOf(source);
-  if (collection.hasSecrets) answer['secrets_updated_at'] = object.secretsUpdatedAt?.toISOString() ?? null;
-  answer['managed_by'] = object.managedBy;
-  answer['revision'] = object.revision;
-  answer['created_at'] = object.createdAt.toISOString();
-  answer['updated_at'] = object.updatedAt.toISOString();
-  const rest = JSON.stringify(answer);
-  return stored.spec === '{}' ? rest : `${stored.spec.slice(0, -1)},${rest.slice(1)}`;
-}
-
-/** Replaces secret values by null and keeps the names. */
-function hideSecrets(secrets: Secrets): GivenSecrets {
-  const entries = Object.entries(secrets).map(([field, value]) => {
-    return [field, typeof value === 'string' ? null : Object.fromEntries(Object.keys(value).map((key) => [key, null]))] as const;
-  });
-  return Object.fromEntries(entries);
+/** Returns the text of an array of the slices of a list, in parts: one text would need the memory twice. */
+function arrayParts(slices: readonly Buffer[]): readonly Buffer[] {
+  const parts = slices.flatMap((slice, index) => [Buffer.from(index === 0 ? '[' : ','), slice]);
+  return [...parts, Buffer.from(slices.length === 0 ? '[]' : ']')];
 }

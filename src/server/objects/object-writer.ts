@@ -7,7 +7,8 @@ import { changedFields, redactedPayload } from '../audit/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { InvalidBody, Rejection, type FieldProblem, requireNoProblems, type BodyValidator, bodyValidator } from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
-import { findObject, parseSpec, secretsPath, type StoredObject } from './object-reader.ts';
+import { findObject, parseSpec } from './object-reader.ts';
+import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
 import { resolveSecrets, sealSecrets, type GivenSecrets, readSecrets } from '../store/secrets.ts';
 import { type Store, inWriteLock, withUniqueName } from '../store/store.ts';
 import type { Tables } from '../store/migrations.ts';
@@ -86,7 +87,7 @@ export async function createObject(
   store: Store,
   collection: Collection,
   write: { draft: ObjectDraft; author: Author },
-): Promise<StoredObject> {
+): Promise<WrittenObject> {
   const { draft, author } = write;
   const secrets = resolveSecrets(draft.secrets, {});
   const id = randomUUID();
@@ -118,9 +119,9 @@ export async function replaceObject(
   store: Store,
   collection: Collection,
   { target, draft, author }: { readonly target: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
-): Promise<StoredObject> {
+): Promise<WrittenObject> {
   return inWriteLock(store.db, async (trx) => {
-    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, target.text), { target, author });
+    const stored = await findWritable({ ...store, db: trx }, collection, { target, author });
     if (stored.name !== draft.name && !collection.kind.renamable) {
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
@@ -154,19 +155,22 @@ export async function removeObject(
   { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): Promise<void> {
   await inWriteLock(store.db, async (trx) => {
-    const stored = requireWritable(collection, await findObject({ ...store, db: trx }, collection, target.text), { target, author });
+    const stored = await findWritable({ ...store, db: trx }, collection, { target, author });
     await releaseEdges(trx, collection, stored.id, author);
     await trx.deleteFrom(collection.table).where('id', '=', stored.id).execute();
     await author.record(trx, { id: stored.id, name: stored.name, payload: {} });
   });
 }
 
-function requireWritable(
-  { kind }: Collection,
-  stored: StoredObject | undefined,
+async function findWritable(
+  store: Store,
+  collection: Collection,
   { target, author }: { readonly target: WriteTarget; readonly author: Author },
-): StoredObject {
-  if (stored === undefined) throw new Rejection(404, `unknown ${kind.name} ${target.text}`);
+): Promise<StoredObject> {
+  const { kind } = collection;
+  const found = await findObject(store, collection, target.text);
+  if (found === undefined) throw new Rejection(404, `unknown ${kind.name} ${target.text}`);
+  const stored = openObject(store.cipher, collection, found);
   if (stored.managedBy !== '' && stored.managedBy !== author.manager) {
     throw new Rejection(409, `${kind.name} ${stored.name} is managed by ${stored.managedBy}`);
   }

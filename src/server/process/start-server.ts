@@ -106,10 +106,11 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closing = false;
     const trustProxy = options.trustProxy ?? false;
     const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
-    const server = createServer(
-      serverOptions(timeouts),
-      getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerMalformedUrls(options.log) }),
-    );
+    const answer = getRequestListener(app.fetch, { errorHandler: answerMalformedUrls(options.log) });
+    const server = createServer(serverOptions(timeouts), (incoming, outgoing) => {
+      for (const [name, value] of Object.entries(securityHeaders)) outgoing.setHeader(name, value);
+      void answer(incoming, outgoing);
+    });
     rejectMalformedRequests(server, options.log);
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     const backgroundJobs = startBackgroundJobs(store, options);
@@ -233,7 +234,7 @@ function answerMalformedUrls(log: Log): (error: unknown) => Response {
         ? { ...malformed, message: 'the request target is not a valid URL' }
         : { status: 500, reason: '', message: 'internal error' };
     logMalformed(log, refused, undefined);
-    return Response.json({ message: refused.message }, { status: refused.status, headers: securityHeaders });
+    return Response.json({ message: refused.message }, { status: refused.status });
   };
 }
 

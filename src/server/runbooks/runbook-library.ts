@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
-import { listObjects, parseSpec, type StoredObject } from '../objects/object-reader.ts';
+import { listObjects, type ObjectRow, parseSpec } from '../objects/object-reader.ts';
+import { openObject, type StoredObject } from '../objects/stored-object.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import type { Log } from '../http/request-context.ts';
 import { readTemplate } from './template.ts';
@@ -90,7 +91,8 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
 
   async function list(role: Role): Promise<RunbookListing> {
     const reasonFor = (failure: string): string => (role === 'standard' ? 'the reason is visible to admins and auditors' : failure);
-    const configurations = await listObjects(store, collection, (configuration) => configuration);
+    const open = (rows: readonly ObjectRow[]): readonly StoredObject[] => rows.map((row) => openObject(store.cipher, collection, row));
+    const configurations = (await listObjects(store, collection, open)).flat();
     const known = new Set(configurations.map(({ id }) => id));
     for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
     const outcome = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, readCached(one))));

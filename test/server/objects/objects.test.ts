@@ -100,9 +100,10 @@ describe.each(databases)('objects on %s', (_name, start) => {
   });
 
   test('a name may contain any character that a path can escape', async () => {
-    const name = 'ä %2F? #&+ "quoted"';
-    await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
-    expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body['name']).toBe(name);
+    const name = 'ä %2F? #&+ "quoted" \\ \u{1f511}';
+    const created = await call('POST', '/connections', { body: connectionBody(name, gateway.agent) });
+    expect((await call('GET', `/connections/${encodeURIComponent(name)}`)).body).toEqual(created.body);
+    expect(created.body['name']).toBe(name);
     expect((await call('DELETE', `/connections/${encodeURIComponent(name)}`)).status).toBe(204);
   });
 
