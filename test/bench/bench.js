@@ -344,7 +344,7 @@ try {
     action: actionRow,
     pull: pullRows,
     apply: applyRows,
-    server: () => serverRows({ cli, folder, token, start, stop, row, median }),
+    server: () => serverRows({ full, cli, folder, token, start, stop, run, row, median }),
   };
   const { only } = parseArgs({ options: { full: { type: 'boolean' }, only: { type: 'string' } } }).values;
   if (only !== undefined && !(only in parts)) throw new Error(`--only ${only}: take one of ${Object.keys(parts).join(', ')}`);

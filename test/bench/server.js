@@ -1,19 +1,20 @@
 // The gateway of our own, on PGlite and on PostgreSQL, beside the same queries in the same framework.
 import { cpSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { create, fill, hangUp, mixedPaths, read, slowestHealth } from './server-load.js';
+import { serverScaleRows } from './server-scale.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 // Beside the packages that the programs import.
 const built = here('../../node_modules/.cache/ostiary-bench');
 const key = Buffer.alloc(32, 7).toString('base64');
 
-async function program(name) {
-  const build = await rolldown({ input: here(`${name}.ts`), platform: 'node', external: /^[^./]/ });
-  const file = join(built, `${name}.mjs`);
+async function program(source) {
+  const build = await rolldown({ input: here(source), platform: 'node', external: /^[^./]/ });
+  const file = join(built, `${parse(source).name}.mjs`);
   await build.write({ file, codeSplitting: false });
   await build.close();
   return file;
@@ -21,15 +22,29 @@ async function program(name) {
 
 /** The rows of both databases. */
 export async function serverRows(bench) {
-  const floor = await program('server-floor');
-  const postgres = await bench.start([await program('server-postgres')], 'stdout');
+  const floor = await program('server-floor.ts');
+  const postgres = await bench.start([await program('server-postgres.ts')], 'stdout');
   try {
     await rowsOf('PostgreSQL', postgres.url, { ...bench, floor });
   } finally {
     await bench.stop(postgres.child);
   }
   await rowsOf('PGlite', join(bench.folder, 'server'), { ...bench, floor });
+  if (bench.full) await largeRows(bench);
   await hangUp();
+}
+
+/** The rows of up to 100,000 connections, on new databases. */
+async function largeRows(bench) {
+  const options = { ...bench, key, fill: await program('server-fill.js'), startGateway: (database) => startGateway(database, bench) };
+  const postgres = await bench.start([await program('server-postgres.ts')], 'stdout');
+  try {
+    await serverScaleRows('PostgreSQL', { ...options, database: postgres.url, files: postgres.url });
+  } finally {
+    await bench.stop(postgres.child);
+  }
+  const database = join(bench.folder, 'large');
+  await serverScaleRows('PGlite', { ...options, database, files: join(database, 'postgres') });
 }
 
 async function rowsOf(name, database, bench) {

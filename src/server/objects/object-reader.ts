@@ -96,11 +96,12 @@ function statementsOf(collection: Collection, { db }: Store): Statements {
     byName: objectsQuery(collection, {
       rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text})`,
     }).compile(db),
-    // The page is selected first, so that the texts are made only for its rows.
+    // The ids of the page are selected first, so that neither whole rows are sorted nor texts made for other pages.
     page: objectsQuery(collection, {
       total: sql`, counted.total`,
       from: sql`(select count(*)::integer as total from ${table}) counted
-        left join (select * from ${table} o ${order} limit ${values.limit} offset ${values.offset}) o on true`,
+        left join (select * from ${table} where id in (
+          select o.id from ${table} o ${order} limit ${values.limit} offset ${values.offset})) o on true`,
       rest: order,
     }).compile(db),
   };
