@@ -251,7 +251,7 @@ function noManifests(target: string): Diagnostic {
 }
 
 // Many short texts cost more to hand over than to hash, and appending them one by one needs memory for each sum.
-const batchSize = 512;
+const batchSize = 256;
 
 /** Returns the SHA-256 of the files in hex, independent of their order and of their line breaks. */
 export function hashTree(files: readonly SourceFile[], pathInTree: (path: string) => string = (path) => path): string {
@@ -262,7 +262,7 @@ export function hashTree(files: readonly SourceFile[], pathInTree: (path: string
   }));
   let waiting: string[] = [];
   for (const { path, text } of placed.toSorted((left, right) => compareText(left.path, right.path))) {
-    waiting.push(String(path.length), ':', path, String(text.length), ':', text);
+    waiting.push(`${path.length}:${path}${text.length}:`, text);
     if (waiting.length < batchSize) continue;
     hash.update(waiting.join(''));
     waiting = [];

@@ -43,8 +43,8 @@ export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secr
 function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
   let texts: string[] = [];
   for (const { id, path, source, content } of sources) {
-    texts.push('\n', String(id.length), ' ', String(path.length), ' ', String(source.length), ' ', id, ' ', path, ' ', source);
-    if (content !== undefined) texts.push(' ', content);
+    const lengths = `${id.length} ${path.length} ${source.length}`;
+    texts.push(`\n${lengths} ${id} ${path} ${source}${content === undefined ? '' : ` ${content}`}`);
     if (texts.length < batchSize) continue;
     yield texts.join('');
     texts = [];
@@ -53,7 +53,7 @@ function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
 }
 
 // Texts that are joined at once need less memory than texts that are appended one by one.
-const batchSize = 8192;
+const batchSize = 1024;
 
 function changeDocument(change: Change): JsonObject {
   const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
