@@ -4,16 +4,17 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { withSharedClasses } from './.github/fast-spreads.js';
 
-/** Tests that take half a minute each or much memory: faults, races, kills, full disks, 12,000 objects, packing. `npm run test:slow` runs them. */
+/** Tests that take long: faults, races, kills, full disks, databases that start again, random requests, 1,000 objects and more, all pages, packing. `npm run test:slow` runs them. */
 const slow = [
-  ['torture/*', 'e2e/size/*', 'e2e/release/{package,publish,release}', 'e2e/action/pull-request-story', 'e2e/apply/rejected-values'],
-  ['server/store/database-folder', 'server/process/{crash,folder-lock}'],
+  ['torture/*', 'e2e/size/*', 'e2e/release/{package,publish,release}', 'e2e/action/pull-request-story', 'e2e/reports/pages'],
+  ['e2e/apply/{concurrent-applies,interrupted,rejected-values}', 'hoop/request-count'],
+  ['server/api/fuzz', 'server/audit/audit-chain', 'server/store/{database-folder,encryption-keys}', 'server/process/{crash,folder-lock}'],
 ]
   .flat()
   .map((name) => `test/${name}.test.ts`);
 
-/** In this order: the pages, whose commands take longest, then other tests that start processes: git, the built command, a browser. */
-const first = [/\/pages\.test\.ts$/, /\/test\/(?:e2e|git|unit\/git|browser)\//];
+/** Tests that start processes: git, the built command, a browser. */
+const startsProcesses = /\/test\/(?:e2e|git|unit\/git|browser)\//;
 
 /** Starting a process copies the memory map of its parent: tests that start processes run first, while the workers are small; large files before small ones. */
 class ProcessesFirst extends BaseSequencer {
@@ -23,14 +24,14 @@ class ProcessesFirst extends BaseSequencer {
 }
 
 function rankOf({ moduleId }: TestSpecification): number {
-  return [...first, /^/].findIndex((pattern) => pattern.test(moduleId));
+  return startsProcesses.test(moduleId) ? 0 : 1;
 }
 
 function sizeOf({ moduleId }: TestSpecification): number {
   return statSync(moduleId).size;
 }
 
-// As in `src/cli.ts`: a fifth of the CPU time of all tests was spent on compiling code that then hardly ran again.
+// As in `src/commands/context/process-context.ts`: a fifth of the CPU time of all tests was spent on compiling code that then hardly ran again.
 const compilesLate = process.versions.node.startsWith('20.') ? ['--interrupt-budget=1000000'] : [];
 
 // Most tests write files: in memory, where there is room, they take half the time.
