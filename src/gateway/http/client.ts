@@ -293,8 +293,8 @@ function createReadLimiter(most: number, now: () => number): ReadLimiter {
 /** The memory in bytes that several answers together may still need. */
 export type MemoryBudget = { left: number };
 
-/** The memory in bytes that one answer, or all pages of one list, may need once parsed: that of about 130,000 connections. */
-export const largestMemory: number = 768 * 1024 * 1024;
+/** The memory in bytes that one answer, or all pages of one list, may need once parsed: about 100,000 connections. */
+export const largestMemory: number = 512 * 1024 * 1024;
 
 /** Measured: a value or a key needs 30 to 100 bytes beside its characters. Sparse text needs four times its length, `[{},{},…]` thirty times. */
 const bytesPerToken = 48;

@@ -138,7 +138,7 @@ test('60 MB of empty objects end with the reason in a process that could not kee
   // Several lists of 60 MB are read at once; their objects would need 1.3 GB each.
   const ended = await ostiary(['plan'], { cwd, env: { ...env, NODE_OPTIONS: '--max-old-space-size=800' } });
   await server.close();
-  const says = complaint('api/too-large', /GET \S+\/[\w-]+: the answer is too large \(more than 768 MiB of memory\)/);
+  const says = complaint('api/too-large', /GET \S+\/[\w-]+: the answer is too large \(more than 512 MiB of memory\)/);
   expect(ended).toMatchObject({ code: 4, stdout: '', stderr: expect.stringMatching(says) });
 });
 
