@@ -44,6 +44,8 @@ if (existsSync(memory) && process.env['TMPDIR'] === undefined) {
 export default defineConfig({
   // As in the bundle.
   plugins: [{ name: 'fast-spreads', enforce: 'post', transform: (code, id) => (id.includes('/src/') ? withSharedClasses(code) : null) }],
+  // The build has a hash of its sources here.
+  define: { __OSTIARY_BUILD__: '"test"' },
   test: {
     // Only a test that hangs takes this long, even on a busy machine.
     testTimeout: 120_000,

@@ -250,7 +250,12 @@ function planValidator() {
   const ajv = compiler({ allErrors: false });
   ajv.addSchema(withoutNotes(schema));
   // Of an error, only its place and its keyword are reported.
-  return moduleOf(ajv, { plan: schema.$id }).replaceAll(/,schemaPath:"[^"]*"|,params:\{[^{}]*\}/g, '');
+  const body = moduleOf(ajv, { plan: schema.$id }).replaceAll(/,schemaPath:"[^"]*"|,params:\{[^{}]*\}/g, '');
+  const calls = body.replaceAll(
+    /\{instancePath:?([^{}]*?),keyword:("\w+")\}/g,
+    (_, place, keyword) => `error(${place || 'instancePath'},${keyword})`,
+  );
+  return `${calls}const error = (instancePath, keyword) => ({ instancePath, keyword });\n`;
 }
 
 /** Returns the validators as one ES module that imports only the parts of ajv that run with them. */

@@ -15,7 +15,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const context = createContext(session, options.registry);
   return {
     identify: session.identify,
-    readAll: (kinds) => readAll(context, kinds),
+    readAll: (kinds, isKnown) => readAll(context, kinds, isKnown),
+    answers: () => session.client.answers(),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

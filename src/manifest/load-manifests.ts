@@ -59,6 +59,8 @@ export type LoadInput = {
   readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
+  /** The hash of the files, if it was computed before. */
+  readonly tree?: string;
 };
 
 /** Reads the manifests of a target into its desired state. Errors are diagnostics; with an error there is no state. */
@@ -85,7 +87,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     resources: resources.filter(({ id }) => chosen(id)),
     edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
     ...(policies.length === 0 ? {} : { policies }),
-    tree: hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
+    tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,

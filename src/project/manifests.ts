@@ -4,7 +4,7 @@ import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
-import { loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
+import { hashTree, loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
 import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { defaultsAbove, hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
@@ -18,19 +18,35 @@ export type LoadOptions = {
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Checks each resource, for example the patterns of a rule. */
   readonly inspect?: LoadInput['inspect'];
+  /** The files and their hash, if they were read before. */
+  readonly read?: HashedSources | undefined;
 };
 
 /** Reads and loads the selected manifests of a target; every mistake in them is a diagnostic. Throws UsageError when there are no folders to read. */
 export function loadTarget(config: ResolvedConfig, target: Target, loading: LoadOptions): Checked<DesiredState> {
-  const { selection, context } = loading;
+  const sources = loading.read?.sources ?? readSelected(config, target, loading);
+  return loadSources(sources, { ...loading, config, target });
+}
+
+/** The files of a target with their hash, which is the `tree` of the state that is loaded from them. */
+export type HashedSources = { readonly sources: ManifestSources; readonly tree: string };
+
+/** Reads the files of a target like `loadTarget`, and hashes them. Throws UsageError when there are no folders to read. */
+export function readHashed(config: ResolvedConfig, target: Target, loading: Omit<LoadOptions, 'secrets'>): HashedSources {
+  const sources = readSelected(config, target, loading);
+  const { files, overlays, pathInTree } = loadInputOf(sources, { ...loading, config, target, secrets: 'leave' });
+  return { sources, tree: hashTree([...files, ...overlays.flat()], pathInTree) };
+}
+
+function readSelected(config: ResolvedConfig, target: Target, { selection, context }: Omit<LoadOptions, 'secrets'>): ManifestSources {
   if (target.manifests.length === 0)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the folders of manifests');
   const absent = missingPaths(
     selection.paths.map((path) => absolutePath(path, context)),
     context.cwd,
   );
-  if (absent.length > 0) return { diagnostics: [...config.notices, ...absent] };
-  return loadSources(readSources(config, target, context), { ...loading, config, target });
+  if (absent.length > 0) return { files: [], overlays: [], diagnostics: [...config.notices, ...absent] };
+  return readSources(config, target, context);
 }
 
 /** The files of a target's manifests and overlays, and the errors of reading them. */
@@ -110,7 +126,7 @@ function withoutQuotes(diagnostics: readonly Diagnostic[], { files, overlays }: 
 /** Returns the input of `loadManifests` for the given files. */
 export function loadInputOf(
   { files, overlays }: ManifestSources,
-  { config, target, selection, context, secrets, inspect }: LoadContext,
+  { config, target, selection, context, secrets, inspect, read }: LoadContext,
 ): LoadInput {
   return {
     files,
@@ -125,6 +141,7 @@ export function loadInputOf(
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,
     ...(inspect === undefined ? {} : { inspect }),
+    ...(read === undefined ? {} : { tree: read.tree }),
     ...(config.root === context.cwd ? {} : { pathInTree: pathBelow(config.root, context) }),
   };
 }

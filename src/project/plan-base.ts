@@ -46,7 +46,12 @@ export type PlanBaseInput = {
   readonly desired: DesiredState;
   readonly options: PlanBaseOptions;
   readonly context: ProjectContext;
+  /** The record of applies, if it was read before. */
+  readonly applied?: FoundRecord | undefined;
 };
+
+/** The record of applies to a target, and warnings about reading it. */
+export type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
 
 const noBase: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
 
@@ -72,6 +77,18 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   return { ...based, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
 }
 
+/** Reads the record of applies that `readPlanBase` would read; undefined if it would read none. */
+export async function readRecordForBase({
+  config,
+  target,
+  options,
+  context,
+}: Omit<PlanBaseInput, 'desired'>): Promise<FoundRecord | undefined> {
+  if (options.base !== undefined || !isTracked({ config, target })) return undefined;
+  const repository = await repositoryOf({ folder: config.root, env: context.env });
+  return repository === undefined ? undefined : readAppliedRecord(repository, { target: target.name, origin: options.origin });
+}
+
 /** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
 export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'target'>): boolean {
   const configured = config.targets.find(({ name }) => name === target.name);
@@ -86,12 +103,13 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Om
     return { base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }), diagnostics: [] };
   }
   if (!isTracked(input)) return { base: undefined, diagnostics: [] };
-  const { read, diagnostics } = await readAppliedRecord(site.repository, { target: target.name, origin: options.origin });
+  const found = input.applied ?? (await readAppliedRecord(site.repository, { target: target.name, origin: options.origin }));
+  const { read, diagnostics } = found;
   const { commit } = read.record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
   if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
-    const found = { ...read, record: emptyRecord };
-    return { base: undefined, read: found, diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
+    const elsewhere = { ...read, record: emptyRecord };
+    return { base: undefined, read: elsewhere, diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
   }
   const { orphans, pending } = read.record;
   const knowsMore = orphans.length + pending.length > 0;

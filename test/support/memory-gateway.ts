@@ -161,6 +161,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
 
   return {
     checksVersions: () => Promise.resolve(options.checksVersions ?? true),
+    answers: () => String(requests.length),
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
     preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: options.references ?? [] }),
     writes,

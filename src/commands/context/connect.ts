@@ -139,13 +139,24 @@ function requireAddress(text: string): void {
   );
 }
 
+/** What the progress lines of a read need. */
+type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext };
+
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */
-export async function readLive(
+export async function readLive(gateway: Gateway, kinds: readonly string[], { flags, context }: ReadContext): Promise<LiveState> {
+  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
+}
+
+/** Reads the live state like `readLive`; returns undefined if the gateway has answered as in an earlier run. */
+export async function readUnlessKnown(
   gateway: Gateway,
   kinds: readonly string[],
-  { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
-): Promise<LiveState> {
-  return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
+  { answers, flags, context }: ReadContext & { readonly answers: string },
+): Promise<LiveState | undefined> {
+  let isKnown = false;
+  const compare = (): boolean => (isKnown = gateway.answers() === answers);
+  const read = await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, compare));
+  return isKnown ? undefined : requireWhole(read);
 }
 
 /** Shows how many objects were read one at a time. */

@@ -9,9 +9,9 @@ import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-manifests.ts';
-import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
+import { type HashedSources, loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import type { PlanFlags, TargetFlags } from '../options.ts';
-import { readPlanBase, type PlanBase } from '../../project/plan-base.ts';
+import { type FoundRecord, readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
@@ -37,6 +37,8 @@ type GatherInput = {
   readonly identity: GatewayIdentity;
   readonly flags: TargetFlags & Pick<PlanFlags, 'cache'>;
   readonly context: CliContext;
+  /** The lists, if they were read before. */
+  readonly live: LiveState | undefined;
 };
 
 /** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
@@ -46,9 +48,10 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
  * Reads everything that a plan compares with: all resources in bulk, the ids that lists hide, and the secrets that manifests
  * set and bulk reads omit, including those of replaced objects.
  */
-async function gatherLive({ config, target, desired: loaded, gateway, identity, flags, context }: GatherInput): Promise<GatheredLive> {
+async function gatherLive(input: GatherInput): Promise<GatheredLive> {
+  const { config, target, desired: loaded, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
-  const listed = await readLive(gateway, [...registry.keys()], { flags, context });
+  const listed = input.live ?? (await readLive(gateway, [...registry.keys()], { flags, context }));
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf({ root: config.root, target, identity }, flags, context);
@@ -76,19 +79,32 @@ export type PlanResult = {
 /** `resource` limits the secrets that are read to those of one resource; with `previewOnly` nothing will be applied. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
 
-type CreatePlanOptions = { readonly onRequest?: (event: RequestEvent) => void; readonly filter?: PlanFilter | undefined };
+/** What was already read for a plan. */
+export type GatheredInput = {
+  readonly config?: ResolvedConfig;
+  readonly read?: HashedSources;
+  readonly applied?: FoundRecord | undefined;
+  readonly connection?: { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly live: LiveState };
+};
+
+type CreatePlanOptions = {
+  readonly onRequest?: (event: RequestEvent) => void;
+  readonly filter?: PlanFilter | undefined;
+  readonly gathered?: GatheredInput;
+};
 
 /** Gathers the input of a plan and reconciles it: manifests, base, policies, live state, preflight. Throws InputError on errors in the manifests. */
 export async function createPlan(
   flags: CreatePlanFlags,
   context: CliContext,
-  { onRequest, filter }: CreatePlanOptions = {},
+  { onRequest, filter, gathered: before = {} }: CreatePlanOptions = {},
 ): Promise<PlanResult> {
-  const project = await loadPlanProject(flags, context);
+  const project = await loadPlanProject(flags, context, before);
   const { config, target, desired, policies, planBase } = project;
-  const { gateway, identity } = await connect(target, { flags, context, onRequest });
+  const { gateway, identity } = before.connection ?? (await connect(target, { flags, context, onRequest }));
   try {
-    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
+    const listed = before.connection?.live;
+    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context, live: listed });
     const { read } = planBase;
     const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
     const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(project, identity, flags), live, filter }, gateway, {
@@ -154,14 +170,14 @@ type PlanProject = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Promise<PlanProject> {
+async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, before: GatheredInput): Promise<PlanProject> {
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
-  const config = await resolveReviewedConfig(flags, context);
+  const config = before.config ?? (await resolveReviewedConfig(flags, context));
   const target = chooseTarget(config, flags);
-  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, flags, context);
+  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read: before.read });
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
-  const planBase = await readPlanBase({ config, target, desired, options: flags, context });
+  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applied: before.applied });
   const merged = withAppliedSince(desired, planBase);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
@@ -171,9 +187,13 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext): Pro
 type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'blocked'> & { readonly loaded: DesiredState };
 
 /** Loads the manifests. With `keepGoing`, secrets that cannot be read block their objects. Throws InputError on other errors. */
-function loadPlannedManifests(config: ResolvedConfig, target: Target, flags: CreatePlanFlags, context: CliContext): PlannedManifests {
+function loadPlannedManifests(
+  config: ResolvedConfig,
+  target: Target,
+  { flags, context, read }: { readonly flags: CreatePlanFlags; readonly context: CliContext; readonly read: HashedSources | undefined },
+): PlannedManifests {
   const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> =>
-    loadTarget(config, target, { selection: flags, context, secrets });
+    loadTarget(config, target, { selection: flags, context, secrets, read });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
   if (loaded !== undefined) return { loaded, diagnostics, blocked: flags.keepGoing === true ? [] : undefined };
   const errors = withMissingToken(diagnostics, target, context);

@@ -37,7 +37,8 @@ export async function compileTargetPolicies({ config, target, desired, flags, co
   return { rules, today, diagnostics: reviewed === undefined ? [] : warnChangedPolicies(reviewed, proposed) };
 }
 
-function todayOf({ flags, context }: PolicyOptions): string {
+/** Returns the day on which waivers are checked, as `YYYY-MM-DD`. */
+export function todayOf({ flags, context }: PolicyOptions): string {
   return flags.today ?? context.now().toISOString().slice(0, 10);
 }
 

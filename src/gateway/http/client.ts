@@ -1,4 +1,5 @@
-import { parseJson } from '../../model/json.ts';
+import { createHash } from 'node:crypto';
+import { canonical, compareText, parseJson } from '../../model/json.ts';
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
@@ -51,6 +52,8 @@ export type Client = {
   readonly authorize: (how: 'bearer' | 'api-key') => void;
   /** Sets the hints for this gateway's error messages, and what the hint of every refused request ends with. */
   readonly useErrorHints: (hints: readonly ErrorHint[], lastHint?: string) => void;
+  /** Returns a SHA-256 (hex) over all requests so far and their answers, independent of their order. */
+  readonly answers: () => string;
 };
 
 const maxRedirects = 3;
@@ -61,6 +64,8 @@ type ClientState = {
   readonly token: string;
   readonly reads: ReadLimiter;
   authHeader: Readonly<Record<string, string>>;
+  /** One line for each answer, with its hash. */
+  readonly answers: string[];
   errorHints: readonly ErrorHint[];
   lastHint: string | undefined;
 };
@@ -73,7 +78,7 @@ export function createClient(options: ClientOptions): Client {
   const token = checkToken(options.token);
   const reads = createReadLimiter(options.readConcurrency ?? defaultReadConcurrency, options.now);
   const authHeader = { authorization: `Bearer ${token}` };
-  const state: ClientState = { options, token, reads, authHeader, errorHints: [], lastHint: undefined };
+  const state: ClientState = { options, token, reads, authHeader, answers: [], errorHints: [], lastHint: undefined };
   return {
     authorize(how) {
       state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
@@ -83,6 +88,7 @@ export function createClient(options: ClientOptions): Client {
       state.lastHint = lastHint;
     },
     send: (request) => sendWithRetries(state, request),
+    answers: () => createHash('sha256').update(state.answers.toSorted(compareText).join('\n')).digest('hex'),
   };
 }
 
@@ -151,6 +157,7 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
   const response = await exchange(state, request, context);
   const elapsedMs = options.now() - started;
   const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
+  if (!('failure' in response || 'failure' in outcome)) state.answers.push(answerLine(request, response));
   const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
   options.onRequest?.({
     method,
@@ -197,6 +204,11 @@ function pauseBeforeRetry({ options }: ClientState, failed: RequestFailure, { at
   if (!retryable || attempt >= (failed.once === true ? 2 : limits.attempts) || (method === 'POST' && ambiguous)) return undefined;
   const pause = pauseAfter(attempt, parseRetryAfter(failed.retryAfter, now()), { ...limits, random });
   return elapsed + pause > limits.totalMs ? undefined : pause;
+}
+
+/** Identifies an answer and its request. Some dialects recognize their gateway by its header `Server`. */
+function answerLine({ method, path }: HttpRequest, { status, header, hash }: RawResponse): string {
+  return canonical([method, path, status, header('server') ?? null, hash]);
 }
 
 /** Returns the parsed response where its status is 2xx or accepted; explains any other one. */

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
@@ -21,7 +22,13 @@ export type HttpExchange = {
 };
 
 /** A response, whatever its status. */
-export type RawResponse = { readonly status: number; readonly header: (name: string) => string | undefined; readonly text: string };
+export type RawResponse = {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  readonly text: string;
+  /** A SHA-256 (hex) over the bytes of the body as they were sent. */
+  readonly hash: string;
+};
 
 /** Sends one request without retries and without interpreting the response. Throws the errors of undici and Node. */
 export type Transport = { readonly exchange: (exchange: HttpExchange) => Promise<RawResponse>; readonly close: () => Promise<void> };
@@ -73,8 +80,10 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
         const value = response.headers[name];
         return typeof value === 'string' ? value : value?.[0];
       };
-      const chunks = readChunks(response.body, maxBytes, timeouts.wholeMs);
-      return { status: response.statusCode, header, text: await readText(chunks, header('content-encoding'), maxBytes) };
+      const hash = createHash('sha256');
+      const chunks = readChunks(response.body, { maxBytes, milliseconds: timeouts.wholeMs, hash });
+      const text = await readText(chunks, header('content-encoding'), maxBytes);
+      return { status: response.statusCode, header, text, hash: hash.digest('hex') };
     },
     async close() {
       if (opened === undefined) return;
@@ -134,13 +143,16 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-async function* readChunks(body: AsyncIterable<Uint8Array>, maxBytes: number, milliseconds: number): AsyncIterable<Uint8Array> {
+type ReadLimits = { readonly maxBytes: number; readonly milliseconds: number; readonly hash: Hash };
+
+async function* readChunks(body: AsyncIterable<Uint8Array>, { maxBytes, milliseconds, hash }: ReadLimits): AsyncIterable<Uint8Array> {
   const began = performance.now();
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
     if (performance.now() - began > milliseconds) throw Object.assign(new Error('the response did not end'), { code: 'ETIMEDOUT' });
+    hash.update(chunk);
     yield chunk;
   }
 }

@@ -43,15 +43,19 @@ export function printVerified(verified: VerifiedSecrets, key: Buffer): string {
   const entries = Object.fromEntries(
     [...verified].map(([uid, { version, equal, paths, hash }]) => [uid, [version, equal, paths, hash]] as const),
   );
-  const body = canonical(entries);
-  const nonce = derive(key, `nonce\n${body}`).subarray(0, nonceLength);
+  return encryptText(canonical(entries), key);
+}
+
+/** Returns the encrypted form of a text. */
+export function encryptText(text: string, key: Buffer): string {
+  const nonce = derive(key, `nonce\n${text}`).subarray(0, nonceLength);
   const cipher = createCipheriv(algorithm, derive(key, 'encryption'), nonce);
-  return Buffer.concat([nonce, cipher.update(body, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
 /** Reads the text of `printVerified`; empty if it was encrypted with another key or a single byte was changed. */
 export function readVerified(text: string | undefined, key: Buffer): VerifiedSecrets {
-  const body = decrypt(Buffer.from(text ?? '', 'base64'), key);
+  const body = text === undefined ? undefined : decryptText(text, key);
   const entries: unknown = body === undefined ? undefined : JSON.parse(body);
   if (!isObject(entries)) return new Map();
   return new Map(
@@ -64,7 +68,9 @@ export function readVerified(text: string | undefined, key: Buffer): VerifiedSec
   );
 }
 
-function decrypt(sealed: Buffer, key: Buffer): string | undefined {
+/** Returns a text from its encrypted form; undefined if it was encrypted with another key or a single byte was changed. */
+export function decryptText(encrypted: string, key: Buffer): string | undefined {
+  const sealed = Buffer.from(encrypted, 'base64');
   if (sealed.length < nonceLength + tagLength) return undefined;
   const decipher = createDecipheriv(algorithm, derive(key, 'encryption'), sealed.subarray(0, nonceLength), { authTagLength: tagLength });
   decipher.setAuthTag(sealed.subarray(-tagLength));

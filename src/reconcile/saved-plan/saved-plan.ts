@@ -52,6 +52,13 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   return { value: { plan: decodePlan(plan), ...rest }, diagnostics: [] };
 }
 
+/** Returns the one plan of a document; undefined for any other value. */
+export function planInDocument(document: unknown): Plan | undefined {
+  const plans = isPlanDocument(document) ? document.plans : [];
+  const [plan] = plans;
+  return plan === undefined || plans.length > 1 ? undefined : decodePlan(plan);
+}
+
 function decodePlan({ once = [], references = [], unwritten = [], unverified = [], ...plan }: EncodedPlan): Plan {
   const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
   return { ...plan, references, unwritten, unverified, singleWrites };

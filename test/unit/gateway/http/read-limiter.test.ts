@@ -20,7 +20,7 @@ function busyGateway(
         if (isRefused) gateway.refused += 1;
         for (let turn = 0; turn < 3; turn += 1) await setImmediate();
         running -= 1;
-        return { status: isRefused ? 429 : 200, header: (name: string) => headers[name], text: '[]' };
+        return { status: isRefused ? 429 : 200, header: (name: string) => headers[name], text: '[]', hash: '' };
       },
       close: () => Promise.resolve(),
     },

@@ -1,0 +1,2 @@
+export function manifestOf(index: number): string;
+export function answersFor(count: number): Record<string, string>;
