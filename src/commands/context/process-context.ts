@@ -26,7 +26,10 @@ export function processContext(confirm: CliContext['confirm'], interrupt: CliCon
 export function compileLess(): void {
   const major = Number.parseInt(process.versions.node, 10);
   // A version without a flag would print an error.
-  if (major <= 26) setFlagsFromString('--max-inlined-bytecode-size-cumulative=0');
+  if (major > 26) return;
+  setFlagsFromString('--max-inlined-bytecode-size-cumulative=0');
+  // The parser of HTTP responses, in WebAssembly.
+  setFlagsFromString('--liftoff-only');
   if (major <= 20) setFlagsFromString('--interrupt-budget=1000000');
 }
 
