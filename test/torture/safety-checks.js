@@ -217,7 +217,7 @@ const checks = [
   [
     'an answer has a bound of memory',
     'gateway/http/client.ts',
-    'if (!takeMemory(text, request.memory)) return',
+    'if (!memory.take(text)) return',
     'if (text.length < 0) return',
     ['unit/gateway/http/client.test.ts'],
   ],

@@ -5,6 +5,7 @@ import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { networkFailure, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
+import { createMemoryBudget, largestMemory, type MemoryShare } from './memory.ts';
 import { largerThan, pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
@@ -20,7 +21,7 @@ export type HttpRequest = {
   /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
   /** What the parsed body may need, together with other answers. */
-  readonly memory?: MemoryBudget;
+  readonly memory?: MemoryShare;
 };
 
 export type HttpResponse = {
@@ -217,7 +218,8 @@ function interpretResponse(request: HttpRequest, context: RequestContext, respon
   const success = status >= 200 && status < 300;
   const accepted = request.accept?.includes(status) === true;
   if (!success && !accepted) return statusFailure(context, response);
-  if (!takeMemory(text, request.memory)) return networkFailure(context, largerThan(largestMemory, ' of memory'));
+  const memory = request.memory ?? createMemoryBudget().share();
+  if (!memory.take(text)) return networkFailure(context, largerThan(largestMemory, ' of memory'));
   const body = text === '' ? undefined : parseJson(text);
   const needsBody = success && (request.method === 'GET' || text !== '');
   return needsBody && body === undefined && !accepted ? unreadableFailure(context, response) : { status, header, body };
@@ -300,32 +302,4 @@ function createReadLimiter(most: number, now: () => number): ReadLimiter {
     },
     pauseMs: () => Math.max(0, until - now()),
   };
-}
-
-/** The memory in bytes that several answers together may still need. */
-export type MemoryBudget = { left: number };
-
-/** The memory in bytes that one answer, or all pages of one list, may need once parsed: about 100,000 connections. */
-export const largestMemory: number = 512 * 1024 * 1024;
-
-/** Measured: a value or a key needs 30 to 100 bytes beside its characters. Sparse text needs four times its length, `[{},{},…]` thirty times. */
-const bytesPerToken = 48;
-
-/** Counts one for each comma, colon and opening bracket. */
-const tokens = new Uint8Array(0x1_00_00);
-for (const sign of ',:[{') tokens[sign.charCodeAt(0)] = 1;
-
-/** Takes the memory that a JSON text will need out of the budget; returns whether the budget had it. Without a budget, a short text is not counted. */
-export function takeMemory(text: string, budget: MemoryBudget | undefined): boolean {
-  if (budget === undefined && text.length * (1 + bytesPerToken) <= largestMemory) return true;
-  const needed = text.length + bytesPerToken * countTokens(text);
-  const left = (budget?.left ?? largestMemory) - needed;
-  if (budget !== undefined) budget.left = left;
-  return left >= 0;
-}
-
-function countTokens(text: string): number {
-  let count = 0;
-  for (let index = 0; index < text.length; index += 1) count += tokens[text.charCodeAt(index)] ?? 0;
-  return count;
 }

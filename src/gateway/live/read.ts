@@ -4,6 +4,7 @@ import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts
 import type { AccessRule, LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
+import { createMemoryBudget, type MemoryBudget } from '../http/memory.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
@@ -13,11 +14,12 @@ export async function readAll(context: GatewayContext, kinds: readonly string[],
   const { dialect, idIndex } = context;
   const { seesAll, seesSecrets, role, longestAccess } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
+  const budget = createMemoryBudget();
   const [lookups, groups, accessRules, lists] = await Promise.all([
-    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list)] as const)),
-    dialect.groups === undefined ? undefined : readNamed(context, dialect.groups),
-    readAccessRules(context),
-    Promise.all(kinds.map((kind) => listKind(context, kind))),
+    Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
+    dialect.groups === undefined ? undefined : readNamed(context, dialect.groups, budget),
+    readAccessRules(context, budget),
+    Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
   if (diagnostics.length > 0 || isKnown?.() === true) return { diagnostics };
@@ -122,7 +124,7 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
 /** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */
 export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
   const { reader, wireKind } = await context.bindingFor(kindOf(id));
-  const { value } = await listKind(context, kindOf(id));
+  const { value } = await listKind(context, kindOf(id), createMemoryBudget());
   if (value === undefined) throw unexpectedShape(`${context.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
   const entry = value.entries.find((one) => reader.uidOf(one) === uid);
@@ -133,21 +135,35 @@ export async function findByList(context: GatewayContext, id: ResourceId): Promi
   return found.leftOut === undefined ? found : readOne(context, found);
 }
 
-async function listKind(context: GatewayContext, kind: string): Promise<Checked<WholeList<ResourceId>>> {
+async function listKind(context: GatewayContext, kind: string, budget: MemoryBudget): Promise<Checked<WholeList<ResourceId>>> {
   const { wireKind, reader } = await context.bindingFor(kind);
   const { list, supplement } = wireKind;
   const url = `${context.url}${list.path}`;
-  const read = { url, list, fetch: listFetcher(context, list), uidOf: reader.uidOf, idOf: reader.idOf };
-  return supplement === undefined ? readWholeList(read) : joinSupplement(context, kind, supplement, readWholeList(read));
+  const reading = readWholeList({
+    url,
+    list,
+    fetch: listFetcher(context, list),
+    memory: budget.share(),
+    uidOf: reader.uidOf,
+    idOf: reader.idOf,
+  });
+  return supplement === undefined
+    ? reading
+    : joinSupplement(context, kind, supplement, Promise.all([reading, readSupplement(context, supplement, budget)]));
 }
 
 /** Reads a list of named things; returns undefined where the gateway has no such list or does not show it to this caller. */
-async function readNamed(context: GatewayContext, list: WireList): Promise<Checked<readonly LookupEntry[]> | undefined> {
-  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404] });
+async function readNamed(
+  context: GatewayContext,
+  list: WireList,
+  budget: MemoryBudget,
+): Promise<Checked<readonly LookupEntry[]> | undefined> {
+  const memory = budget.share();
+  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404], memory });
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;
   const fetchRest = listFetcher(context, list);
-  const fetch: typeof fetchRest = async (path, memory) => {
+  const fetch: typeof fetchRest = async (path) => {
     const body = first ?? (await fetchRest(path, memory));
     first = undefined;
     return body;
@@ -156,6 +172,7 @@ async function readNamed(context: GatewayContext, list: WireList): Promise<Check
     url: `${context.url}${list.path}`,
     list,
     fetch,
+    memory,
     uidOf: textAt('id'),
     idOf: textAt('name'),
     namesakes: true,
@@ -192,14 +209,14 @@ function unexpectedShape(url: string): ApiError {
 }
 
 /** Reads the gateway's own rules that require reviews; undefined where there are none, or where they are not shown completely. */
-async function readAccessRules({
-  dialect,
-  client,
-}: Pick<GatewayContext, 'dialect' | 'client'>): Promise<readonly AccessRule[] | undefined> {
+async function readAccessRules(
+  { dialect, client }: Pick<GatewayContext, 'dialect' | 'client'>,
+  budget: MemoryBudget,
+): Promise<readonly AccessRule[] | undefined> {
   if (dialect.accessRules === undefined) return undefined;
   const { list, read } = dialect.accessRules;
   try {
-    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404] });
+    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404], memory: budget.share() });
     const found = status === 200 ? list.rows(body) : undefined;
     if (found === undefined || (found.page !== undefined && found.page.total !== found.rows.length)) return undefined;
     const rules = found.rows.map((row) => (isObject(row) ? read(row) : undefined));
@@ -218,9 +235,9 @@ async function joinSupplement(
   context: GatewayContext,
   kind: string,
   supplement: SupplementList,
-  reading: Promise<Checked<WholeList<ResourceId>>>,
+  reading: Promise<[Checked<WholeList<ResourceId>>, Checked<ReadonlyMap<string, SupplementRow>>]>,
 ): Promise<Checked<WholeList<ResourceId>>> {
-  const [listed, added] = await Promise.all([reading, readSupplement(context, supplement)]);
+  const [listed, added] = await reading;
   const diagnostics = [...listed.diagnostics, ...added.diagnostics];
   if (listed.value === undefined || added.value === undefined || hasErrors(diagnostics)) return { diagnostics };
   const rows = added.value;
@@ -243,9 +260,10 @@ async function joinSupplement(
 async function readSupplement(
   context: GatewayContext,
   { list, uidOf, objectsIn }: SupplementList,
+  budget: MemoryBudget,
 ): Promise<Checked<ReadonlyMap<string, SupplementRow>>> {
   const url = `${context.url}${list.path}`;
-  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), uidOf, idOf: uidOf });
+  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), memory: budget.share(), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
   const rows = new Map<string, SupplementRow>();
   for (const entry of read.value.entries) for (const row of objectsIn(entry)) rows.set(row.uid, row);

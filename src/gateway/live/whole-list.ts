@@ -3,7 +3,7 @@ import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
-import { largestMemory, type MemoryBudget } from '../http/client.ts';
+import type { MemoryShare } from '../http/memory.ts';
 import { dialectHint, type GatewaySession } from '../session.ts';
 
 /** A complete list: no two entries share a uid, or a name where names are unique. */
@@ -14,21 +14,25 @@ export type WholeList<Id> = {
   readonly uids: Map<Id, string>;
 };
 
-/** Requests a list or a page of it; pages share what they may need in memory. */
-type ListFetch = (path: string, memory?: MemoryBudget) => Promise<unknown>;
+/** Requests a list or a page of it. */
+type ListFetch = (path: string, memory?: MemoryShare) => Promise<unknown>;
 
 type ListSource<Id> = {
   /** The URL, for messages. */
   readonly url: string;
   readonly list: WireList;
   readonly fetch: ListFetch;
+  /** What the list may need in memory. */
+  readonly memory: MemoryShare;
   readonly uidOf: (entry: JsonObject) => string | undefined;
   readonly idOf: (entry: JsonObject) => Id | undefined;
   /** Two entries may have the same name; two entries never have the same uid. */
   readonly namesakes?: boolean;
 };
 
-type ListAttempt<Id> = WholeList<Id> | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/unexpected-shape' };
+type ListAttempt<Id> =
+  | WholeList<Id>
+  | { readonly problem: string; readonly code: 'api/list-not-whole' | 'api/too-large' | 'api/unexpected-shape' };
 
 const pageSize = 100;
 const pagesAtATime = 4;
@@ -39,7 +43,10 @@ const maxPages = maxEntries / pageSize;
 /** Reads a list and proves that it is complete. Reads it a second time where it changed meanwhile; returns no value where it changed again. */
 export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
   let attempt = await readOnce(read);
-  if ('problem' in attempt && attempt.code === 'api/list-not-whole') attempt = await readOnce(read);
+  if ('problem' in attempt && attempt.code === 'api/list-not-whole') {
+    read.memory.release();
+    attempt = await readOnce(read);
+  }
   if (!('problem' in attempt)) return { value: attempt, diagnostics: [] };
   return { diagnostics: [diagnosticOf(read.url, attempt)] };
 }
@@ -55,7 +62,7 @@ function diagnosticOf(url: string, { problem, code }: { readonly problem: string
 async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   const { list } = read;
   if (list.paged === true) return readPages(read);
-  const first = list.rows(await read.fetch(list.path));
+  const first = list.rows(await read.fetch(list.path, read.memory));
   if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the response is neither a list nor a page of a list' };
   if (first.page === undefined || first.rows.length === first.page.total) return checkRows(read, first.rows);
   return readPages(read);
@@ -63,8 +70,7 @@ async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
 
 /** Reads the first page, then the others, four at a time. The pages are one list only if the total stays the same in all of them. */
 async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
-  const memory = { left: largestMemory };
-  const first = await readPage(read, 1, memory);
+  const first = await readPage(read, 1);
   if (first?.page === undefined) return missingPage(1);
   const { total } = first.page;
   // The first page is full unless it is the only one.
@@ -74,7 +80,7 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   if (last > maxPages) return notWhole(`the gateway announces ${last} pages, and Ostiary reads at most ${maxPages}`);
   while (parts.length < last) {
     const numbers = Array.from({ length: Math.min(pagesAtATime, last - parts.length) }, (_, index) => parts.length + 1 + index);
-    const pages = await Promise.all(numbers.map((number) => readPage(read, number, memory)));
+    const pages = await Promise.all(numbers.map((number) => readPage(read, number)));
     appendAll(parts, pages);
     // Pages that are empty, or none, prove a hole: the rest would not close it.
     if (pages.some((page) => page === undefined || page.rows.length === 0)) break;
@@ -91,7 +97,7 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   return rows.length === total ? checkRows(read, rows) : notWhole(`received ${rows.length} entries, but the total is ${total}`);
 }
 
-async function readPage<Id>({ list, fetch }: ListSource<Id>, number: number, memory: MemoryBudget): Promise<ListRows | undefined> {
+async function readPage<Id>({ list, fetch, memory }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
   return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`, memory));
 }
 
@@ -100,6 +106,9 @@ function missingPage(number: number): ListAttempt<never> {
 }
 
 function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAttempt<Id> {
+  if (!read.memory.takeRows(rows.length)) {
+    return { code: 'api/too-large', problem: `the list is too large (${rows.length} entries need more memory than is left)` };
+  }
   const listing = { entries: new Array<JsonObject>(), ids: new Map<string, Id>(), uids: new Map<Id, string>() };
   for (const entry of rows) {
     const uid = isObject(entry) ? read.uidOf(entry) : undefined;

@@ -52,19 +52,21 @@ describe('a response that a proxy compressed', () => {
   });
 });
 
-/** A list of empty objects. */
-function objects(count: number): string {
-  return `[${'{},'.repeat(count)}{}]`;
-}
-
 describe('what an answer needs in memory', () => {
-  it('is bounded for several answers together', async () => {
-    const server = await serve(text(200, objects(999)));
+  it('is taken from the budget of the request', async () => {
+    const taken: string[] = [];
+    const memory = { take: (body: string) => taken.push(body) < 3, takeRows: () => true, release: () => undefined };
+    const server = await serve(text(200, '[{},{}]'));
     const { send, fail } = open(server.url);
-    const memory = { left: 250_000 };
-    expect(await send({ ...get, memory })).toHaveLength(1000);
-    expect(await send({ ...get, memory })).toHaveLength(1000);
+    expect(await send({ ...get, memory })).toHaveLength(2);
+    expect(await send({ ...get, memory })).toHaveLength(2);
     expect((await fail({ ...get, memory })).code).toBe('api/too-large');
+    expect(taken).toEqual(['[{},{}]', '[{},{}]', '[{},{}]']);
+  });
+
+  it('is bounded without one', async () => {
+    const server = await serve(text(200, `[${'{},'.repeat(6_400_000)}{}]`));
+    expect((await open(server.url).fail(get)).code).toBe('api/too-large');
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { restList } from '../../../../src/gateway/dialects/rest.ts';
-import { takeMemory, type MemoryBudget } from '../../../../src/gateway/http/client.ts';
+import { createMemoryBudget, type MemoryShare } from '../../../../src/gateway/http/memory.ts';
 import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
+
+const large = '{},'.repeat(400_000);
 
 type Things = readonly { readonly id: string; readonly name: string }[];
 
@@ -27,6 +29,7 @@ async function read(
     url: 'http://gateway.test/things',
     list: restList('/things'),
     fetch,
+    memory: createMemoryBudget().share(),
     uidOf: textAt('id'),
     idOf: textAt('name'),
   });
@@ -40,6 +43,33 @@ function paged(all: Things, total: (page: number) => number = () => all.length):
     const size = Number(query.get('page_size') ?? 50);
     return { data: all.slice((page - 1) * size, page * size), pages: { page, size, total: total(page) } };
   };
+}
+
+/** Reads a list whose answers need as much memory as `large`, with a budget of `bound`. */
+function readCounted({ bound, answer }: { readonly bound: number; readonly answer: (path: string) => unknown }): {
+  readonly asked: readonly string[];
+  readonly reading: ReturnType<typeof readWholeList<string>>;
+} {
+  const asked: string[] = [];
+  let left = bound;
+  const memory: MemoryShare = {
+    take: ({ length }) => (left -= length) >= 0,
+    takeRows: () => true,
+    release: () => void (left = bound),
+  };
+  const reading = readWholeList({
+    url: 'http://gateway.test/things',
+    list: restList('/things'),
+    async fetch(path, share) {
+      asked.push(path);
+      if (share?.take(large) !== true) throw new Error('too large');
+      return answer(path);
+    },
+    memory,
+    uidOf: textAt('id'),
+    idOf: textAt('name'),
+  });
+  return { asked, reading };
 }
 
 describe('a list', () => {
@@ -84,22 +114,27 @@ describe('a list', () => {
   });
 
   it('has one bound of memory for all its pages', async () => {
-    const large = '{},'.repeat(400_000);
     const answer = paged(things(2000));
-    const budgets = new Set<MemoryBudget | undefined>();
-    const reading = readWholeList({
-      url: 'http://gateway.test/things',
-      list: restList('/things'),
-      async fetch(path, memory) {
-        budgets.add(memory);
-        if (!takeMemory(large, memory)) throw new Error('too large');
-        return answer(path);
-      },
-      uidOf: textAt('id'),
-      idOf: textAt('name'),
-    });
+    const { asked, reading } = readCounted({ bound: 5 * large.length, answer });
     await expect(reading).rejects.toThrow('too large');
-    expect(budgets.size).toBe(2);
+    expect(asked.length).toBeLessThan(10);
+  });
+
+  it('is too large where its entries are', async () => {
+    const memory: MemoryShare = { take: () => true, takeRows: (count) => count < 3, release: () => undefined };
+    const list = { url: 'http://gateway.test/things', list: restList('/things'), memory, uidOf: textAt('id'), idOf: textAt('name') };
+    expect((await readWholeList({ ...list, fetch: async () => Promise.resolve(things(2)) })).value?.entries).toHaveLength(2);
+    const { value, diagnostics } = await readWholeList({ ...list, fetch: async () => Promise.resolve(things(3)) });
+    expect(value).toBeUndefined();
+    expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      'api/too-large GET http://gateway.test/things: the list is too large (3 entries need more memory than is left)',
+    ]);
+  });
+
+  it('returns the memory of what it read before it reads again', async () => {
+    const { asked, reading } = readCounted({ bound: large.length, answer: () => [...things(2), ...things(1)] });
+    expect((await reading).diagnostics.map(({ code }) => code)).toEqual(['api/list-not-whole']);
+    expect(asked).toEqual(['/things', '/things']);
   });
 
   it('is read again if it changed meanwhile', async () => {
