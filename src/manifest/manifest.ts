@@ -230,6 +230,7 @@ function decides(value: Json, tokens: readonly string[]): boolean {
 
 /** Returns the position of a place in spec: list entries by index, set entries by value, entries of keyed lists by key. */
 export function locateInSpec(manifest: Manifest, path: Pointer): Position {
+  if (leadsThroughMaps(manifest.spec, path)) return createManifestLocate(manifest)(`/spec${path}`);
   const tokens: string[] = ['spec'];
   let found: Json | undefined = manifest.spec;
   let rule: FieldRule | undefined;
@@ -247,6 +248,16 @@ export function locateInSpec(manifest: Manifest, path: Pointer): Position {
     }
   }
   return createManifestLocate(manifest)(pointer(...tokens));
+}
+
+/** Returns whether a pointer leads through maps alone to a value: then the file has the same pointer, below `spec`. */
+function leadsThroughMaps(value: JsonObject, path: Pointer): boolean {
+  let found: Json | undefined = value;
+  for (const token of tokensOf(path)) {
+    if (!isObject(found) || !Object.hasOwn(found, token)) return false;
+    found = found[token];
+  }
+  return true;
 }
 
 function findEntryIndex(entries: readonly Json[], token: string, rule: FieldRule | undefined): number {

@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
-import { type JsonObject, isObject } from '../../model/json.ts';
+import { type JsonObject, equal, isObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type FieldChange, type Value, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
@@ -59,12 +59,21 @@ function fieldEffects(
 ): ReadonlySet<ProtectionEffect> {
   const { before, after } = sides;
   const isUnseen = fields.some((field) => 'unknown' in field.before || 'unknown' in field.after);
-  const made = editSpec(kind.fields, before, editsOf(fields, 'after'));
-  const undone = editSpec(kind.fields, after, editsOf(fields, 'before'));
-  const found = effectsOfDifferences([...compareOwn(id, { ...sides, after: made }), ...compareOwn(id, { ...sides, before: undone })]);
+  const made = sameOr(after, editSpec(kind.fields, before, editsOf(fields, 'after')));
+  const undone = sameOr(before, editSpec(kind.fields, after, editsOf(fields, 'before')));
+  const isWhole = made === after && undone === before;
+  const found = effectsOfDifferences([
+    ...compareOwn(id, { ...sides, after: made }),
+    ...(isWhole ? [] : compareOwn(id, { ...sides, before: undone })),
+  ]);
   // What a type enforces depends on the rules, which are not compared here.
   const isCondition = fields.some(({ path }) => conditionedTypesOf(kind.name, path).length > 0);
   return isUnseen || (isCondition && found.size === 0) ? new Set([...found, 'unknown']) : found;
+}
+
+/** Returns the known spec if the made one is equal, as it is if only these fields differ: its posture is known. */
+function sameOr(known: JsonObject, made: JsonObject): JsonObject {
+  return equal(known, made) ? known : made;
 }
 
 function editsOf(fields: readonly FieldChange[], side: 'before' | 'after'): readonly Edit[] {

@@ -77,11 +77,21 @@ export function snapshotPlan(
   return {
     before,
     after,
-    postureBefore: readPostures(before, build),
-    postureAfter: readPostures(after, build),
+    postureBefore: readOnce(readPostures(before, build)),
+    postureAfter: readOnce(readPostures(after, build)),
     build,
     compared: new Map(),
     predecessors,
+  };
+}
+
+/** Returns a reader that keeps what it has read: several stages ask for the same connections, and a snapshot of a plan does not change. */
+function readOnce(read: PostureReader): PostureReader {
+  const known = new Map<ResourceId, Posture>();
+  return (connection) => {
+    const posture = known.get(connection) ?? read(connection);
+    if (posture !== undefined) known.set(connection, posture);
+    return posture;
   };
 }
 
@@ -118,15 +128,22 @@ export function diffPostures(
   });
 }
 
-function noCauses(): readonly Contribution[] {
-  return [];
-}
-
-/** Lists the connections that certainly lose a control; sorted by id. */
-export function findLosing(plan: PlannedWrites, snapshots: PlanSnapshots): readonly ResourceId[] {
-  return diffPostures(plan, snapshots, noCauses).flatMap(({ change, differences }) =>
-    differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [],
-  );
+/** Lists the connections that certainly lose a control; sorted by id. A created one is compared with the one that it replaces. */
+export function findLosing(
+  plan: PlannedWrites,
+  { before, after, postureBefore, postureAfter, predecessors, compared }: PlanSnapshots,
+): readonly ResourceId[] {
+  if (!plan.changes.some(isWritten)) return [];
+  const changes = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
+  return affectedIds(plan, before, after).filter((id) => {
+    const own = postureBefore(id);
+    const isNew = isFirstOpening(changes.get(id), own);
+    const predecessor = isNew ? predecessors.get(id) : undefined;
+    const has = isNew && predecessor === undefined ? undefined : postureAfter(id);
+    if (has === undefined) return false;
+    const had = predecessor === undefined ? own : postureBefore(predecessor);
+    return compareProtection(had ?? emptyPosture, has, compared).some(({ lost }) => lost.length > 0);
+  });
 }
 
 /** Lists the connections that a written change, an attachment or a changed rule may affect; sorted by id. */

@@ -157,7 +157,10 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
     action: 'create',
     fields: withPositions(fields, desired),
     carried: [],
-    touched: { before: {}, after: touchedSide(kind, {}, fields, 'after') },
+    touched: lazySides(
+      () => ({}),
+      () => touchedSide(kind, {}, fields, 'after'),
+    ),
   };
 }
 
@@ -191,7 +194,10 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
     ...(unfinished ? { unfinished: true } : {}),
     fields: withPositions(fields, desired),
     carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter((path) => !changed.has(path)),
-    touched: { before: touchedSide(kind, live.spec, written, 'before'), after: touchedSide(kind, live.spec, written, 'after') },
+    touched: lazySides(
+      () => touchedSide(kind, live.spec, written, 'before'),
+      () => touchedSide(kind, live.spec, written, 'after'),
+    ),
   };
 }
 
@@ -232,6 +238,18 @@ function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, 
 
 function withPositions(fields: readonly FieldChange[], desired: DesiredResource): readonly FieldChange[] {
   return fields.map((field) => ({ ...field, at: desired.locate(field.path) }));
+}
+
+/** Returns both sides as data that is made on request: only documents need it. */
+function lazySides(before: () => JsonObject, after: () => JsonObject): NonNullable<Change['touched']> {
+  return {
+    get before() {
+      return before();
+    },
+    get after() {
+      return after();
+    },
+  };
 }
 
 /** Returns the touched top-level fields of one side as a document, with the sources of secrets. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
-import { type JsonObject, canonical, sortedKeys } from '../../model/json.ts';
+import { canonical, sortedKeys } from '../../model/json.ts';
 import type { Change, EdgeChange, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
 
 /**
@@ -20,7 +20,7 @@ export function digestOf(
   const written = edges.filter(({ action }) => action !== 'foreign');
   // The canonical text of one document, hashed change by change to avoid one large string.
   hash.update('{"changes":[');
-  for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${canonical(changeDocument(change))}`);
+  for (const [index, change] of covered.entries()) hash.update(`${index === 0 ? '' : ','}${changeText(change)}`);
   hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
   hash.update(`,"target":${canonical({ ...target })}}`);
   for (const text of sourceTexts(sources)) hash.update(text);
@@ -55,19 +55,19 @@ function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
 // Texts that are joined at once need less memory than texts that are appended one by one.
 const batchSize = 1024;
 
-function changeDocument(change: Change): JsonObject {
-  const fields = change.fields.filter((field) => !isSecret(field.before) && !isSecret(field.after));
-  return {
-    id: change.id,
-    ...(change.key === undefined ? {} : { key: change.key }),
-    action: change.action,
-    fields: fields.map(({ path, before, after, held }) => ({
-      path,
-      before: { ...before },
-      after: { ...after },
-      ...(held === undefined ? {} : { held }),
-    })),
-  };
+/** Returns the canonical text of a change: its keys are sorted here, because there are many. */
+function changeText({ id, key, action, fields }: Change): string {
+  const texts = fields.flatMap(({ path, before, after, held }) => {
+    if (isSecret(before) || isSecret(after)) return [];
+    const mark = held === undefined ? '' : `"held":${held},`;
+    return [`{"after":${valueText(after)},"before":${valueText(before)},${mark}"path":${JSON.stringify(path)}}`];
+  });
+  const name = key === undefined ? '' : `,"key":${JSON.stringify(key)}`;
+  return `{"action":"${action}","fields":[${texts.join(',')}],"id":${JSON.stringify(id)}${name}}`;
+}
+
+function valueText(value: Value): string {
+  return 'value' in value ? `{"value":${canonical(value.value)}}` : canonical({ ...value });
 }
 
 /** Returns whether a change does more than set secrets. */
