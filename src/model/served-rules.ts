@@ -1,3 +1,4 @@
+import { memoizeByKey } from './collections.ts';
 import { isUuid } from './resource.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
 import { pointer, type Pointer } from './pointer.ts';
@@ -99,12 +100,15 @@ function tokenOf(entry: Json, index: number): string {
   return typeof name === 'string' && name !== '' ? name : String(index);
 }
 
+/** Compiles each of the few patterns once. */
+const patternOf = memoizeByKey((pattern: string) => new RegExp(pattern, 'u'), { keyOf: (pattern) => pattern, longest: 1000 });
+
 /** Checks a value by the keywords that the requirements use. */
 function ownReason(schema: JsonObject, value: Json): string | undefined {
   const { enum: choices, pattern, minLength, minItems, required, anyOf, $comment: comment } = schema;
   const hint = typeof comment === 'string' ? `must have the form: ${comment}` : 'is not accepted';
   if (Array.isArray(choices) && !choices.some((choice: Json) => choice === value)) return `must be one of ${choices.join(', ')}`;
-  if (typeof pattern === 'string' && typeof value === 'string' && !new RegExp(pattern, 'u').test(value)) return hint;
+  if (typeof pattern === 'string' && typeof value === 'string' && !patternOf(pattern).test(value)) return hint;
   if (typeof minLength === 'number' && typeof value === 'string' && value.length < minLength) return hint;
   if (typeof minItems === 'number' && Array.isArray(value) && value.length < minItems) return hint;
   if (Array.isArray(required) && isObject(value) && required.some((name: Json) => typeof name === 'string' && !Object.hasOwn(value, name)))

@@ -8,7 +8,7 @@ import type { FieldChange, Value } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
-import { compareProtection, type ControlDifference } from './controls/compare-protection.ts';
+import { compareProtection, createComparisonCache, type ControlDifference } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
 import { emptyPosture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
@@ -48,7 +48,7 @@ export function createDriftCheck(snapshot: ProtectionSnapshot): DriftCheck {
     const after = [...ids].map(postures(reverted));
     if (original === undefined) resources.delete(id);
     else resources.set(id, original);
-    const compared = new Map();
+    const compared = createComparisonCache();
     return driftVerdict(before.flatMap((one, index) => compareProtection(one ?? emptyPosture, after[index] ?? emptyPosture, compared)));
   };
 }
@@ -71,7 +71,7 @@ export function compareAttachments(
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)] as const));
   for (const { rule, connection } of attachments) edges.get(connection)?.delete(rule);
   const read = readPostures({ ...snapshot, edges });
-  const compared = new Map();
+  const compared = createComparisonCache();
   return new Map(
     attachments.map((ends) => {
       const rules = edges.get(ends.connection) ?? new Set();

@@ -140,14 +140,18 @@ export function checkTexts(code: Diagnostic['code'], write: ProposedWrite): read
     ...secrets.map(([path, secret]) => [path, secret.state === 'value' ? secret.reveal() : ''] as const),
   ];
   return texts.flatMap(([at, value]) => {
+    if (!containsText(value, isUnstorable)) return [];
     if (containsText(value, (text) => text.includes('\0'))) {
       const message = 'the text contains the character U+0000, which the gateway cannot store';
       return [diagnosticAt(write, at, { code, message, hint: 'remove \\0 from the text' })];
     }
-    if (!containsText(value, (text) => halfSurrogatePair.test(text))) return [];
     const message = 'the text contains half of a surrogate pair, which is not a character';
     return [diagnosticAt(write, at, { code, message, hint: 'write the character itself, or \\U and its eight digits' })];
   });
+}
+
+function isUnstorable(text: string): boolean {
+  return text.includes('\0') || halfSurrogatePair.test(text);
 }
 
 function containsText(value: Json, isBad: (text: string) => boolean): boolean {

@@ -21,7 +21,7 @@ export function compareSets(
   after: readonly Control[],
   { covers, replaces = () => false }: CoverageRule,
 ): ControlComparison {
-  if (before === after) return noDifference;
+  if (before === after || haveSameControls(before, after)) return noDifference;
   const removed = uncovered(before, after, covers);
   const added = uncovered(after, before, covers);
   const isReplaced = (control: Control): boolean => [...added.certain, ...added.doubtful].some((other) => replaces(control, other));
@@ -41,9 +41,28 @@ export function compareSets(
 /** The comparison of equal states. */
 export const noDifference: ControlComparison = { lost: [], gained: [], incomparable: [], coexisting: [], before: [], after: [] };
 
+/** Returns whether two lists certainly have the same controls with the same texts, in the same order, as most do. */
+function haveSameControls(before: readonly Control[], after: readonly Control[]): boolean {
+  return before.length === after.length && before.every((control, index) => isSameControl(control, after[index]));
+}
+
+function isSameControl(one: Control, other: Control | undefined): boolean {
+  return (
+    one.name === other?.name &&
+    one.form === other.form &&
+    one.content === other.content &&
+    one.limit === other.limit &&
+    one.relativeToGateway === other.relativeToGateway &&
+    one.text === other.text
+  );
+}
+
 type Uncovered = { readonly certain: readonly Control[]; readonly doubtful: readonly Control[] };
 
+const nothingUncovered: Uncovered = { certain: [], doubtful: [] };
+
 function uncovered(controls: readonly Control[], by: readonly Control[], covers: CoverageCheck): Uncovered {
+  if (controls.length === 0) return nothingUncovered;
   const certain: Control[] = [];
   const doubtful: Control[] = [];
   const same = new Set(by.map(identityOf));

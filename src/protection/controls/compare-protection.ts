@@ -5,12 +5,32 @@ import { type ControlRow, controlsOf, type Control, type ControlComparison, type
 /** The difference of one control type between two states of a connection. */
 export type ControlDifference = ControlComparison & { readonly aspect: ControlType };
 
-/** Caches comparisons of control lists, because connections share the lists of their rules. */
-export type ComparisonCache = Map<string, Map<readonly Control[], Map<readonly Control[], ControlComparison>>>;
+/** Caches comparisons of the controls of rules, which connections share, and the last comparison of each posture, which several stages need. */
+export type ComparisonCache = {
+  readonly ofRules: Map<string, Map<readonly Control[], Map<readonly Control[], ControlComparison>>>;
+  readonly ofPostures: Map<Posture, { readonly before: Posture; readonly differences: readonly ControlDifference[] }>;
+};
+
+/** Creates an empty cache of comparisons. */
+export function createComparisonCache(): ComparisonCache {
+  return { ofRules: new Map(), ofPostures: new Map() };
+}
 
 /** Lists the control types in which two states of a connection differ. It is the only judge of what protects more. */
-export function compareProtection(before: Posture, after: Posture, known: ComparisonCache = new Map()): readonly ControlDifference[] {
+export function compareProtection(
+  before: Posture,
+  after: Posture,
+  known: ComparisonCache = createComparisonCache(),
+): readonly ControlDifference[] {
   if (before === after) return [];
+  const last = known.ofPostures.get(after);
+  if (last?.before === before) return last.differences;
+  const differences = findDifferences({ before, after, known });
+  known.ofPostures.set(after, { before, differences });
+  return differences;
+}
+
+function findDifferences({ before, after, known }: CacheInput): readonly ControlDifference[] {
   return controlTable.flatMap((row) => {
     if (controlsOf(before, row.type).length + controlsOf(after, row.type).length === 0) return [];
     const found = compareCached(row, { before, after, known });
@@ -31,10 +51,10 @@ function compareCached({ type, ofRules, compare }: ControlRow, { before, after, 
   const [had, has] = [controlsOf(before, type), controlsOf(after, type)];
   const [first, last] = [before.enforcement, after.enforcement];
   const key = [type, ...enforcementKey(first), ...enforcementKey(last)].join('\u0000');
-  const byBefore = known.get(key) ?? new Map<readonly Control[], Map<readonly Control[], ControlComparison>>();
+  const byBefore = known.ofRules.get(key) ?? new Map<readonly Control[], Map<readonly Control[], ControlComparison>>();
   const byAfter = byBefore.get(had) ?? new Map<readonly Control[], ControlComparison>();
   const found = byAfter.get(has) ?? compare(before, after);
-  known.set(key, byBefore.set(had, byAfter.set(has, found)));
+  known.ofRules.set(key, byBefore.set(had, byAfter.set(has, found)));
   return found;
 }
 

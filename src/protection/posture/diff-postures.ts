@@ -16,6 +16,7 @@ import {
 import {
   combineEffects,
   compareProtection,
+  createComparisonCache,
   differenceVerdict,
   effectsOfDifferences,
   type ComparisonCache,
@@ -80,7 +81,7 @@ export function snapshotPlan(
     postureBefore: readOnce(readPostures(before, build)),
     postureAfter: readOnce(readPostures(after, build)),
     build,
-    compared: new Map(),
+    compared: createComparisonCache(),
     predecessors,
   };
 }
