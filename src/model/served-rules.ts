@@ -84,7 +84,7 @@ export function narrowedProblems(narrowed: JsonObject, spec: JsonObject): readon
 
 function problemsAt(schema: Json | undefined, value: Json, at: readonly string[]): readonly ServedProblem[] {
   if (!isObject(schema)) return [];
-  const own = ownReason(schema, value);
+  const own = unmetReason(schema, value);
   if (own !== undefined) return [{ path: pointer(...at), reason: own }];
   if (Array.isArray(value))
     return value.flatMap((entry: Json, index) => problemsAt(schema['items'], entry, [...at, tokenOf(entry, index)]));
@@ -103,8 +103,8 @@ function tokenOf(entry: Json, index: number): string {
 /** Compiles each of the few patterns once. */
 const patternOf = memoizeByKey((pattern: string) => new RegExp(pattern, 'u'), { keyOf: (pattern) => pattern, longest: 1000 });
 
-/** Checks a value by the keywords that the requirements use. */
-function ownReason(schema: JsonObject, value: Json): string | undefined {
+/** Returns why a value does not meet a requirement, by the keywords that the requirements use; undefined if it does. */
+export function unmetReason(schema: JsonObject, value: Json): string | undefined {
   const { enum: choices, pattern, minLength, minItems, required, anyOf, $comment: comment } = schema;
   const hint = typeof comment === 'string' ? `must have the form: ${comment}` : 'is not accepted';
   if (Array.isArray(choices) && !choices.some((choice: Json) => choice === value)) return `must be one of ${choices.join(', ')}`;

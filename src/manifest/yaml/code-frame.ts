@@ -3,8 +3,12 @@ import type { CodeFrame, Position } from '../../model/diagnostic.ts';
 /** Creates a function that converts offsets to lines and columns, both from 1. It counts the lines on first use. */
 export function createLineFinder(text: string): (offset: number) => { readonly line: number; readonly column: number } {
   let starts: readonly number[] | undefined;
+  let counted = 0;
   return (offset) => {
-    if (offset <= nearLimit) return countFromTop(text, offset);
+    if (starts === undefined && offset <= nearLimit && counted < fewCounts) {
+      counted += 1;
+      return countFromTop(text, offset);
+    }
     starts ??= findLineStarts(text);
     let low = 0;
     let high = starts.length - 1;
@@ -19,6 +23,8 @@ export function createLineFinder(text: string): (offset: number) => { readonly l
 
 /** Smaller offsets are counted from the start of the text: every document needs one, few need another. */
 const nearLimit = 256;
+/** More positions in one text are looked up among the starts of all lines. */
+const fewCounts = 3;
 
 function countFromTop(text: string, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;

@@ -47,6 +47,8 @@ class LazyOffsets implements NodeOffsets {
   readonly #node: Json;
   readonly #marks: AllEntryOffsets;
   #below: ReadonlyMap<string, NodeOffsets> | undefined;
+  /** The child that was looked up last: one after the other, the fields of a spec are. */
+  #last: { readonly token: string; readonly child: NodeOffsets } | undefined;
 
   constructor(node: Json, { key, value }: Pick<NodeOffsets, 'key' | 'value'>, marks: AllEntryOffsets) {
     this.key = key;
@@ -60,8 +62,13 @@ class LazyOffsets implements NodeOffsets {
   }
 
   child(token: string): NodeOffsets | undefined {
+    if (this.#last?.token === token) return this.#last.child;
     const mark = this.#marks.get(this.#node)?.get(token);
-    if (mark !== undefined) return new LazyOffsets(findChild(this.#node, token), mark, this.#marks);
+    if (mark !== undefined) {
+      const child = new LazyOffsets(findChild(this.#node, token), mark, this.#marks);
+      this.#last = { token, child };
+      return child;
+    }
     return Array.isArray(this.#node) ? this.below.get(token) : undefined;
   }
 }

@@ -44,7 +44,8 @@ function toManifestDocuments(file: SourceFile, documents: readonly ParsedDocumen
       value,
       locate(path, part = 'value') {
         finders ??= { positionAt: createLineFinder(file.text), offsetOf: createLocator(file.text) };
-        return { file: file.path, ...finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part)) };
+        const { line, column } = finders.positionAt(path === '' ? start : finders.offsetOf(index, path, part));
+        return { file: file.path, line, column };
       },
     };
     return damaged === undefined ? document : { ...document, incomplete: damaged };

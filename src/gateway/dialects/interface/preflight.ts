@@ -10,6 +10,7 @@ import {
   resourceNameProblem,
   secretValueSchema,
   servedRules,
+  unmetReason,
   type ServedProblem,
   type ServedRules,
 } from '../../../model/served-rules.ts';
@@ -83,8 +84,8 @@ function nameProblems({ name, spec, resource }: ProposedWrite, rules: ServedRule
 function secretProblems({ resource }: ProposedWrite): readonly ServedProblem[] {
   return Object.entries(resource.secrets).flatMap(([path, secret]) => {
     if (secret.state !== 'value' || tokensOf(path).length < 2) return [];
-    const [problem] = narrowedProblems({ value: secretValueSchema }, { value: secret.reveal() });
-    return problem === undefined ? [] : [{ path, reason: problem.reason }];
+    const reason = unmetReason(secretValueSchema, secret.reveal());
+    return reason === undefined ? [] : [{ path, reason }];
   });
 }
 
