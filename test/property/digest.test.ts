@@ -35,9 +35,18 @@ const at = { file: 'elsewhere.yaml', line: 4711, column: 1 };
 function retold(change: Change): Change {
   const { own: _, ...rest } = change;
   const fields = change.fields.map(({ path, before, after, held }): FieldChange => {
-    return { path, before: otherState(before), after: otherState(after), at, origin: 'both', ...(held === undefined ? {} : { held }) };
+    return { path, before: otherState(before), after: otherState(after), origin: 'both', ...(held === undefined ? {} : { held }) };
   });
-  return { ...rest, own: true, at, fields, reasons: ['reported'], carried: ['/reported'], needs: [] };
+  return {
+    ...rest,
+    own: true,
+    at,
+    positions: { byPath: Object.fromEntries(fields.map(({ path }) => [path, at])) },
+    fields,
+    reasons: ['reported'],
+    carried: ['/reported'],
+    needs: [],
+  };
 }
 
 test('positions, origins, reasons and the state of secrets do not change the digest', async () => {

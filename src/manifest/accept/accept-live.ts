@@ -195,7 +195,9 @@ function listChangedFiles(load: LoadInput, texts: ReadonlyMap<string, string>): 
 function impossibleDiagnostic(one: LiveDifference, why: string, desired: DesiredState): Diagnostic {
   const id = one.is === 'field' ? one.id : one.ends.rule;
   const what = one.is === 'field' ? `${one.field.path} of ${one.id}` : `the attachment of ${one.ends.rule} to ${one.ends.connection}`;
-  const at = one.is === 'field' ? one.field.at : desiredById(desired.resources).get(id)?.locate('');
+  const at = desiredById(desired.resources)
+    .get(id)
+    ?.locate(one.is === 'field' ? one.field.path : '');
   return {
     code: 'adopt/impossible',
     severity: 'warning',

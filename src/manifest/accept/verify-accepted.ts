@@ -67,7 +67,7 @@ export function findValuesToState(
       const isSeen = ![...resource.ignore, ...there.unknown].some((prefix) => isPointerWithin(path, prefix));
       const isFree = canBeDerived(rule, resource) && (said === undefined || equal(said, empty) || equal(said, before)) && isSeen;
       if (!isFree || after === undefined || equal(after, before) || group.some(({ field }) => field.path === path)) return [];
-      return [{ is: 'field', id, field: { path, before: { value: before }, after: { value: after }, at: resource.locate(path) } }];
+      return [{ is: 'field', id, field: { path, before: { value: before }, after: { value: after } } }];
     });
   });
 }

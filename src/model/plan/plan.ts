@@ -53,7 +53,6 @@ export type FieldChange = {
   readonly path: Pointer;
   readonly before: Value;
   readonly after: Value;
-  readonly at?: Position;
   /** Which side changed since the base; absent without a base. */
   readonly origin?: Origin;
   /** The pull request itself makes this change; absent when that was not computed. */
@@ -78,6 +77,9 @@ export type Origin = 'intent' | 'drift' | 'both';
 /** `blocked`: the object is managed by another tool, or cannot be planned; `held`: all differences are held, so nothing is written. */
 export type Action = 'create' | 'update' | 'rename' | 'delete' | 'blocked' | 'held';
 
+/** The positions of changed fields in the manifest, by path. */
+export type FieldPositions = { readonly byPath: Readonly<Record<Pointer, Position>> };
+
 export type Change = {
   readonly id: ResourceId;
   /** The identity of the resource on the gateway, if that is not `id`. */
@@ -94,6 +96,7 @@ export type Change = {
   /** Why a blocked object cannot be planned; absent if it is managed by another tool. */
   readonly error?: BlockingError;
   readonly fields: readonly FieldChange[];
+  readonly positions?: FieldPositions;
   /** Changes that must be done before this one starts. */
   readonly needs: readonly ResourceId[];
   /** Reason codes of the plan: `edge/attach`, `managed/blocked`… */
@@ -117,6 +120,11 @@ export function unplannedChanges<T extends Pick<Change, 'error'>>({ changes }: {
 /** Returns the id of a change's resource in edges and the live state; for a rename the new one. */
 export function liveKeyOf({ id, key, action }: Pick<Change, 'id' | 'key' | 'action'>): ResourceId {
   return action === 'rename' ? id : (key ?? id);
+}
+
+/** Returns the position of a changed field; undefined where no manifest has it. */
+export function fieldPosition({ positions }: Pick<Change, 'positions'>, { path }: Pick<FieldChange, 'path'>): Position | undefined {
+  return positions?.byPath[path];
 }
 
 /** Returns whether applying the change writes something. */
@@ -355,8 +363,8 @@ function withoutHeld(change: Change): Change {
 }
 
 function withoutHeldMark(field: FieldChange): FieldChange {
-  const { path, before, after, at, origin } = field;
-  return { path, before, after, ...(at === undefined ? {} : { at }), ...(origin === undefined ? {} : { origin }) };
+  const { path, before, after, origin } = field;
+  return { path, before, after, ...(origin === undefined ? {} : { origin }) };
 }
 
 function detachHeld(edge: EdgeChange): EdgeChange {

@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { type JsonObject, equal, isObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { type Change, type EdgeChange, type FieldChange, type Value, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
+import { type Change, type EdgeChange, type FieldChange, type Value, fieldPosition, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import type { Cause, ControlType, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
@@ -163,11 +163,12 @@ export function resourceCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fi
 }
 
 /** Returns the cause for a field; deeper paths are cut to the entry of a list. */
-function fieldCause({ id, at }: Change, field: FieldChange): Cause {
+function fieldCause(change: Change, field: FieldChange): Cause {
+  const { id, at } = change;
   return {
     by: id,
     path: pointer(...tokensOf(field.path).slice(0, 3)),
-    ...placeOf(field.at ?? at),
+    ...placeOf(fieldPosition(change, field) ?? at),
     ...(field.origin === 'drift' ? { byHand: true } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
+  fieldPosition,
   isWritten,
   liveKeyOf,
   type Change,
@@ -286,8 +287,9 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, connection
     const [first] = group;
     if (first === undefined) return [];
     const path = pathOf(group, change);
-    const at =
-      change?.fields.find((field) => path !== '' && field.held !== true && isAt(field, path))?.at ?? placeIn(resource, path) ?? change?.at;
+    const field = path === '' ? undefined : change?.fields.find((one) => one.held !== true && isAt(one, path));
+    const own = change === undefined || field === undefined ? undefined : fieldPosition(change, field);
+    const at = own ?? placeIn(resource, path) ?? change?.at;
     return [
       {
         code: riskCode(first.code),

@@ -4,7 +4,7 @@ import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { Change, FieldChange, Value } from '../../model/plan/plan.ts';
+import type { Change, FieldChange, FieldPositions, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { compareSpecs, compareSecrets, entryOf, resolveDefaults, resolveReferences, skippedPaths } from './compare-specs.ts';
@@ -155,7 +155,8 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
   return {
     ...identity(desired),
     action: 'create',
-    fields: withPositions(fields, desired),
+    fields,
+    positions: positionsOf(fields, desired),
     carried: [],
     touched: lazySides(
       () => ({}),
@@ -192,7 +193,8 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   return {
     ...draft,
     ...(unfinished ? { unfinished: true } : {}),
-    fields: withPositions(fields, desired),
+    fields,
+    positions: positionsOf(fields, desired),
     carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter((path) => !changed.has(path)),
     touched: lazySides(
       () => touchedSide(kind, live.spec, written, 'before'),
@@ -236,8 +238,14 @@ function carriedPaths(kind: Kind, desired: DesiredResource, live: LiveResource, 
   return [...new Set(all)].filter((path) => !all.some((other) => other !== path && isPointerWithin(path, other))).toSorted(compareText);
 }
 
-function withPositions(fields: readonly FieldChange[], desired: DesiredResource): readonly FieldChange[] {
-  return fields.map((field) => ({ ...field, at: desired.locate(field.path) }));
+/** Returns the positions of fields as data that is made on request: only reports show them. */
+function positionsOf(fields: readonly FieldChange[], { locate }: DesiredResource): FieldPositions {
+  let known: FieldPositions['byPath'] | undefined;
+  return {
+    get byPath() {
+      return (known ??= Object.fromEntries(fields.map(({ path }) => [path, locate(path)])));
+    },
+  };
 }
 
 /** Returns both sides as data that is made on request: only documents need it. */

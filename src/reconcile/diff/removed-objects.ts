@@ -118,7 +118,7 @@ export function orphanOf(
 export function draftClose(kind: Kind, live: LiveResource, successor: Pick<DesiredResource, 'id' | 'locate'>): ChangeDraft | undefined {
   const fields = closableFields(kind).flatMap(({ path, name, value, empty }): readonly FieldChange[] => {
     const found = live.spec[name] ?? empty;
-    return equal(found, value) ? [] : [{ path, before: { value: found }, after: { value }, at: successor.locate('') }];
+    return equal(found, value) ? [] : [{ path, before: { value: found }, after: { value } }];
   });
   if (fields.length === 0) return undefined;
   const side = (which: 'before' | 'after'): JsonObject =>
@@ -131,6 +131,7 @@ export function draftClose(kind: Kind, live: LiveResource, successor: Pick<Desir
     at: successor.locate(''),
     ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
     fields,
+    positions: { byPath: Object.fromEntries(fields.map(({ path }) => [path, successor.locate('')])) },
     carried: [],
     touched: { before: side('before'), after: side('after') },
   };

@@ -6,6 +6,7 @@ import {
   type Change,
   type EdgeChange,
   type FieldChange,
+  fieldPosition,
   type Plan,
   type Value,
   otherEnd,
@@ -62,7 +63,8 @@ function partsOf(change: Change | undefined, path: Pointer): readonly ExplainedP
   return change.fields
     .filter((field) => isPointerWithin(field.path, path))
     .map((field): ExplainedPart => {
-      const { path: place, before, after, at } = field;
+      const { path: place, before, after } = field;
+      const at = fieldPosition(change, field);
       const origin = explainedOrigin(change, field);
       const why = origin === undefined ? '' : originText(origin, change.id);
       return { path: place, before, after, ...(origin === undefined ? {} : { origin }), ...(at === undefined ? {} : { at }), why };

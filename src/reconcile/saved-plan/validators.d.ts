@@ -1,9 +1,17 @@
-import type { Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
+import type { Position } from '../../model/diagnostic.ts';
+import type { AssessedChange, FieldChange, Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
 
 type OptionalLists = 'references' | 'unwritten' | 'unverified';
 
+/** A change in a document: each field has its position. */
+type EncodedChange = Omit<AssessedChange, 'fields' | 'positions' | 'touched'> & {
+  readonly fields: readonly (FieldChange & { readonly at?: Position })[];
+};
+
 /** A plan in a document: single writes have their public names, and empty lists are left out. */
-export type EncodedPlan = Omit<Plan, 'singleWrites' | OptionalLists> & {
+export type EncodedPlan = Omit<Plan, 'changes' | 'singleWrites' | OptionalLists> & {
+  readonly changes: readonly EncodedChange[];
+} & {
   readonly [name in OptionalLists]?: Plan[name];
 } & {
   readonly once?: readonly (Omit<SingleWrite, 'slot'> & { readonly moment: SingleWrite['slot'] })[];

@@ -1,5 +1,5 @@
 import { parsePosition, type Diagnostic, type Position } from '../../model/diagnostic.ts';
-import { highestRisk, type AssessedChange, type Plan } from '../../model/plan/plan.ts';
+import { fieldPosition, highestRisk, type AssessedChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
@@ -54,16 +54,19 @@ export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
 }
 
 /** Returns the line that a change is about: that of its highest risk, else of its first field, else its manifest. */
-export function changedPosition({ risks, fields, at }: AssessedChange): Position | undefined {
+export function changedPosition(change: AssessedChange): Position | undefined {
+  const { risks, fields, at } = change;
+  const placeOf = (field: FieldChange): Position | undefined => fieldPosition(change, field);
   const highest = highestRisk(risks);
   for (const { class: one, path, place } of risks) {
     if (one !== highest) continue;
-    const field = path === undefined ? undefined : fields.find((other) => other.at !== undefined && isPointerWithin(other.path, path));
-    const position = (place === undefined ? undefined : parsePosition(place)) ?? field?.at;
+    const field =
+      path === undefined ? undefined : fields.find((other) => placeOf(other) !== undefined && isPointerWithin(other.path, path));
+    const position = (place === undefined ? undefined : parsePosition(place)) ?? (field && placeOf(field));
     if (position !== undefined) return position;
   }
-  const written = fields.find((field) => field.at !== undefined && field.held !== true && field.origin !== 'drift');
-  return written?.at ?? at;
+  const written = fields.find((field) => placeOf(field) !== undefined && field.held !== true && field.origin !== 'drift');
+  return (written && placeOf(written)) ?? at;
 }
 
 /** Gives diagnostics without a position that of the manifest of their object. */

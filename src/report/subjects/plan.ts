@@ -4,6 +4,7 @@ import {
   type AssessedChange,
   type EdgeChange,
   type FieldChange,
+  fieldPosition,
   type OutsideReference,
   type Value,
   type SingleWrite,
@@ -145,7 +146,7 @@ function changeObject(change: AssessedChange): JsonObject {
     own,
     adoption,
     error: error && definedFields({ ...error }),
-    fields: change.fields.map(fieldObject),
+    fields: change.fields.map((field) => fieldObject(field, fieldPosition(change, field))),
     needs: change.needs,
     reasons: change.reasons,
     risks: change.risks.map(riskObject),
@@ -154,7 +155,7 @@ function changeObject(change: AssessedChange): JsonObject {
   });
 }
 
-function fieldObject({ path, before, after, at, origin, own, held, incomparable, cause }: FieldChange): JsonObject {
+function fieldObject({ path, before, after, origin, own, held, incomparable, cause }: FieldChange, at: Position | undefined): JsonObject {
   const position = at && positionObject(at);
   const sides = { before: valueObject(before), after: valueObject(after) };
   return definedFields({ path, ...sides, at: position, origin, own, held, incomparable, cause });

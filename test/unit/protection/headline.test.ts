@@ -250,15 +250,16 @@ function causes(...given: Parameters<typeof protectionOfWrites>): unknown {
   );
 }
 
-function atLine(line: number): { readonly at: Position } {
-  return { at: { file: 'a.yaml', line, column: 3 } };
+function atLine(line: number): Position {
+  return { file: 'a.yaml', line, column: 3 };
 }
 
 describe('the causes of a headline', () => {
   it('have the same verdict, each listed once at its line', () => {
     const live = connection('db', { reviewers: ['dba'] });
-    const fields = [fieldOf('/reviewers/dba', 'dba', undefined, atLine(3)), fieldOf('/reviewers/sre', undefined, 'sre', atLine(4))];
-    expect(causes([live], [changeOf('Connection/db', fields)])).toEqual({
+    const fields = [fieldOf('/reviewers/dba', 'dba', undefined), fieldOf('/reviewers/sre', undefined, 'sre')];
+    const positions = { byPath: { '/reviewers/dba': atLine(3), '/reviewers/sre': atLine(4) } };
+    expect(causes([live], [changeOf('Connection/db', fields, { positions })])).toEqual({
       '1 connection loses a reviewer group': [['Connection/db', '/reviewers/dba', 'a.yaml:3:3']],
       '1 connection gains a reviewer group': [['Connection/db', '/reviewers/sre', 'a.yaml:4:3']],
     });

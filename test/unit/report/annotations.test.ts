@@ -63,9 +63,12 @@ const changed: AssessedChange = {
   action: 'update',
   at: { file: 'db.yaml', line: 1, column: 1 },
   fields: [
-    { path: '/command', before: { value: ['a'] }, after: { value: ['b'] }, at: { file: 'db.yaml', line: 5, column: 3 } },
-    { path: '/reviewers', before: { value: ['dba'] }, after: { value: [] }, at: { file: 'db.yaml', line: 9, column: 3 } },
+    { path: '/command', before: { value: ['a'] }, after: { value: ['b'] } },
+    { path: '/reviewers', before: { value: ['dba'] }, after: { value: [] } },
   ],
+  positions: {
+    byPath: { '/command': { file: 'db.yaml', line: 5, column: 3 }, '/reviewers': { file: 'db.yaml', line: 9, column: 3 } },
+  },
   needs: [],
   reasons: [],
   carried: [],

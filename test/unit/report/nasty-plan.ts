@@ -20,10 +20,10 @@ const action = fc.constantFrom('create', 'update', 'rename', 'delete', 'blocked'
 const own = fc.boolean();
 const origin = fc.constantFrom('intent', 'drift', 'both');
 const field = fc.record(
-  { path, before: value, after: value, at: position, origin, own, held: fc.constant(true as const) },
+  { path, before: value, after: value, origin, own, held: fc.constant(true as const) },
   { requiredKeys: ['path', 'before', 'after'] },
 );
-const change: fc.Arbitrary<AssessedChange> = fc.record(
+const unplaced = fc.record(
   {
     id,
     key: id,
@@ -42,6 +42,10 @@ const change: fc.Arbitrary<AssessedChange> = fc.record(
   },
   { requiredKeys: ['id', 'action', 'fields', 'needs', 'reasons', 'risks', 'carried'] },
 );
+const change: fc.Arbitrary<AssessedChange> = fc.tuple(unplaced, fc.option(position)).map(([one, at]) => ({
+  ...one,
+  ...(at === null ? {} : { positions: { byPath: Object.fromEntries(one.fields.map((each) => [each.path, at])) } }),
+}));
 const edge: fc.Arbitrary<EdgeChange> = fc.record(
   {
     rule: id,

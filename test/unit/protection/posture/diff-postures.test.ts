@@ -68,12 +68,18 @@ describe('the protection of connections in a plan', () => {
     ];
     const at = { file: 'access.yaml', line: 3, column: 5 };
     const changes = [
-      changeOf('Connection/a', [
-        fieldOf('/reviewers/dba', 'dba', undefined, { at }),
-        fieldOf('/access_max_duration', 60, 90, { at, origin: 'drift' }),
-        fieldOf('/command', ['sh'], ['bash'], { at }),
-      ]),
-      changeOf('GuardrailRule/g', [fieldOf('/input/rules/ddl/words/DROP', 'DROP', undefined, { at })]),
+      changeOf(
+        'Connection/a',
+        [
+          fieldOf('/reviewers/dba', 'dba', undefined),
+          fieldOf('/access_max_duration', 60, 90, { origin: 'drift' }),
+          fieldOf('/command', ['sh'], ['bash']),
+        ],
+        { positions: { byPath: { '/reviewers/dba': at, '/access_max_duration': at, '/command': at } } },
+      ),
+      changeOf('GuardrailRule/g', [fieldOf('/input/rules/ddl/words/DROP', 'DROP', undefined)], {
+        positions: { byPath: { '/input/rules/ddl/words/DROP': at } },
+      }),
       changeOf('DataMaskingRule/m', []),
     ];
     const { connections } = protectionOfWrites(live, changes, { edges: [detach] });

@@ -21,7 +21,7 @@ describe('a create', () => {
   const { draft } = drafted(desiredOf(id, { spec, secrets: { '/secret/envvar:KEY': value }, ignore: ['/reviewers'] }));
 
   it('shows every field with a value, required ones always, including ignored ones', () => {
-    expect(draft.fields.map(({ path, at }) => [path, at?.file])).toEqual([
+    expect(draft.fields.map(({ path }) => [path, draft.positions?.byPath[path]?.file])).toEqual([
       ['/type', 'access/type'],
       ['/access_mode_connect', 'access/access_mode_connect'],
       ['/resource_name', 'access/resource_name'],
