@@ -1,4 +1,4 @@
-import { addToGroup } from '../../model/collections.ts';
+import { addToGroup, memoizeByKey } from '../../model/collections.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { type JsonObject, equal, isObject } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -43,10 +43,16 @@ function ownPosture(id: ResourceId, spec: JsonObject, longestAccess: number | un
   return posture;
 }
 
+/** Returns a builder for connections without rules; it remembers none of them, so all share it. */
+const builderWithoutRules = memoizeByKey(
+  (longestAccess: number | undefined) => createPostureBuilder({ incomplete: new Set(), longestAccess }),
+  { keyOf: String, longest: 30 },
+);
+
 function readOwnPosture(id: ResourceId, spec: JsonObject, longestAccess: number | undefined): Posture {
-  const build = createPostureBuilder({ incomplete: new Set(), longestAccess });
   const resource: ResourceSnapshot = { spec, unknown: [] };
-  if (kindOf(id) === 'Connection') return build({ resource, rules: new Map(), accessRules: [] });
+  if (kindOf(id) === 'Connection') return builderWithoutRules(longestAccess)({ resource, rules: new Map(), accessRules: [] });
+  const build = createPostureBuilder({ incomplete: new Set(), longestAccess });
   const attributes = spec['attributes'] ?? [];
   return build({ resource: { spec: { attributes }, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
 }
