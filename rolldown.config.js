@@ -37,7 +37,7 @@ export default {
         { name: 'apply', test: /commands.apply\.ts/, priority: 3 },
         { name: 'pull', test: /commands.pull\.ts/, priority: 2 },
         { name: 'http', test: /undici.lib.(dispatcher.agent|api.api-request)\.js/, priority: 1.5 },
-        { name: 'pulled', test: /src.pull.(make-manifests|write-project)\.ts/, priority: 1 },
+        { name: 'pulled', test: /commands.pulling.pull-objects\.ts/, priority: 1 },
         { name: 'text', test: /src.report.text.text\.ts/, priority: 0.5 },
       ],
     },

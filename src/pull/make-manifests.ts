@@ -102,7 +102,8 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, c
     drafts.map(({ id }) => id),
     taken,
   );
-  const below = relative(project.root, project.folder).split(sep).join('/');
+  const below = relative(project.root, project.folder).split(sep);
+  const folder = below.map((name) => (name === '' ? '' : `${name}/`)).join('');
   // All files of a kind are in one folder.
   const schemas = new Map<string, string>();
   const { files, pathInTree: placeOf = (path: string) => path } = loadInputOf(
@@ -112,7 +113,7 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, c
   const withoutDefaults = createDefaultsSubtraction({ files, registry, speech: identity, placeOf });
   return drafts.map((draft) => {
     const { id } = draft;
-    const path = posix.join(below, names.get(id) ?? '');
+    const path = `${folder}${names.get(id) ?? ''}`;
     const value = withoutDefaults(draft, path);
     const kind = kindOf(id);
     const schema = schemas.get(kind) ?? posix.relative(posix.dirname(path), schemaPath(kind));

@@ -71,6 +71,12 @@ export async function renderJsonDocument(document: ReportDocument, format: Forma
   return 'loadJson' in found ? (await found.loadJson())(document) : undefined;
 }
 
+/** Loads the renderer of a format, so that a later report does not wait for it. */
+export async function preloadFormat(format: FormatName): Promise<void> {
+  const found = formatNamed(format);
+  await ('loadJson' in found ? found.loadJson() : found.load());
+}
+
 /** Returns whether a format is a JSON document. */
 export function isJsonFormat(format: string): boolean {
   return formats.some((one) => one.name === format && 'loadJson' in one);

@@ -60,7 +60,7 @@ export function draftManifests(drafting: DraftInput): DraftResult {
   const { registry, secrets: writing, declared } = drafting;
   const secrets = createSecretWriter(writing);
   const views = new Map(
-    [...registry].map(([name, kind]) => [name, { view: createKindView(kind), fields: listStatableFields(kind, drafting.speech) }]),
+    [...registry].map(([name, kind]) => [name, { view: createKindView(kind), fields: listDraftedFields(kind, drafting.speech) }]),
   );
   const excluded = new Map(drafting.excluded);
   const unstated: UnstatedPart[] = [];
@@ -115,10 +115,10 @@ function createMetadata(id: ResourceId, key: ResourceId, { ignored, targets }: D
 type SpecOptions = { readonly id: ResourceId; readonly fields: readonly FieldRule[]; readonly writer: SecretWriter };
 
 function createSpec(kind: Kind, live: LiveResource, { id, fields, writer }: SpecOptions): JsonObject {
-  const stated = listStatedFields(kind, live, fields);
+  const derived = kind.derived(live.spec);
   const spec: Record<string, Json> = {};
-  for (const field of kind.fields) {
-    const value = field.secret === undefined ? stated.get(field.name) : writer.write(id, live, field);
+  for (const field of fields) {
+    const value = field.secret === undefined ? findStatedValue(field, live, derived) : writer.write(id, live, field);
     if (value !== undefined) spec[field.name] = value;
   }
   return spec;
@@ -286,24 +286,21 @@ function addHash(plain: string, id: ResourceId, length: number): string {
 }
 
 /**
- * Returns the plain fields of a live object as a manifest states them: without values that omission implies, but with
- * every value that omission would keep, so that plans compare it.
+ * Returns the value of a plain field as a manifest states it: none that omission implies, but every one that omission would keep, so that
+ * plans compare it.
  */
-function listStatedFields(kind: Kind, live: LiveResource, fields: readonly FieldRule[]): ReadonlyMap<string, Json> {
-  const derived = kind.derived(live.spec);
-  const stated = new Map<string, Json>();
-  for (const field of fields) {
-    if (isUnknown(live, field)) continue;
-    const value = live.spec[field.name] ?? field.empty;
-    if (field.required || !isImplied(field, value, derived)) stated.set(field.name, toStatedValue(field, value));
-  }
-  return stated;
+function findStatedValue(field: FieldRule, live: LiveResource, derived: JsonObject): Json | undefined {
+  if (isUnknown(live, field)) return undefined;
+  const value = live.spec[field.name] ?? field.empty;
+  return field.required || !isImplied(field, value, derived) ? toStatedValue(field, value) : undefined;
 }
 
-/** Lists the plain fields that manifests for a gateway may state. */
-function listStatableFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
-  const plain = kind.fields.filter(({ secret, edge, manifestOnly }) => secret === undefined && edge === undefined && manifestOnly !== true);
-  return plain.filter((field) => hasField(speech, kind.name, field));
+/** Lists the secrets, and the plain fields that manifests for a gateway may state. */
+function listDraftedFields(kind: Kind, speech: DialectFields): readonly FieldRule[] {
+  return kind.fields.filter(
+    (field) =>
+      field.secret !== undefined || (field.edge === undefined && field.manifestOnly !== true && hasField(speech, kind.name, field)),
+  );
 }
 
 function isUnknown({ unknown }: LiveResource, { name }: FieldRule): boolean {
