@@ -8,13 +8,8 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   process.stderr.on('error', onOutputError);
-  const [{ run }, { compileLess, processContext }, { askToConfirm }] = await Promise.all([
-    import('./commands/program.ts'),
-    import('./commands/context/process-context.ts'),
-    import('./commands/context/ask-to-confirm.ts'),
-  ]);
-  if (first !== 'serve') compileLess();
-  return run(argv, processContext(askToConfirm));
+  const { runProcess } = await import('./commands/program.ts');
+  return runProcess(argv);
 }
 
 /** Waits until the stream has passed on everything that was printed. */

@@ -1,6 +1,8 @@
 import { workflowCommands } from './action/workflow-commands.ts';
 import type { suggestWords } from './completion/suggest.ts';
+import { askToConfirm } from './context/ask-to-confirm.ts';
 import type { CliContext } from './context/cli-context.ts';
+import { compileLess, processContext } from './context/process-context.ts';
 import { type CommandList, runCommandLine } from './context/run-command-line.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
@@ -89,4 +91,10 @@ async function loadSuggestions(): Promise<typeof suggestWords> {
 /** Runs one command line and returns its exit code (`ostiary --help` lists them); never throws. */
 export async function run(argv: readonly string[], context: CliContext): Promise<number> {
   return runCommandLine(argv, context, { byHeading: commandsByHeading, loadSuggestions });
+}
+
+/** Runs the command line of this process and returns its exit code; never throws. */
+export async function runProcess(argv: readonly string[]): Promise<number> {
+  if (argv[0] !== 'serve') compileLess();
+  return run(argv, processContext(askToConfirm));
 }
