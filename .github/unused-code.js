@@ -15,6 +15,8 @@ const parts = [
   [/^\.\/client-h2\.js$/, 'export default () => { throw new Error("HTTP/2 was not asked for"); };'],
   // Bodies of forms; ours are texts.
   [/\/web\/fetch\/body\.js$/, 'export const extractBody = () => { throw new Error("only texts are sent"); };'],
+  // Events for observers of undici, and a log of its requests where the variable NODE_DEBUG asks for it: nothing observes them.
+  [/\/(?:core\/)?diagnostics(?:\.js)?$/, 'export const channels = new Proxy({}, { get: () => ({ hasSubscribers: false }) });'],
   // Numbers beyond 2^53, which no answer that Ostiary reads has.
   [/^json-with-bigint$/, 'export const JSONParse = JSON.parse; export const JSONStringify = JSON.stringify;'],
   // A client for GraphQL; `github-client.ts` sends its two queries as other requests.

@@ -23,7 +23,7 @@ const bytesPerRow = 1500;
 
 type Share = { bytes: number; texts: string[]; characters: number; rows: number };
 
-/** Makes a budget of `largestMemory`. Texts that need less in any case are kept, and counted only when more follow: counting takes time. */
+/** Makes a budget of `largestMemory`. Texts that surely need less are kept, and counted only when more follow: counting takes time. */
 export function createMemoryBudget(): MemoryBudget {
   const shares: Share[] = [];
 
