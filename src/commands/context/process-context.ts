@@ -27,11 +27,15 @@ export function compileLess(): void {
   const major = Number.parseInt(process.versions.node, 10);
   // A version without a flag would print an error.
   if (major > 26) return;
+  // V8 compiles a module of Node three times as fast while it has the flags of Node's build: those that the HTTP client needs.
+  for (const name of modulesOfHttp) process.getBuiltinModule(name);
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=0');
   // The parser of HTTP responses, in WebAssembly.
   setFlagsFromString('--liftoff-only');
   if (major <= 20) setFlagsFromString('--interrupt-budget=1000000');
 }
+
+const modulesOfHttp = ['node:assert', 'node:http', 'node:perf_hooks', 'node:tls'];
 
 /** Returns the working folder. Throws AppError when it does not exist any more. */
 function workingFolder(): string {
