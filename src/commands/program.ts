@@ -1,8 +1,7 @@
 import { workflowCommands } from './action/workflow-commands.ts';
 import type { suggestWords } from './completion/suggest.ts';
-import { askToConfirm } from './context/ask-to-confirm.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { compileLess, processContext } from './context/process-context.ts';
+import { compileLess, outputOf, processContext } from './context/process-context.ts';
 import { type CommandList, runCommandLine } from './context/run-command-line.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */
@@ -97,4 +96,32 @@ export async function run(argv: readonly string[], context: CliContext): Promise
 export async function runProcess(argv: readonly string[]): Promise<number> {
   if (argv[0] !== 'serve') compileLess();
   return run(argv, processContext(askToConfirm));
+}
+
+/** Asks on stderr, because stdout is for results and may be redirected. */
+async function askToConfirm(message: string): Promise<boolean> {
+  if (!outputOf(process.stderr).ansi) return askInPlainText(message);
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message, initialValue: false, output: process.stderr });
+  return !isCancel(answer) && answer;
+}
+
+/** Asks without moving the cursor. The end of input and Ctrl-C mean no. */
+async function askInPlainText(message: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  const cancel = (): void => lines.close();
+  process.once('SIGINT', cancel);
+  process.stderr.write(`${message} [y/N] `);
+  try {
+    const answer = await new Promise<string | undefined>((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => resolve(undefined));
+    });
+    if (answer === undefined) process.stderr.write('\n');
+    return /^y(?:es)?$/i.test(answer?.trim() ?? '');
+  } finally {
+    process.removeListener('SIGINT', cancel);
+    lines.close();
+  }
 }
