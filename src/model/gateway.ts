@@ -77,7 +77,7 @@ export interface Gateway {
    * are here: if it returns true, their objects are not needed, and there is no value and no diagnostic.
    */
   readAll(kinds: readonly string[], isKnown?: () => boolean): Promise<Checked<LiveState>>;
-  /** Returns a SHA-256 (hex) over the requests so far and their answers, independent of their order. */
+  /** Returns a SHA-256 (hex) over the requests so far and their answers, independent of the order of different requests. */
   answers(): string;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;

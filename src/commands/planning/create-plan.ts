@@ -71,6 +71,8 @@ export type PlanResult = {
   readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
+  /** No commit but that of the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
+  readonly isIndependentOfHistory: boolean;
   readonly plan: Plan;
   readonly steps: readonly Step[];
   readonly warnings: readonly Diagnostic[];
@@ -125,7 +127,21 @@ export async function createPlan(
       ...cacheWarning(flags.cache, unwritten),
     ];
     const { desired: prepared, base } = draft.prepared;
-    return { config, target, desired: prepared, live, base, planBase, identity, gateway, ...reviewed, plan, warnings };
+    const isIndependentOfHistory = planBase.base === undefined ? planBase.read === undefined : planBase.base.desired === desired;
+    return {
+      config,
+      target,
+      desired: prepared,
+      live,
+      base,
+      planBase,
+      isIndependentOfHistory,
+      identity,
+      gateway,
+      ...reviewed,
+      plan,
+      warnings,
+    };
   } catch (error) {
     await gateway.close();
     throw error;

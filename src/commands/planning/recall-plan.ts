@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
 import { registry } from '../../kinds/index.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Target } from '../../model/gateway.ts';
 import { canonical, isObject, type JsonObject, parseJson, textsIn } from '../../model/json.ts';
-import type { Plan } from '../../model/plan/plan.ts';
 import { readHashed } from '../../project/manifests.ts';
 import type { ReadRecord } from '../../project/applied-record.ts';
 import { readRecordForBase } from '../../project/plan-base.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { decryptText, encryptText } from '../../reconcile/prepare/verified-secrets.ts';
+import { escapeTerminal } from '../../report/escape.ts';
 import { planObject } from '../../report/subjects/plan.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { connect, readUnlessKnown } from '../context/connect.ts';
@@ -102,14 +101,16 @@ async function recallPlan(
   const { planInDocument } = await import('../../reconcile/saved-plan/saved-plan.ts');
   const plan = planInDocument(recorded.document);
   if (plan === undefined) return { config, read, applied };
-  printerFor(context, flags).hint('Manifests and gateway are the same as at the last plan, which had no changes.\n');
+  printerFor(context, flags).hint(
+    `${escapeTerminal(target.name)}: manifests and gateway are the same as at the last plan, which had no changes.\n`,
+  );
   return { plan, config, warnings: [] };
 }
 
 /** Records a plan without changes. The next plan does without if the record cannot be written. */
 function recordPlan({ folder, name, key, run }: PlanRecord, made: PlanResult, answers: string, context: CliContext): void {
-  const { plan, warnings, desired, planBase } = made;
-  if (planBase.remembered !== undefined || !isRecordable({ plan, warnings, desired, baseTree: planBase.base?.desired.tree })) return;
+  const { plan, desired, planBase } = made;
+  if (!isRecordable(made)) return;
   const variables = secretVariables(desired);
   if (variables === undefined) return;
   const inputs = {
@@ -164,26 +165,15 @@ function keyedHash(key: Buffer, texts: readonly (string | null)[]): string {
 /** Below this number of manifests, a plan takes hardly longer than the reads that prove it unchanged. */
 const fewestManifests = 500;
 
-/** A plan, and the states that it follows from. */
-type RecordablePlan = {
-  readonly plan: Plan;
-  readonly warnings: readonly Diagnostic[];
-  readonly desired: DesiredState;
-  /** The tree of the base; undefined without a base. */
-  readonly baseTree: string | undefined;
-};
-
-/**
- * Returns whether a plan may be recorded: it is large, has nothing to report but that all manifests are in sync, and does not depend on
- * the history of the repository, as it does when the base has other manifests.
- */
-function isRecordable({ plan, warnings, desired, baseTree }: RecordablePlan): boolean {
+/** Returns whether a plan may be recorded: it is large, has nothing to report but that all manifests are in sync, and does not depend on the history of the repository. */
+function isRecordable({ plan, warnings, desired, planBase, isIndependentOfHistory }: PlanResult): boolean {
   const found = [plan.changes, plan.edges, plan.orphans, plan.refusals, plan.allowed, plan.unwritten, plan.singleWrites, plan.references];
   return (
     desired.resources.length >= fewestManifests &&
     desired.unselected.length === 0 &&
     [...found, warnings].every(({ length }) => length === 0) &&
-    (baseTree === undefined || baseTree === desired.tree)
+    planBase.remembered === undefined &&
+    isIndependentOfHistory
   );
 }
 

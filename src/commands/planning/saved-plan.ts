@@ -148,6 +148,7 @@ export async function resumeSavedPlan(
       live,
       base: undefined,
       planBase,
+      isIndependentOfHistory: false,
       identity,
       gateway,
       seen,

@@ -53,7 +53,7 @@ export type Client = {
   readonly authorize: (how: 'bearer' | 'api-key') => void;
   /** Sets the hints for this gateway's error messages, and what the hint of every refused request ends with. */
   readonly useErrorHints: (hints: readonly ErrorHint[], lastHint?: string) => void;
-  /** Returns a SHA-256 (hex) over all requests so far and their answers, independent of their order. */
+  /** Returns a SHA-256 (hex) over all requests so far and their answers, independent of the order of different requests. */
   readonly answers: () => string;
 };
 
@@ -65,8 +65,8 @@ type ClientState = {
   readonly token: string;
   readonly reads: ReadLimiter;
   authHeader: Readonly<Record<string, string>>;
-  /** One line for each answer, with its hash. */
-  readonly answers: string[];
+  /** Each request and the hash of its answer. */
+  readonly answers: { readonly request: string; readonly answer: string }[];
   errorHints: readonly ErrorHint[];
   lastHint: string | undefined;
 };
@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
       state.lastHint = lastHint;
     },
     send: (request) => sendWithRetries(state, request),
-    answers: () => createHash('sha256').update(state.answers.toSorted(compareText).join('\n')).digest('hex'),
+    answers: () => hashAnswers(state.answers),
   };
 }
 
@@ -158,7 +158,7 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
   const response = await exchange(state, request, context);
   const elapsedMs = options.now() - started;
   const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
-  if (!('failure' in response || 'failure' in outcome)) state.answers.push(answerLine(request, response));
+  if (!('failure' in response || 'failure' in outcome)) state.answers.push(answerOf(request, response));
   const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
   options.onRequest?.({
     method,
@@ -207,9 +207,17 @@ function pauseBeforeRetry({ options }: ClientState, failed: RequestFailure, { at
   return elapsed + pause > limits.totalMs ? undefined : pause;
 }
 
-/** Identifies an answer and its request. Some dialects recognize their gateway by its header `Server`. */
-function answerLine({ method, path }: HttpRequest, { status, header, hash }: RawResponse): string {
-  return canonical([method, path, status, header('server') ?? null, hash]);
+/** Identifies an answer. Some dialects recognize their gateway by its header `Server`. */
+function answerOf({ method, path }: HttpRequest, { status, header, hash }: RawResponse): ClientState['answers'][number] {
+  return { request: canonical([method, path]), answer: canonical([status, header('server') ?? null, hash]) };
+}
+
+/** Hashes answers in the order of their requests; those to one request, such as a list that is read again, stay in the order of time. */
+function hashAnswers(answers: ClientState['answers']): string {
+  const sorted = answers.toSorted((left, right) => compareText(left.request, right.request));
+  return createHash('sha256')
+    .update(sorted.map(({ request, answer }) => `${request}${answer}`).join('\n'))
+    .digest('hex');
 }
 
 /** Returns the parsed response where its status is 2xx or accepted; explains any other one. */

@@ -12,11 +12,11 @@ import { gitEnv, useRepositories, type TestRepository } from '../../support/repo
 import { config } from '../project.ts';
 
 const count = 520;
-const recalled = 'Manifests and gateway are the same as at the last plan, which had no changes.\n';
+const recalled = 'production: manifests and gateway are the same as at the last plan, which had no changes.\n';
 const { make, place } = useRepositories();
 
 /** The gateway: what it answers, as the test wants it. */
-const now = { answers: new Map<string, string>(), server: '' };
+const now = { answers: new Map<string, string>(), queues: new Map<string, string[]>(), server: '' };
 let gateway: FlakyServer;
 let project: TestRepository;
 
@@ -30,7 +30,7 @@ const texts = Array.from({ length: 5 }, (_, part) =>
 
 beforeAll(async () => {
   gateway = await startFlakyServer((response, { path }) => {
-    const body = now.answers.get(path);
+    const body = now.queues.get(path)?.shift() ?? now.answers.get(path);
     response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json', server: now.server });
     response.end(body ?? '{"message":"not found"}');
   });
@@ -43,6 +43,7 @@ function manifestFiles(): Record<string, string> {
 
 beforeEach(() => {
   now.answers = new Map(Object.entries(answersFor(count)));
+  now.queues = new Map();
   now.server = 'ostiary/bench';
   for (const name of Object.keys(env)) delete env[name];
   Object.assign(env, usualEnv);
@@ -51,7 +52,7 @@ beforeEach(() => {
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string; readonly isRecalled: boolean };
 
 async function plan(line: readonly string[] = [], day = '2026-11-24'): Promise<Ran> {
-  const { context, printed } = createTestContext({ cwd: project.folder, env, now: () => new Date(`${day}T12:00:00Z`) });
+  const { context, printed } = createTestContext({ cwd: project.folder, env: { ...env }, now: () => new Date(`${day}T12:00:00Z`) });
   const code = await run(['plan', ...line], context);
   const { stdout, stderr } = printed();
   return { code, stdout, stderr: stderr.replace(recalled, ''), isRecalled: stderr.includes(recalled) };
@@ -242,6 +243,55 @@ test('a plan that reports anything, or is small, is not recorded', async () => {
   project.git('update-ref', 'refs/ostiary/applied/production', 'HEAD');
   expect((await plan()).stdout).toContain('104 resources in sync');
   expect(existsSync(cache())).toBe(false);
+});
+
+/** The config with a folder of overlays that changes nothing. */
+const layered = (): string => config(gateway.url).replace(' }\n', ', overlays: [empty] }\n');
+
+test('a plan whose base has the same files, but other overlays, depends on HEAD and is not recorded', async () => {
+  project = make({ ...manifestFiles(), 'empty/README.txt': '', 'ostiary.yaml': config(gateway.url) });
+  const first = project.git('rev-parse', 'HEAD').trim();
+  project.git('update-ref', 'refs/ostiary/applied/production', project.save({ 'ostiary.yaml': layered() }));
+  project.save({ 'ostiary.yaml': config(gateway.url) });
+  for (let round = 0; round < 2; round += 1) expect(await plan()).toMatchObject({ code: 0, isRecalled: false });
+  project.git('checkout', '--quiet', first);
+  expect(await planTwice()).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
+});
+
+test('a plan before the first commit is not recorded: after it, the plan has a notice', async () => {
+  project = make();
+  project.write({ ...manifestFiles(), 'ostiary.yaml': config(gateway.url) });
+  for (let round = 0; round < 2; round += 1) expect(await plan()).toMatchObject({ code: 0, isRecalled: false });
+  project.commit();
+  expect((await planTwice()).stderr).toContain('git/no-base');
+});
+
+/** A page of a list. */
+function page(number: number, of: readonly unknown[], total = count): string {
+  return JSON.stringify({ data: of.slice((number - 1) * 100, number * 100), pages: { page: number, size: 100, total } });
+}
+
+test('a list that was read twice counts with the order of its answers', async () => {
+  project = make({ ...manifestFiles(), 'ostiary.yaml': config(gateway.url) });
+  project.git('update-ref', 'refs/ostiary/applied/production', 'HEAD');
+  const rows: readonly unknown[] = JSON.parse(now.answers.get('/connections') ?? '[]');
+  const drifted = [{ ...(isObject(rows[0]) ? rows[0] : {}), access_schema: 'disabled' }, ...rows.slice(1)];
+  /** Reads end with the second states of the first page; the second page is whole only then. */
+  const answerInTurn = (states: readonly (readonly unknown[])[]): void => {
+    for (const number of [1, 2, 3, 4, 5, 6]) {
+      const queue = states.map((state, attempt) =>
+        page(number, number === 1 ? state : rows, number === 2 && attempt === 0 ? count + 1 : count),
+      );
+      now.queues.set(`/connections?page=${number}&page_size=100`, queue);
+    }
+    now.queues.set('/connections', [page(1, states[0] ?? []), page(1, states[1] ?? [])]);
+  };
+  answerInTurn([drifted, rows]);
+  expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
+  answerInTurn([drifted, rows]);
+  expect(await plan()).toMatchObject({ isRecalled: true });
+  answerInTurn([rows, drifted]);
+  expect(await plan()).toMatchObject({ isRecalled: false, stdout: expect.stringContaining('1 held') });
 });
 
 test('a plan with secrets from files, which may change while it is made, is not recorded', async () => {
