@@ -300,10 +300,10 @@ function insecureOverride({ file, override }: ResolvedConfig, target: Target): r
 }
 
 /** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
-function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
+export function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
   if (folder === undefined || reason === undefined) return [];
-  const message = `the cache of verified secrets cannot be written to "${folder}": ${reason}`;
-  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan reads the secrets again' }];
+  const message = `the cache cannot be written to "${folder}": ${reason}`;
+  return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan takes longer' }];
 }
 
 /** The codes of refusals that only an apply finds. */

@@ -17,7 +17,7 @@ import { connect, readUnlessKnown } from '../context/connect.ts';
 import { build } from '../context/version.ts';
 import type { PlanFlags } from '../options.ts';
 import { printerFor } from '../output/printer.ts';
-import { createPlan, type GatheredInput, type PlanResult } from './create-plan.ts';
+import { cacheWarning, createPlan, type GatheredInput, type PlanResult } from './create-plan.ts';
 import { todayOf } from './target-policies.ts';
 
 type RecallFlags = PlanFlags & { readonly out?: string };
@@ -47,8 +47,8 @@ export async function createOrRecallPlan(flags: RecallFlags, context: CliContext
   const made = await createPlan(flags, context, { gathered: found });
   const answers = made.gateway.answers();
   await made.gateway.close();
-  if (record !== undefined) recordPlan(record, made, answers, context);
-  return made;
+  const unwritten = record === undefined ? undefined : recordPlan(record, made, answers, context);
+  return { ...made, warnings: [...made.warnings, ...cacheWarning(flags.cache, unwritten)] };
 }
 
 /** Returns false for options that need more than the plan, or that read more of the repository than the record of applies. */
@@ -107,12 +107,12 @@ async function recallPlan(
   return { plan, config, warnings: [] };
 }
 
-/** Records a plan without changes. The next plan does without if the record cannot be written. */
-function recordPlan({ folder, name, key, run }: PlanRecord, made: PlanResult, answers: string, context: CliContext): void {
+/** Records a plan without changes; returns the reason if the record cannot be written. */
+function recordPlan({ folder, name, key, run }: PlanRecord, made: PlanResult, answers: string, context: CliContext): string | undefined {
   const { plan, desired, planBase } = made;
-  if (!isRecordable(made)) return;
+  if (!isRecordable(made)) return undefined;
   const variables = secretVariables(desired);
-  if (variables === undefined) return;
+  if (variables === undefined) return undefined;
   const inputs = {
     run,
     tree: desired.tree,
@@ -121,7 +121,7 @@ function recordPlan({ folder, name, key, run }: PlanRecord, made: PlanResult, an
     applied: appliedHash(planBase.read, key),
     answers,
   };
-  writeCache(folder, name, printRecorded(inputs, { version: 1, plans: [planObject(plan)] }, key));
+  return writeCache(folder, name, printRecorded(inputs, { version: 1, plans: [planObject(plan)] }, key));
 }
 
 function secretsHash(variables: readonly string[], key: Buffer, { env }: CliContext): string {

@@ -3,9 +3,9 @@ export const cliCodes = {
   'cache/cannot-write': {
     level: 'warning',
     meaning: 'Ostiary cannot write to the folder of `--cache`',
-    cause: 'The folder is missing, read-only or full; the plan is correct, but the next one reads the secrets again',
+    cause: 'The folder is missing, read-only or full; the plan is correct, but the next one takes longer',
     fix: 'Check the path and permissions of the folder',
-    example: 'the cache of verified secrets cannot be written to "cache": EACCES',
+    example: 'the cache cannot be written to "cache": EACCES',
   },
   'cli/cache-folder': {
     meaning: 'The cache folder cannot be used safely',

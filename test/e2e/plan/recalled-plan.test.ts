@@ -294,6 +294,13 @@ test('a list that was read twice counts with the order of its answers', async ()
   expect(await plan()).toMatchObject({ isRecalled: false, stdout: expect.stringContaining('1 held') });
 });
 
+test('a record that cannot be written is a warning only if the user named its folder', async () => {
+  project = make({ ...manifestFiles(), 'ostiary.yaml': config(gateway.url), '.ostiary': 'a file' });
+  project.git('update-ref', 'refs/ostiary/applied/production', 'HEAD');
+  expect(await plan()).toMatchObject({ code: 0, stderr: '' });
+  expect(await plan(['--cache', '.ostiary'])).toMatchObject({ code: 0, stderr: expect.stringContaining('the cache cannot be written to') });
+});
+
 test('a plan with secrets from files, which may change while it is made, is not recorded', async () => {
   const fromFile = (texts[0] ?? '').replace('env: OSTIARY_SECRET_USER', 'file: user.txt');
   project = make({ ...manifestFiles(), 'access/0.yaml': fromFile, 'user.txt': 'app', 'ostiary.yaml': config(gateway.url) });
