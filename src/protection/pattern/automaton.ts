@@ -81,9 +81,16 @@ export function complement({ ranges }: CharSet): CharSet {
   return { ranges: rest };
 }
 
-/** Adds the other case of all Latin letters in the set. */
+/** Characters that are equal where case is ignored, and do not all differ by the same distance: with the long s and the Kelvin sign. */
+const equalRunes = [
+  [0x53, 0x73, 0x17f],
+  [0x4b, 0x6b, 0x212a],
+];
+
+/** Adds the other cases of all Latin letters in the set. */
 export function withBothCases(set: CharSet): CharSet {
-  const others = [...shifted(set, 65, 32), ...shifted(set, 97, -32)];
+  const further = equalRunes.filter((runes) => runes.some((rune) => contains(set, rune))).flat();
+  const others = [...shifted(set, 65, 32), ...shifted(set, 97, -32), ...further.flatMap((rune) => [rune, rune])];
   return others.length === 0 ? set : unionOf([set, { ranges: others }]);
 }
 

@@ -1,24 +1,36 @@
-import { complement, unionOf, type CharSet, nextRune, PatternSyntaxError, type PatternCursor, anyChar } from './automaton.ts';
+import {
+  complement,
+  unionOf,
+  withBothCases,
+  type CharSet,
+  nextRune,
+  PatternSyntaxError,
+  type PatternCursor,
+  anyChar,
+} from './automaton.ts';
 
 const digit: CharSet = { ranges: [48, 57] };
 const space: CharSet = { ranges: [9, 10, 12, 13, 32, 32] };
 const word: CharSet = { ranges: [48, 57, 65, 90, 95, 95, 97, 122] };
 
-const perl: Readonly<Record<string, CharSet>> = {
-  d: digit,
-  D: complement(digit),
-  s: space,
-  S: complement(space),
-  w: word,
-  W: complement(word),
-};
+const perl: Readonly<Record<string, CharSet>> = { d: digit, s: space, w: word };
+
+/** Returns a class, or all characters outside of it; case is ignored in the class, so a letter is outside in both cases or in none. */
+function classOf(members: CharSet, { isOutside, fold }: { readonly isOutside: boolean; readonly fold: boolean }): CharSet {
+  const set = fold ? withBothCases(members) : members;
+  return isOutside ? complement(set) : set;
+}
+
+/** The place of a class: whether it is a member of a bracket expression, and whether case is ignored. */
+type ClassPlace = { readonly isMember: boolean; readonly fold: boolean };
 
 /** Reads a class escape such as `\d`, `\w` or `\pL`; returns undefined when the cursor is not on one. */
-export function takeClassEscape(cursor: PatternCursor, isMember: boolean): CharSet | undefined {
+export function takeClassEscape(cursor: PatternCursor, { isMember, fold }: ClassPlace): CharSet | undefined {
   const letter = cursor.text[cursor.at + 1] ?? '';
-  if (Object.hasOwn(perl, letter)) {
+  const members = Object.hasOwn(perl, letter.toLowerCase()) ? perl[letter.toLowerCase()] : undefined;
+  if (members !== undefined) {
     cursor.at += 2;
-    return perl[letter];
+    return classOf(members, { isOutside: letter !== letter.toLowerCase(), fold });
   }
   if (letter !== 'p' && letter !== 'P') return undefined;
   const start = cursor.at;
@@ -36,7 +48,7 @@ export function takeClassEscape(cursor: PatternCursor, isMember: boolean): CharS
   }
   const isOutside = (letter === 'P') !== isReversed;
   cursor.rewrites.push({ from: start, to: cursor.at, text: libraryClass(found.name, isOutside, isMember) });
-  return isOutside ? complement(found.members) : found.members;
+  return classOf(found.members, { isOutside, fold });
 }
 
 /** Reads the name of a Unicode class: one letter, or a text in braces. */
@@ -145,7 +157,7 @@ const posix: Readonly<Record<string, CharSet>> = {
 };
 
 /** Reads a POSIX class such as `[:alpha:]` inside brackets; returns undefined when the cursor is not on one. */
-export function takePosixClass(cursor: PatternCursor): CharSet | undefined {
+export function takePosixClass(cursor: PatternCursor, fold: boolean): CharSet | undefined {
   if (!cursor.text.startsWith('[:', cursor.at)) return undefined;
   const end = cursor.text.indexOf(':]', cursor.at + 2);
   if (end === -1) return undefined;
@@ -160,7 +172,7 @@ export function takePosixClass(cursor: PatternCursor): CharSet | undefined {
       elsewhere: true,
     });
   cursor.at = end + 2;
-  return plain === name ? set : complement(set);
+  return classOf(set, { isOutside: plain !== name, fold });
 }
 
 /** A class of Unicode characters as a pattern names it: the name that the library re2js knows, and its members. */

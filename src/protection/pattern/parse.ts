@@ -3,7 +3,6 @@ import {
   anyButNewline,
   anyChar,
   complement,
-  oneChar,
   unionOf,
   withBothCases,
   type CharSet,
@@ -164,7 +163,7 @@ function takeAtom(reader: Reader): readonly PatternNode[] {
     case '(':
       return takeGroup(reader);
     case '[':
-      return [charOf(takeBrackets(cursor), flags)];
+      return [{ op: 'char', set: takeBrackets(cursor, flags) }];
     case '.':
       cursor.at += 1;
       return [{ op: 'char', set: flags.dots ? anyChar : anyButNewline }];
@@ -177,12 +176,14 @@ function takeAtom(reader: Reader): readonly PatternNode[] {
     case '\\':
       return takeBackslash(reader);
     default:
-      return [charOf(oneChar(nextRune(cursor)), flags)];
+      return [{ op: 'char', set: rangeOf(nextRune(cursor), flags) }];
   }
 }
 
-function charOf(set: CharSet, { fold }: Flags): PatternNode {
-  return { op: 'char', set: fold ? withBothCases(set) : set };
+/** Returns the characters from `low` to `high`, by default one, in both cases where case is ignored. */
+function rangeOf(low: number, { fold }: Flags, high = low): CharSet {
+  const set = { ranges: [low, high] };
+  return fold ? withBothCases(set) : set;
 }
 
 function takeGroup(reader: Reader): readonly PatternNode[] {
@@ -219,14 +220,14 @@ function takeBackslash({ cursor, flags }: Reader): readonly PatternNode[] {
     const end = cursor.text.indexOf('\\E', cursor.at);
     const quoted = cursor.text.slice(cursor.at, end === -1 ? undefined : end);
     cursor.at = end === -1 ? cursor.text.length : end + 2;
-    return Array.from(quoted, (one) => charOf(oneChar(one.codePointAt(0) ?? 0), flags));
+    return Array.from(quoted, (one) => ({ op: 'char', set: rangeOf(one.codePointAt(0) ?? 0, flags) }));
   }
-  const known = takeClassEscape(cursor, false);
-  return [charOf(known ?? oneChar(takeEscape(cursor)), flags)];
+  const known = takeClassEscape(cursor, { isMember: false, fold: flags.fold });
+  return [{ op: 'char', set: known ?? rangeOf(takeEscape(cursor), flags) }];
 }
 
 /** Reads a bracket expression; the cursor is on its opening bracket. */
-function takeBrackets(cursor: PatternCursor): CharSet {
+function takeBrackets(cursor: PatternCursor, flags: Flags): CharSet {
   const start = cursor.at;
   cursor.at += 1;
   const isNegated = consumeText(cursor, '^');
@@ -236,19 +237,22 @@ function takeBrackets(cursor: PatternCursor): CharSet {
     if (cursor.at >= cursor.text.length)
       throw new PatternSyntaxError({ what: 'missing closing "]"', index: start, hint: 'write \\[ for the character itself' });
     isFirst = false;
-    sets.push(takeMember(cursor));
+    sets.push(takeMember(cursor, flags));
   }
   cursor.at += 1;
   const set = unionOf(sets);
   return isNegated ? complement(set) : set;
 }
 
-function takeMember(cursor: PatternCursor): CharSet {
-  const known = takePosixClass(cursor) ?? (cursor.text[cursor.at] === '\\' ? takeClassEscape(cursor, true) : undefined);
+function takeMember(cursor: PatternCursor, flags: Flags): CharSet {
+  const { fold } = flags;
+  const isEscape = cursor.text[cursor.at] === '\\';
+  const known = takePosixClass(cursor, fold) ?? (isEscape ? takeClassEscape(cursor, { isMember: true, fold }) : undefined);
   if (known !== undefined) return known;
   const start = cursor.at;
   const low = takeMemberRune(cursor);
-  if (cursor.text[cursor.at] !== '-' || cursor.text[cursor.at + 1] === ']' || cursor.at + 1 >= cursor.text.length) return oneChar(low);
+  if (cursor.text[cursor.at] !== '-' || cursor.text[cursor.at + 1] === ']' || cursor.at + 1 >= cursor.text.length)
+    return rangeOf(low, flags);
   cursor.at += 1;
   const high = takeMemberRune(cursor);
   if (high < low)
@@ -257,7 +261,7 @@ function takeMember(cursor: PatternCursor): CharSet {
       index: start,
       hint: 'write the lower character first',
     });
-  return { ranges: [low, high] };
+  return rangeOf(low, flags, high);
 }
 
 function takeMemberRune(cursor: PatternCursor): number {
