@@ -65,12 +65,19 @@ export async function judgeRun(pair: Pair, done: Run, revertAll: () => Promise<R
   const features = featuresOf(pair, done);
   if (done.failed.length > 0) return { features, findings: done.failed.map(failure) };
   const ids = connectionsIn(done.after);
-  const own = [...ids.flatMap((id) => judgePlan(pair, done, id)), ...judgeUntouched(pair, done)];
+  const own = [...ids.flatMap((id) => judgePlan(pair, done, id)), ...judgeCauses(done), ...judgeUntouched(pair, done)];
   return { features, findings: [...own, ...(await judgeHeld(pair, { done, revertAll }, ids))] };
 }
 
 function failure({ id, code, message }: Outcome): Finding {
   return { law: 'protection not reached', connection: id, why: `the apply failed: ${code ?? ''} ${message ?? ''}` };
+}
+
+/** Every headline names the lines that cause it. */
+function judgeCauses({ plan }: Run): readonly Finding[] {
+  return plan.protection.headlines.flatMap(({ text, causes, connections }) =>
+    causes.length === 0 ? [{ law: 'headline without a cause', connection: connections.join(' '), why: text }] : [],
+  );
 }
 
 function connectionsIn(state: ModelState): readonly string[] {

@@ -2,6 +2,7 @@
 export const laws = [
   'headline too mild',
   'risk below headline',
+  'headline without a cause',
   'false surely lost',
   'wrongly held',
   'unknown without need',

@@ -19,40 +19,53 @@ import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../control
 import { createPostureBuilder } from './posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from './protection-snapshot.ts';
 
+/** What the gateway adds to a connection, and no manifest states. */
+type GatewayPart = {
+  readonly longestAccess?: number | undefined;
+  /** A rule of the gateway may require review, so the groups that may approve alone count without reviewers, too. */
+  readonly mayRequireReview?: boolean;
+};
+
 /** Both sides of one object. */
-type ObjectSides = { readonly before: JsonObject; readonly after: JsonObject; readonly longestAccess?: number | undefined };
+type ObjectSides = GatewayPart & { readonly before: JsonObject; readonly after: JsonObject };
 
 /**
  * Compares what an object brings to a connection by itself: a connection without rules, or a rule alone on a connection. Every
  * connection of a rule loses at most what it loses here, because rules only add.
  */
-export function compareOwn(id: ResourceId, { before, after, longestAccess }: ObjectSides): readonly ControlDifference[] {
-  return compareProtection(ownPosture(id, before, longestAccess), ownPosture(id, after, longestAccess));
+export function compareOwn(id: ResourceId, { before, after, ...part }: ObjectSides): readonly ControlDifference[] {
+  return compareProtection(ownPosture(id, before, part), ownPosture(id, after, part));
 }
 
-type OwnPosture = { readonly id: ResourceId; readonly longestAccess: number | undefined; readonly posture: Posture };
+type OwnPosture = { readonly key: string; readonly posture: Posture };
 
 /** The posture that was last read of each spec, which never changes: a change is compared field by field, always with the same sides. */
 const lastPostures = new WeakMap<JsonObject, OwnPosture>();
 
-function ownPosture(id: ResourceId, spec: JsonObject, longestAccess: number | undefined): Posture {
+function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
+  const key = `${id} ${keyOf(part)}`;
   const last = lastPostures.get(spec);
-  if (last?.id === id && last.longestAccess === longestAccess) return last.posture;
-  const posture = readOwnPosture(id, spec, longestAccess);
-  lastPostures.set(spec, { id, longestAccess, posture });
+  if (last?.key === key) return last.posture;
+  const posture = readOwnPosture(id, spec, part);
+  lastPostures.set(spec, { key, posture });
   return posture;
 }
 
 /** Returns a builder for connections without rules; it remembers none of them, so all share it. */
 const builderWithoutRules = memoizeByKey(
-  (longestAccess: number | undefined) => createPostureBuilder({ incomplete: new Set(), longestAccess }),
-  { keyOf: String, longest: 30 },
+  ({ longestAccess, mayRequireReview }: GatewayPart) =>
+    createPostureBuilder({ incomplete: new Set(mayRequireReview === true ? ['review'] : []), longestAccess }),
+  { keyOf, longest: 30 },
 );
 
-function readOwnPosture(id: ResourceId, spec: JsonObject, longestAccess: number | undefined): Posture {
+function keyOf({ longestAccess, mayRequireReview }: GatewayPart): string {
+  return `${longestAccess} ${mayRequireReview === true}`;
+}
+
+function readOwnPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
   const resource: ResourceSnapshot = { spec, unknown: [] };
-  if (kindOf(id) === 'Connection') return builderWithoutRules(longestAccess)({ resource, rules: new Map(), accessRules: [] });
-  const build = createPostureBuilder({ incomplete: new Set(), longestAccess });
+  if (kindOf(id) === 'Connection') return builderWithoutRules(part)({ resource, rules: new Map(), accessRules: [] });
+  const build = createPostureBuilder({ incomplete: new Set(), longestAccess: part.longestAccess });
   const attributes = spec['attributes'] ?? [];
   return build({ resource: { spec: { attributes }, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
 }
@@ -147,7 +160,9 @@ function contributionsOf(change: Change, registry: Registry, { before, after }: 
     const entry = pointer(...tokensOf(field.path).slice(0, 3));
     groups.set(entry, [...(groups.get(entry) ?? []), field]);
   }
-  const sides = { before: specIn(before, key), after: specIn(after, key), longestAccess: before.longestAccess };
+  const { longestAccess, incomplete, accessRules = [] } = before;
+  const mayRequireReview = incomplete.has('review') || accessRules.length > 0;
+  const sides = { before: specIn(before, key), after: specIn(after, key), longestAccess, mayRequireReview };
   return [...groups.values()].flatMap((fields): readonly Contribution[] => {
     const [first] = fields;
     const way = combineEffects(fieldEffects(kind, key, { fields, sides }));

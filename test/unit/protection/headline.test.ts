@@ -68,6 +68,12 @@ describe('headlines of a connection’s own fields', () => {
     expect(thereAndBack('force_approve_groups', [], ['dba'], { reviewers: ['dba'] })).toEqual([[], []]);
   });
 
+  it('names the field where only a rule of the gateway may require review', () => {
+    const write = changeOf('Connection/db', [fieldOf('/force_approve_groups/sre', undefined, 'sre')]);
+    const protection = protectionOfWrites([connection('db', {})], [write], { dialect: 'hoop' });
+    expect(protection.headlines).toMatchObject([{ way: 'unknown', causes: [{ by: 'Connection/db', path: '/force_approve_groups/sre' }] }]);
+  });
+
   it('compares no limit of access with the limit of the gateway, if the gateway reports it', () => {
     const unknown = ['unknown: 1 connection changes the duration of access in a way that cannot be compared'];
     expect(thereAndBack('access_max_duration', null, 60)).toEqual([unknown, unknown]);
