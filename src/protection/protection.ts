@@ -260,7 +260,7 @@ export function assessProtection(
   const known = withNames(live, renamesOf(diff.changes));
   const selectorOf = selectors(desired);
   const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, ...snapshots });
-  const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(change.id) ?? [] }));
+  const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(liveKeyOf(change)) ?? [] }));
   const protection = summarizeProtection(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf }));
   const reroutes = rerouteHeadlines(changes, snapshots);
   return { changes, unwritten, protection: { ...protection, headlines: withReroutes(protection.headlines, reroutes) } };
@@ -269,7 +269,7 @@ export function assessProtection(
 /** Builds one headline for each way in which credentials are redirected. */
 function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
   const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
-  for (const change of changes)
+  for (const change of changes.filter((one) => kindOf(liveKeyOf(one)) === 'Connection'))
     for (const risk of change.risks) if (risk.class === 'reroutes') addToGroup(groups, risk.code, { change, risk });
   return [...groups.values()].flatMap((members): readonly Headline[] => {
     const phrase = members[0] === undefined ? undefined : reroutePhrase(members[0].risk.code);

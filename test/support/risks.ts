@@ -56,7 +56,7 @@ export function liveAs(desired: DesiredState): LiveState {
     const ends = desired.edges
       .filter(({ rule }) => `${rule.kind}/${rule.text}` === resource.id)
       .map(({ connection }) => idOf(connection.text));
-    return liveOf(resource.id, {
+    return liveOf(resource.key, {
       spec: { ...empty, ...kind?.createDefaults(nameOf(resource.id)), ...resource.spec },
       secrets: Object.fromEntries(secrets),
       edges: ends.length === 0 ? {} : { connection_ids: ends },

@@ -33,12 +33,12 @@ const codes = {
   ],
   'resource-rerouted': [
     'reroutes',
-    'the connection moves to another resource and inherits its secrets',
-    ['moves', 'move', 'to another resource, whose secrets the sessions inherit'],
+    'the connection joins another resource and inherits its secrets',
+    ['joins', 'join', 'another resource, whose secrets the sessions inherit'],
   ],
   'secret-reused': [
     'reroutes',
-    'a credential is used under another key, or by another connection that leads elsewhere',
+    'a credential is used under another key, or by another object that leads elsewhere',
     ['uses', 'use', 'an existing credential under another key or at another endpoint'],
   ],
   'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],

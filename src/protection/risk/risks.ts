@@ -24,7 +24,7 @@ import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
-import { manifestRisks, rerouteRisks, sourceRisks, sourceUsers } from './secret-risks.ts';
+import { manifestRisks, repositoryRisks, rerouteRisks, resourceMembers, sourceRisks, sourceUsers } from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
@@ -40,7 +40,7 @@ type RiskInput = PlanSnapshots & {
   readonly selectorOf: SelectorLookup;
 };
 
-/** The risks of every change by its id, and the risks of manifests that differ from the base without writing anything. */
+/** The risks of every change by the id of its live object (one name of a runbook configuration can be two of them), and the risks of manifests that differ from the base without writing anything. */
 type Risks = { readonly byChange: ReadonlyMap<ResourceId, readonly Risk[]>; readonly unwritten: readonly UnwrittenRisks[] };
 
 /** Finds the risks of a plan. A change that is not written has none. */
@@ -48,9 +48,9 @@ export function findRisks(input: RiskInput): Risks {
   const { plan, desired, base } = input;
   const context = createContext(input);
   const byChange = new Map<ResourceId, readonly Risk[]>();
-  for (const change of plan.changes) byChange.set(change.id, isWritten(change) ? risksOfChange(change, context) : []);
+  for (const change of plan.changes) byChange.set(liveKeyOf(change), isWritten(change) ? risksOfChange(change, context) : []);
   const unwritten = (base === undefined ? [] : desired.resources).flatMap((resource): readonly UnwrittenRisks[] => {
-    if ((byChange.get(resource.id) ?? []).length > 0) return [];
+    if ((byChange.get(resource.key) ?? []).length > 0) return [];
     const risks = placeRisks(statedRisks(resource, context), { resource, connections: context.connectionsOf(resource.key) });
     return risks.length === 0 ? [] : [{ id: resource.id, risks }];
   });
@@ -66,6 +66,7 @@ type RiskContext = RiskInput & {
   readonly causesOfEdge: ReturnType<typeof edgeCauses>;
   readonly effects: ReadonlyMap<ResourceId, ChangeEffects>;
   readonly usersOf: ReturnType<typeof sourceUsers>;
+  readonly membersOf: ReturnType<typeof resourceMembers>;
 };
 
 function createContext(input: RiskInput): RiskContext {
@@ -84,10 +85,8 @@ function createContext(input: RiskInput): RiskContext {
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
     effects: findContributions(plan, input),
-    usersOf: sourceUsers(() => [
-      ...(base?.resources ?? []),
-      ...desired.resources.filter(({ key }) => kindOf(key) === 'Connection' && before.resources.has(key)),
-    ]),
+    usersOf: sourceUsers(() => [...(base?.resources ?? []), ...desired.resources.filter(({ key }) => before.resources.has(key))]),
+    membersOf: resourceMembers(live.resources),
     connectionsOf: (rule) => {
       if (kindOf(rule) === 'Connection') return undefined;
       byRule ??= connectionsByRule(before, after);
@@ -114,7 +113,7 @@ function connectionsByRule(...snapshots: readonly ProtectionSnapshot[]): Readonl
 
 function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const key = liveKeyOf(change);
-  const resource = context.resources.get(change.id);
+  const resource = change.action === 'delete' ? undefined : context.resources.get(change.id);
   const isRule = kindOf(key) !== 'Connection';
   const explained = explainEffects(reasonsOf(change, context), context.effects.get(key));
   const placing = { change, resource, connections: context.connectionsOf(key) };
@@ -172,7 +171,7 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
 function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
-  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf } = context;
+  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf, membersOf } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
@@ -184,8 +183,9 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
     after: specIn(context.after, key),
     applied: baseResources.get(change.id),
     usersOf,
+    membersOf,
   };
-  const reroutes = isConnection ? rerouteRisks(change, owners) : [];
+  const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;
   if (isConnection && isFirstOpening(change, postureBefore(key))) {
     const isExposed = after !== undefined && !predecessors.has(key) && isUnprotected(after);

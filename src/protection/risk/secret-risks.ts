@@ -87,8 +87,10 @@ type Owners = {
   readonly desired: DesiredResource | undefined;
   /** The manifest that was applied last. */
   readonly applied: DesiredResource | undefined;
-  /** Lists the connections that use a source of secrets already. */
+  /** Lists the connections and runbook configurations that use a source of secrets already. */
   readonly usersOf: (source: string) => readonly DesiredResource[];
+  /** Lists the live connections of a resource. */
+  readonly membersOf: (resource: Json | undefined) => readonly LiveResource[];
 };
 
 /** Finds changes that send a kept credential to another agent, command, endpoint or resource. */
@@ -101,7 +103,7 @@ function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
   const written = change.fields.filter(({ held }) => held !== true);
   const owner = subject ?? predecessor;
   if (owner === undefined || !keepsCredential(written, owner, subject === undefined ? desired : 'its own'))
-    return resourceRisks(written, subject);
+    return resourceRisks(written, owners);
   const paths = subject === undefined ? reroutingFields(owner, owners) : written.map(({ path }) => path);
   const fields = paths.flatMap((path): readonly RiskDraft[] => {
     const [name = '', key] = tokensOf(path);
@@ -110,7 +112,23 @@ function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
     const route = routes[name];
     return route === undefined ? [] : [{ code: generalRisk(route), fields: [name] }];
   });
-  return mergeDrafts(fields);
+  return mergeDrafts([...fields, ...resourceRisks(written, owners)]);
+}
+
+/** Finds secrets of a runbook configuration that are sent to another server: kept ones, and those that are used elsewhere already. */
+export function repositoryRisks(change: Change, owners: Owners): readonly RiskDraft[] {
+  const { subject, after } = owners;
+  const written = new Set(change.fields.filter(({ held }) => held !== true).map(({ path }) => path));
+  const isMoved = subject !== undefined && serverOf(subject.spec) !== serverOf(after);
+  const isKept = isMoved && [...Object.keys(subject.secrets), ...subject.unknown].some((path) => !written.has(path));
+  return [...(isKept ? [{ code: generalRisk('endpoint-rerouted'), fields: ['git_url'] }] : []), ...reusedSecrets(change, owners)];
+}
+
+/** Returns the server of a repository's address, `git@host:path` or a URL, and whether it is reached in clear; undefined if there is none. */
+function serverOf({ git_url: url }: JsonObject): string | undefined {
+  if (typeof url !== 'string') return undefined;
+  const [, scheme = '', long, short] = /^(?:([a-z]+):\/\/(?:[^/@]*@)?([^/?#]+)|(?:[\w.-]+@)?([\w.-]+):)/i.exec(url) ?? [];
+  return `${scheme.toLowerCase() === 'http' ? 'http ' : ''}${(long ?? short ?? url).toLowerCase()}`;
 }
 
 /** Lists the fields and secrets in which a new connection differs from the one that it replaces, also those that it leaves out. */
@@ -143,7 +161,7 @@ function reusedSecrets(
     const isRestored = applied !== undefined && appliedKeys.includes(path) && !isSameRoute(desired, applied);
     const isMoved = isRestored || (known.size > 0 && !known.has(path));
     const isShared = users.length > 0 && !users.some((other) => isSameRoute(desired, other) && keysWith(other, secret).includes(path));
-    return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: [secretField] }] : [];
+    return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: tokensOf(path).slice(0, 1) }] : [];
   });
 }
 
@@ -165,13 +183,25 @@ function hasOwnSource({ source }: DesiredSecret): boolean {
   return /^(env|file|reference):/.test(source);
 }
 
-/** Returns a lookup of the connections that use a source; the index is built on first use. */
-export function sourceUsers(connections: () => readonly DesiredResource[]): Owners['usersOf'] {
+/** Returns a lookup of the live connections of a resource; the index is built on first use. */
+export function resourceMembers(live: readonly LiveResource[]): Owners['membersOf'] {
+  let known: Map<Json | undefined, LiveResource[]> | undefined;
+  return (resource) => {
+    if (known === undefined) {
+      known = new Map();
+      for (const one of live) addToGroup(known, one.spec['resource_name'], one);
+    }
+    return resource === undefined ? [] : (known.get(resource) ?? []);
+  };
+}
+
+/** Returns a lookup of the manifests that use a source; the index is built on first use. */
+export function sourceUsers(manifests: () => readonly DesiredResource[]): Owners['usersOf'] {
   let known: Map<string, DesiredResource[]> | undefined;
   return (source) => {
     if (known === undefined) {
       known = new Map();
-      for (const one of connections())
+      for (const one of manifests())
         for (const secret of new Set(Object.values(one.secrets).map((each) => each.source))) addToGroup(known, secret, one);
     }
     return known.get(source) ?? [];
@@ -182,9 +212,10 @@ function isEqualSecret(one: DesiredSecret, other: DesiredSecret): boolean {
   return one.state === 'value' && other.state === 'value' && one.equals(other);
 }
 
-/** Returns whether two connections reach the same place: agent, type, command and all endpoints are equal. */
+/** Returns whether two manifests lead to the same place: agent, type, command, server of the repository and all endpoints are equal. */
 function isSameRoute(one: DesiredResource, other: DesiredResource): boolean {
   const fields = ['agent_id', 'type', 'subtype', 'command'];
+  if (serverOf(one.spec) !== serverOf(other.spec)) return false;
   if (!fields.every((field) => equal(one.spec[field] ?? null, other.spec[field] ?? null))) return false;
   const endpoints = new Set(
     [...Object.keys(one.secrets), ...Object.keys(other.secrets)].filter((path) => isSetting(tokensOf(path)[1] ?? '')),
@@ -200,9 +231,14 @@ function isSetting(key: string): boolean {
   return setting.test(key);
 }
 
-/** Finds a move to another resource: a connection inherits the secrets of its resource in addition to its own. */
-function resourceRisks(written: readonly FieldChange[], subject: LiveResource | undefined): readonly RiskDraft[] {
-  const moves = subject !== undefined && written.some(({ path }) => path === pointer('resource_name'));
+/**
+ * Finds a move to another resource, and a new connection in the resource of others: a connection inherits the secrets of its resource in
+ * addition to its own.
+ */
+function resourceRisks(written: readonly FieldChange[], { subject, predecessor, applied, after, membersOf }: Owners): readonly RiskDraft[] {
+  const { resource_name: name } = after;
+  const isNew = subject === undefined && name !== (predecessor ?? applied)?.spec['resource_name'];
+  const moves = subject === undefined ? isNew && membersOf(name).length > 0 : written.some(({ path }) => path === pointer('resource_name'));
   return moves ? [{ code: generalRisk('resource-rerouted'), fields: ['resource_name'] }] : [];
 }
 

@@ -23,6 +23,15 @@ function onHost(name: string, host: string): Manifest {
   return connection(name, { reviewers: ['dba'], secret: { 'envvar:HOST': { value: host } } });
 }
 
+/** A repository of runbooks with a password from the environment, or the one that is live. */
+function repository(name: string, url: string, password: JsonObject = { valueFrom: { env: 'OSTIARY_SECRET_GIT' } }): Manifest {
+  return { kind: 'RunbookConfiguration', metadata: { name }, spec: { git_url: url, git_password: password } };
+}
+
+function inResource(name: string, resource: string): Manifest {
+  return connection(name, { reviewers: ['dba'], resource_name: resource });
+}
+
 /** Credentials that a change sends elsewhere, or not. */
 export const credentialRows: readonly Row[] = [
   [
@@ -95,6 +104,80 @@ export const credentialRows: readonly Row[] = [
     ['neutral replacement-differs', 'reroutes secret-reused', 'strengthens access-closed'],
     [],
   ],
+  [
+    'a new connection in the resource of another one',
+    [inResource('a', 'shared')],
+    [inResource('a', 'shared'), inResource('b', 'shared')],
+    ['reroutes resource-rerouted'],
+    [],
+  ],
+  ['a new connection in its own resource', [inResource('a', 'a')], [inResource('a', 'a'), inResource('b', 'b')], ['neutral created'], []],
+  [
+    'a new connection in a new resource, with another one',
+    [inResource('c', 'c')],
+    [inResource('a', 'shared'), inResource('b', 'shared'), inResource('c', 'c')],
+    ['neutral created', 'neutral created'],
+    [],
+  ],
+  [
+    'a successor in the resource of a third connection',
+    [inResource('a', 'a'), inResource('c', 'c')],
+    [inResource('c', 'c'), connection('b', { reviewers: ['dba'], resource_name: 'c' }, { replaces: 'a' })],
+    ['neutral replacement-differs', 'reroutes resource-rerouted', 'strengthens access-closed'],
+    [],
+  ],
+  [
+    'runbooks from another server with the same password',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'https://git.example.org/team/books')],
+    ['reroutes secret-reused'],
+    ['reroutes secret-reused'],
+  ],
+  [
+    'runbooks from another repository of the same server',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'https://git.example.com/team/more')],
+    ['neutral created'],
+    ['neutral created'],
+  ],
+  [
+    'more runbooks from another server with the same password',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'https://git.example.com/team/books'), repository('more', 'https://git.example.org/team/more')],
+    ['reroutes secret-reused'],
+    [],
+  ],
+  [
+    'a kept password that is sent in clear',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'http://git.example.com/team/books')],
+    ['reroutes endpoint-rerouted'],
+    ['reroutes endpoint-rerouted'],
+  ],
+  [
+    'a kept password that is sent to another port',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'https://git.example.com:8443/team/books', { keep: true })],
+    ['reroutes endpoint-rerouted'],
+    [],
+  ],
+  [
+    'the same server, spelled otherwise',
+    [repository('books', 'https://git.example.com/team/books')],
+    [repository('books', 'git@git.example.com:team/books.git')],
+    ['neutral neutral'],
+    ['neutral neutral'],
+  ],
+  [
+    'a password of runbooks on a new connection',
+    [repository('books', 'https://git.example.com/team/books')],
+    [
+      repository('books', 'https://git.example.com/team/books'),
+      connection('b', { reviewers: ['dba'], secret: { 'envvar:PASS': { valueFrom: { env: 'OSTIARY_SECRET_GIT' } } } }),
+    ],
+    ['reroutes secret-reused'],
+    [],
+  ],
 ];
 
 /** The rows that are not reversed: one side has a connection that the other lacks. */
@@ -103,5 +186,10 @@ export const credentialsOneWay: readonly string[] = [
     (how) => `a successor that repeats the credential and ${how}`,
   ),
   'a credential on a new connection with the same host, under another key',
+  ...['the resource of another one', 'its own resource', 'a new resource, with another one'].map((where) => `a new connection in ${where}`),
+  'a successor in the resource of a third connection',
+  'more runbooks from another server with the same password',
+  'a kept password that is sent to another port',
+  'a password of runbooks on a new connection',
   ...['another', 'the same'].map((which) => `a credential on a new connection with ${which} host`),
 ];

@@ -17,6 +17,11 @@ function runningCommand(command: string): readonly Manifest[] {
   return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });
 }
 
+function runbooksOn(host: string): Manifest {
+  const password = { valueFrom: { env: 'OSTIARY_SECRET_GIT' } };
+  return { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: { git_url: `https://${host}/books`, git_password: password } };
+}
+
 const drifted = own({ command: ['bash'], secret: { 'envvar:PASS': { value: 'other' } } });
 
 describe('the risks of a change', () => {
@@ -31,6 +36,14 @@ describe('the risks of a change', () => {
   test('a deleted connection affects availability, and a deleted rule is detached', () => {
     const plan = planWithRisks(attached, [connection('other')], { prune: true });
     expect(riskTexts(plan)).toEqual(['availability deleted', 'exposes exposed', 'neutral guardrail-detached']);
+  });
+
+  test('a runbook configuration that leads to another server and keeps its name has the risks of its creation and of its deletion', () => {
+    const { changes } = planWithRisks([runbooksOn('one.example.com')], [runbooksOn('two.example.com')], { prune: true });
+    expect(changes.map(({ action, risks }) => [action, risks.map(({ code }) => code)])).toEqual([
+      ['create', ['risk/secret-reused']],
+      ['delete', ['risk/neutral']],
+    ]);
   });
 
   test('a value that one side cannot read is unknown', () => {
