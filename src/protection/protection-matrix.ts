@@ -11,7 +11,7 @@ import {
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { snapshotPlan, type AttachmentSources } from './posture/diff-postures.ts';
 import { controlColumns } from './controls/control-table.ts';
-import { controlsOf, controlTexts, emptyPosture, type Posture } from './controls/control-row.ts';
+import { controlTexts, effectiveControls, emptyPosture, type Posture } from './controls/control-row.ts';
 
 /** Builds one row per connection with its controls before and after a plan, including unchanged connections; sorted by id. There are no rows without the live state. */
 export function buildProtectionMatrix(
@@ -58,5 +58,5 @@ function rowOf(
 }
 
 function textsOf(posture: Posture, aspect: ControlType): readonly string[] {
-  return controlTexts(controlsOf(posture, aspect));
+  return controlTexts(effectiveControls(posture, aspect));
 }

@@ -66,9 +66,13 @@ export function controlsOf({ controls }: Posture, aspect: ControlType): readonly
 
 /** Returns whether a connection is accessible and nothing protects it: no review, no guardrail, no masking, no redaction. */
 export function isUnprotected(posture: Posture): boolean {
-  const masking: readonly ControlType[] = posture.enforcement.kind === 'forwards' ? [] : ['masking'];
-  const protecting: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'redaction', ...masking];
-  return controlsOf(posture, 'access').length > 0 && protecting.every((aspect) => controlsOf(posture, aspect).length === 0);
+  const protecting: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'redaction', 'masking'];
+  return controlsOf(posture, 'access').length > 0 && protecting.every((aspect) => effectiveControls(posture, aspect).length === 0);
+}
+
+/** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */
+export function effectiveControls(posture: Posture, aspect: ControlType): readonly Control[] {
+  return aspect === 'masking' && posture.enforcement.kind === 'forwards' ? [] : controlsOf(posture, aspect);
 }
 
 /** How two states of one control type compare: what was certainly lost or gained, and what cannot be compared. */

@@ -5,7 +5,7 @@ import { type Pointer, isPointerWithin, pointer, tokensOf } from '../../model/po
 import { controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
-import { type Posture, controlsOf } from '../controls/control-row.ts';
+import { type Posture, effectiveControls } from '../controls/control-row.ts';
 import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /** A value that is hidden; an expression that depends on it cannot be evaluated. */
@@ -284,6 +284,6 @@ function postureRead(posture: Posture, spend: Spend): FieldReader {
     const aspect = controlTypes.find((one) => one === field);
     if (aspect === undefined) return undefined;
     if (posture.incomplete.has(aspect)) throw new UnavailableError(`posture.${aspect} cannot be seen`);
-    return spend(controlsOf(posture, aspect).map(({ name }) => name));
+    return spend(effectiveControls(posture, aspect).map(({ name }) => name));
   };
 }

@@ -130,6 +130,15 @@ describe('the variables of expressions', () => {
   });
 
   test.each([
+    ['postgres', []],
+    ['tcp', ['violated']],
+  ] as const)('posture.masking on a connection of type %s has what its proxy masks', (subtype, results) => {
+    const on = connectionManifest('orders', { subtype, connection_tags: { env: 'prod' } });
+    const { report } = checkManifests([on, ...manifests.slice(1)], policyText(`    - '"PERSON" in posture.masking && size(masking) == 1'`));
+    expect(report.findings.map(({ result }) => result)).toEqual(results);
+  });
+
+  test.each([
     ['connection.access_max_duration < 10', 'violated'],
     ['size(connection.command) < 0', 'violated'],
     ['connection.connection_tags["team"] == "a"', 'unknown'],
