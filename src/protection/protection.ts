@@ -37,7 +37,9 @@ import {
   type UnwrittenRisks,
   type Risk,
   liveKeyOf,
+  type Plan,
 } from '../model/plan/plan.ts';
+import { isPointerWithin, type Pointer } from '../model/pointer.ts';
 import { findRisks } from './risk/risks.ts';
 import { reroutePhrase } from './risk/risk-codes.ts';
 
@@ -281,14 +283,21 @@ function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, p
         text: ids.length === 1 ? `1 connection ${phrase.one}` : `${ids.length} connections ${phrase.many}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
-        causes: members.map(({ change: { id }, risk: { path, place } }) => ({
-          by: id,
+        causes: members.map(({ change, risk: { path, place } }) => ({
+          by: change.id,
           ...(path === undefined ? {} : { path }),
           ...(place === undefined ? {} : { place }),
+          ...(revertsDrift(change, path) ? { byHand: true } : {}),
         })),
       },
     ];
   });
+}
+
+/** Returns whether a change only undoes drift in the fields at a path. */
+function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): boolean {
+  const written = fields.filter((field) => field.held !== true && path !== undefined && isPointerWithin(field.path, path));
+  return written.length > 0 && written.every(({ origin }) => origin === 'drift');
 }
 
 /** Inserts the headlines of redirected credentials before those that strengthen. */
@@ -303,16 +312,28 @@ function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObjec
   return (rule) => byKey.get(rule);
 }
 
-/** Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. */
+/**
+ * Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. Credentials that the
+ * revert would send elsewhere are sent elsewhere now.
+ */
 export function protectionOfDrift(
-  { target, changes, edges }: Pick<Diff, 'target' | 'changes' | 'edges'>,
+  { target, changes, edges }: Pick<Plan, 'target' | 'changes' | 'edges'>,
   live: LiveState,
   registry: Registry,
   manifests?: AttachmentSources,
 ): Protection {
   const revert = revertHeld({ target, changes, edges });
   const snapshots = snapshotPlan(revert, live, registry, manifests);
-  return summarizeProtection(revert, reverseSnapshots(snapshots), reverseCauses(createCauseFinder(revert, { registry, snapshots })));
+  const reversed = reverseSnapshots(snapshots);
+  const protection = summarizeProtection(revert, reversed, reverseCauses(createCauseFinder(revert, { registry, snapshots })));
+  const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
+  return { ...protection, headlines: withReroutes(protection.headlines, rerouteHeadlines(onLive, reversed)) };
+}
+
+/** Leaves out the risks of fields that a part of a drift does not have. */
+function withRisksOfFields(change: AssessedChange): AssessedChange {
+  const isPart = ({ path }: Risk): boolean => path === undefined || change.fields.some((field) => isPointerWithin(field.path, path));
+  return { ...change, risks: change.risks.filter(isPart) };
 }
 
 /** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { registry } from '../../../src/kinds/index.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { protectionOfDrift } from '../../../src/protection/protection.ts';
+import { desiredState } from '../../support/desired-state.ts';
+import { connectionManifest, liveAs } from '../../support/risks.ts';
+import { runReconcile } from '../../support/run-pipeline.ts';
+import type { Manifest } from '../../support/scenario.ts';
+
+function leadingTo(host: string, spec: JsonObject = {}): readonly Manifest[] {
+  const secret = { 'envvar:HOST': { value: host }, 'envvar:PASS': { value: 'secret' } };
+  return [connectionManifest('db', { reviewers: ['dba'], secret, ...spec })];
+}
+
+/** Plans manifests on a gateway, with those that were applied last, and returns the headlines of the plan and of its drift. */
+function headlinesOf(manifests: readonly Manifest[], found: readonly Manifest[], applied: readonly Manifest[]): readonly unknown[] {
+  const live = liveAs(desiredState(found));
+  const base = { commit: 'a'.repeat(40), desired: desiredState(applied), removedIn: new Map() };
+  const plan = runReconcile({ desired: desiredState(manifests), live, base }).value;
+  return plan === undefined ? [] : [plan.protection.headlines, protectionOfDrift(plan, live, registry).headlines];
+}
+
+test.each([
+  ['another host', leadingTo('two'), '/secret/envvar:HOST'],
+  ['another agent', leadingTo('one', { agent_id: 'other' }), '/agent_id'],
+  ['another command', leadingTo('one', { command: ['bash'] }), '/command'],
+])('drift that sends a credential to %s has the headline of the plan that undoes it, which is marked', (_, found, path) => {
+  const headline = { way: 'reroutes', connections: ['Connection/db'], causes: [{ by: 'Connection/db', path, byHand: true }] };
+  expect(headlinesOf(leadingTo('one'), found, leadingTo('one'))).toMatchObject([[headline], [headline]]);
+});
+
+test('a change of the manifests that sends a credential elsewhere is not marked', () => {
+  const [planned] = headlinesOf(leadingTo('two'), leadingTo('one'), leadingTo('one'));
+  expect(planned).toMatchObject([{ way: 'reroutes', causes: [{ path: '/secret/envvar:HOST' }] }]);
+  expect(JSON.stringify(planned)).not.toContain('byHand');
+});
