@@ -84,6 +84,8 @@ function answer(path: string, edit: (text: string) => string): void {
 
 describe('a plan without changes', () => {
   let start = '';
+  /** A copy of the cache with the record of a plan. */
+  let recordedCache = '';
   beforeAll(() => {
     project = make({ ...manifestFiles(), 'ostiary.yaml': config(gateway.url) });
     start = project.git('rev-parse', 'HEAD').trim();
@@ -93,8 +95,14 @@ describe('a plan without changes', () => {
     project.git('clean', '-fdqx');
     // Until an apply is recorded, each plan has a notice about that, which is reason enough to plan in full.
     project.git('update-ref', 'refs/ostiary/applied/production', 'HEAD');
-    const [first, second] = [await plan(), await plan()];
-    if (first.isRecalled || !first.stdout.includes('No changes.') || !second.isRecalled) throw new Error(`${first.stdout}${second.stderr}`);
+    if (recordedCache === '') {
+      const [first, second] = [await plan(), await plan()];
+      if (first.isRecalled || !first.stdout.includes('No changes.') || !second.isRecalled)
+        throw new Error(`${first.stdout}${second.stderr}`);
+      recordedCache = place();
+      cpSync(cache(), recordedCache, { recursive: true });
+    }
+    cpSync(recordedCache, cache(), { recursive: true });
   });
 
   test('is recalled in every format, and sends the same reads', async () => {
@@ -181,6 +189,7 @@ describe('a plan without changes', () => {
   });
 
   test('is not recalled on another day, on which waivers may end', async () => {
+    expect((await plan()).isRecalled).toBe(true);
     expect((await planTwice([], '2026-11-25')).isRecalled).toBe(false);
   });
 
@@ -190,9 +199,10 @@ describe('a plan without changes', () => {
     const places = Array.from({ length: Math.floor(recorded.length / 97) }, (_, index) => index * 97);
     const changed = places.map((at) => `${recorded.slice(0, at)}${recorded[at] === 'A' ? 'B' : 'A'}${recorded.slice(at + 1)}`);
     expect(changed.length).toBeGreaterThan(5);
+    const { stdout } = await plan(['--cache', place()]);
     for (const text of [...changed, '', 'x', '{}', recorded.slice(0, 100), `A${recorded}`]) {
       writeFileSync(path, text);
-      expect((await planTwice()).isRecalled).toBe(false);
+      expect(await plan()).toEqual({ code: 0, stdout, stderr: '', isRecalled: false });
     }
     const home = project;
     project = make({ ...manifestFiles(), 'ostiary.yaml': config(gateway.url) });
