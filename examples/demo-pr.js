@@ -1,5 +1,5 @@
 // What a team sees of Ostiary on GitHub, on this machine: a repository, an emulated GitHub, a gateway of its own, the bundled action;
-// and at last what pulling that gateway gives.
+// and at the end `ostiary pull` of that gateway.
 // Run it with `npm run demo:pr`; it works in temporary folders and leaves nothing behind. The story itself is
 // test/support/pull-request-story.ts, which a test plays as well.
 import { mkdirSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { cli, dist, onStage, say, title } from './stage.js';
 
-/** Makes JavaScript of the story: Node 20 runs no TypeScript. Packages are found from below node_modules alone. */
+/** Compiles the story to JavaScript, because Node 20 runs no TypeScript, into node_modules, where Node finds the packages. */
 async function loadStory() {
   const { rolldown } = await development('rolldown');
   await development('emulate');
@@ -31,7 +31,7 @@ async function development(name) {
     return await import(name);
   } catch (error) {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error(`the package "${name}" is missing: it is needed for development alone; npm ci, without --omit=dev, installs it`, {
+    throw new Error(`the package "${name}" is missing: it is needed only for development; npm ci, without --omit=dev, installs it`, {
       cause: error,
     });
   }
@@ -54,7 +54,7 @@ async function play() {
       await github.close();
     }
   });
-  say(`\nDone in ${((Date.now() - began) / 1000).toFixed(0)} s: what was shown on each pull request is what its merge did.`);
+  say(`\nDone in ${((Date.now() - began) / 1000).toFixed(0)} s: each merge did what its pull request had shown.`);
 }
 
 try {

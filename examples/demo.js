@@ -30,17 +30,23 @@ function ostiary({ url, key }, args, { expect, lines = 40 }) {
   const text = stdout.trimEnd().split('\n');
   const tail = 4;
   const shown = text.length <= lines ? text : [...text.slice(0, lines - tail), `    … ${text.length - lines} lines more …`, ...text.slice(-tail)];
-  for (const line of shown) say(fitting(`  ${line}`));
+  for (const line of shown.flatMap(folded)) say(`  ${line}`);
   if (status !== expect) throw new Error(`ostiary ${args[0]} ended with ${status}, not ${expect}\n${stderr}`);
   say(`  (exit ${status}, ${((Date.now() - started) / 1000).toFixed(1)} s)\n`);
   return stdout;
 }
 
-/** A line that a terminal shows as one; the command itself cannot ask, because its output is read here. */
-function fitting(line) {
-  const { columns } = process.stdout;
-  const characters = [...line];
-  return columns > 0 && characters.length > columns ? `${characters.slice(0, columns - 1).join('')}\u2026` : line;
+/** Folds a line to the width of the terminal; the command itself does not know the width, because its output is read here. */
+function folded(line) {
+  const width = (process.stdout.columns || Infinity) - 2;
+  const indent = ' '.repeat(/^ */.exec(line)[0].length + 2);
+  const lines = [line];
+  for (let last = line; last.length > width; last = lines.at(-1)) {
+    const space = last.lastIndexOf(' ', width);
+    const end = space > indent.length ? space : width;
+    lines.splice(-1, 1, last.slice(0, end).trimEnd(), `${indent}${last.slice(end).trimStart()}`);
+  }
+  return lines;
 }
 
 /** Changes a connection outside Ostiary: no review is required any more, and a session may last a day. */

@@ -50,7 +50,7 @@ export async function onStage(play) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void clear().then(() => process.kill(process.pid, signal)));
   try {
     const address = await url;
-    say(`A gateway of our own answers on ${address}.`);
+    say(`A gateway (ostiary serve) answers on ${address}.`);
     await play({ folder, key, url: address });
   } finally {
     await clear();

@@ -251,7 +251,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   const { errors, note } = printerFor(context, flags);
   if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
   const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
-  if (!(await context.confirm(`Write ${count} on ${plan.target.name} (${plan.target.url})?`)))
+  if (!(await context.confirm(`Write ${count} to ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'canceled: nothing was applied');
 }
 

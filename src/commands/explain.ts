@@ -84,7 +84,7 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
     );
     throw new UsageError(
       `${id} exists neither in the manifests nor on the gateway`,
-      near === undefined ? undefined : `did you mean "${near}"?`,
+      near === undefined ? 'check the name; ostiary list prints the managed objects' : `did you mean "${near}"?`,
     );
   }
   const policies = flags.field === undefined ? await policyResultsOf(id, plan, { ...planned, flags, context }) : [];

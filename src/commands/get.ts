@@ -70,7 +70,7 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const near = suggest(what, listedThings);
   throw new UsageError(
     `unknown resource type "${what}"`,
-    near === undefined ? `one of ${listedThings.join(', ')}` : `did you mean "${near}"?`,
+    near === undefined ? `expected one of: ${listedThings.join(', ')}` : `did you mean "${near}"?`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
@@ -68,7 +68,9 @@ const project: readonly (readonly [string, string])[] = [
 
 /** Defines `ostiary init`. */
 export const defineInit: DefineCommand = (command, run) => {
-  command.argument('[folder]', 'where', '.').action((folder, flags) => run((context) => runInit({ ...flags, folder }, context)));
+  command
+    .argument('[folder]', 'the folder of the project (default: the current directory)')
+    .action((folder = '.', flags) => run((context) => runInit({ ...flags, folder }, context)));
 };
 
 /** Writes a first project into a folder, or the missing schemas of an existing project; never changes an existing file. */
@@ -84,8 +86,9 @@ async function runInit(flags: OutputFlags & { readonly folder: string }, context
     );
   for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
   if (hasConfig) return 0;
+  const enter = normalize(flags.folder) === '.' ? '' : `  cd ${escapeTerminal(flags.folder)}\n`;
   hint(
-    '\nNext:\n  OSTIARY_SERVE_KEY=try-me ostiary serve            start a gateway in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n',
+    `\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve   # a gateway; in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n`,
   );
   return 0;
 }

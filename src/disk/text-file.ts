@@ -71,7 +71,7 @@ export function textReader(): TextReader {
 
 /** Decodes the bytes of a file; drops a byte order mark. */
 export function decodeText(bytes: Buffer): ReadText {
-  if (bytes.length > maxBytes) return { problem: { code: 'too-large', reason: 'larger than 1 MiB', line: 1 } };
+  if (bytes.length > maxBytes) return { problem: { code: 'too-large', reason: 'it is larger than 1 MiB', line: 1 } };
   const text = bytes.toString('utf8');
   if (text.includes('\ufffd') && !isUtf8(bytes)) return { problem: notUtf8(bytes, text) };
   return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text };

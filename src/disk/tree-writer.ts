@@ -173,7 +173,7 @@ function replaceWhole(path: string, text: string, before: string | undefined): v
   const stats = statSync(path, { throwIfNoEntry: false });
   const found = before === undefined ? undefined : readFileSync(path, 'utf8');
   const mark = found?.startsWith('\ufeff') === true ? '\ufeff' : '';
-  if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'changed while Ostiary read the gateway', 'pull again');
+  if (found !== undefined && found !== `${mark}${before}`) throw outside(path, 'changed since Ostiary read it', 'run the command again');
   try {
     writeFileSync(draft, `${mark}${text}`, { flag: 'wx', ...(stats === undefined ? {} : { mode: stats.mode }) });
     renameSync(draft, path);
@@ -207,10 +207,10 @@ function attempt<T>(path: string, work: () => T): T {
 export function unwritable(path: string, error: unknown): AppError {
   return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
     cause: error,
-    hint: 'check the folder and the disk, then pull again; files that were written are kept',
+    hint: 'check the folder and the disk, then run the command again; files that were written are kept',
   });
 }
 
-function outside(path: string, what: string, hint = 'pull into another folder'): AppError {
+function outside(path: string, what: string, hint = 'use another folder'): AppError {
   return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint });
 }

@@ -306,7 +306,9 @@ function selectManifests(
 function unmatchedDiagnostic({ option, text }: UnmatchedTerm, manifests: readonly Manifest[]): Diagnostic {
   const isTag = option === '--tag';
   const known = isTag ? tagTextsOf(manifests) : manifests.map(({ id }) => id);
-  const form = isTag ? 'expected KEY=VALUE, as in connection_tags of a manifest' : "expected KIND/NAME or a pattern: '*/orders-*'";
+  const form = isTag
+    ? 'check KEY=VALUE: a tag in connection_tags of a manifest'
+    : "check KIND/NAME, or pass a pattern such as '*/orders-*'";
   const message = isTag ? `no manifest of this target has the tag "${text}"` : `no manifest of this target matches "${text}"`;
   return {
     code: 'manifest/unknown-selection',

@@ -187,7 +187,7 @@ function secretReader(root: string, context: ProjectContext): NonNullable<LoadIn
       context.onEvent?.({ secret: value });
       return { value, diagnostics: [] };
     }
-    const message = value === undefined ? `the variable ${source.env} is not set` : `the variable ${source.env} is empty`;
+    const message = `the environment variable ${source.env} is ${value === undefined ? 'not set' : 'empty'}`;
     return {
       diagnostics: [{ code: 'secret/undefined-variable', severity: 'error', message, hint: 'set it in the environment of this command' }],
     };

@@ -110,23 +110,23 @@ test('21 without a masking provider every masking write is refused: preflight re
 test('22 the free license has limits, also for an organization’s key: preflight reports them', async () => {
   const project = await hoopProject({ licence: 'oss' });
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': guardrail('no-delete', ['DELETE']) });
-  expect((await expectRefused(project, 'hoop/licence', 6)).stdout).toMatch(/hoop\/licence +access\/a\.yaml:1:1/);
+  expect((await expectRefused(project, 'hoop/license', 6)).stdout).toMatch(/hoop\/license +access\/a\.yaml:1:1/);
   project.write({
     'access/a.yaml': connection('orders-db'),
     'access/b.yaml': manifest('GuardrailRule', 'no-drop', { input: { rules: [entry('A'), entry('B')] } }),
   });
-  expect((await expectRefused(project, 'hoop/licence', 6)).stdout.replaceAll(/\s+/g, ' ')).toContain(
+  expect((await expectRefused(project, 'hoop/license', 6)).stdout.replaceAll(/\s+/g, ' ')).toContain(
     'one entry of input rules, but there are 2',
   );
   const types = [{ name: 'CONTACT', entity_types: ['EMAIL_ADDRESS', 'PERSON'] }];
   project.write({ 'access/b.yaml': manifest('DataMaskingRule', 'pii', { supported_entity_types: types }) });
-  await expectRefused(project, 'hoop/licence', 6);
-  expect((await project.ostiary(['apply', '--yes', '--allow', 'hoop/licence=please'])).code).toBe(6);
+  await expectRefused(project, 'hoop/license', 6);
+  expect((await project.ostiary(['apply', '--yes', '--allow', 'hoop/license=please'])).code).toBe(6);
   project.write({ 'access/a.yaml': guardrail('no-drop'), 'access/b.yaml': manifest('DataMaskingRule', 'pii', masked) });
   await applyAndExpectInSync(project);
   project.model.settings.licence = 'enterprise';
   project.write({ 'access/c.yaml': guardrail('no-delete', ['DELETE']) });
-  await expectRefused(project, 'hoop/licence', 6, { OSTIARY_TOKEN: organisationKey });
+  await expectRefused(project, 'hoop/license', 6, { OSTIARY_TOKEN: organisationKey });
   await applyAndExpectInSync(project);
 });
 
@@ -136,7 +136,7 @@ test('22 a renamed rule is checked like any other', async () => {
   await applyAndExpectInSync(project);
   const both = { input: { rules: [entry('A'), entry('B')] } };
   project.write({ 'access/a.yaml': manifest('GuardrailRule', 'no-delete', both, { renamedFrom: 'no-drop' }) });
-  await expectRefused(project, 'hoop/licence', 6);
+  await expectRefused(project, 'hoop/license', 6);
   project.write({ 'access/a.yaml': guardrail('no-delete', ['xp_cmdshell'], { description: 'a\0b' }, { renamedFrom: 'no-drop' }) });
   await expectRefused(project, 'hoop/nul');
 });

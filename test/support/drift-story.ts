@@ -6,7 +6,7 @@ import { git, pushTo } from './workflow.ts';
 
 /** Plays a drift: on-call tightens a connection, an issue reports it, a merge leaves it in place, a pull request adopts it. */
 export async function playDrift(scene: Scene): Promise<void> {
-  scene.title('At night, by hand: reports-db gets a second pair of eyes');
+  scene.title('At night, outside Ostiary: reports-db gets a second reviewer group');
   const reports = await byHand(scene, 'GET', '/connections/reports-db');
   const tightened = { ...reports, reviewers: ['analysts', 'security'], access_max_duration: 900 };
   await byHand(scene, 'PUT', '/connections/reports-db', tightened);
@@ -18,14 +18,14 @@ export async function playDrift(scene: Scene): Promise<void> {
   scene.say('');
   quote(scene, (await issueAt(scene, issue)).body);
 
-  scene.title('The next morning another pull request is merged: what was tightened is held');
+  scene.title('The next morning, another merge: the stricter values are held');
   const rule = join('access', 'no-drop.yaml');
   const pull = await propose(scene, 'alter', 'Also refuse to alter a table by hand', () => {
     write(scene, { [rule]: readFileSync(join(scene.clone, rule), 'utf8').replace('TRUNCATE]', 'TRUNCATE, ALTER TABLE]') });
   });
   must((await merge(scene, pull)).code === 0, 'the merge is applied');
-  must(await isTightened(scene), 'what was tightened by hand is as it was');
-  scene.say('Applied: the rule has its word, and reports-db still asks security.');
+  must(await isTightened(scene), 'the stricter values are held');
+  scene.say('Applied: the rule has the new word, and reports-db still requires security.');
 
   scene.title('The team accepts it: adopt: true opens a pull request');
   const adopted = await drift(scene, { adopt: true });
@@ -42,13 +42,13 @@ export async function playDrift(scene: Scene): Promise<void> {
     .filter((one) => /^[+-] /.test(one)))
     scene.say(`  ${line}`);
 
-  scene.title('It is merged: no changes, no drift, and the issue is closed');
+  scene.title('The merge: no changes, no drift, and the issue is closed');
   await pushTo(scene.github, branch, 'edits');
   const applied = await merge(scene, { number, branch });
   must(applied.code === 0 && applied.outputs['changed'] === 'false', 'there is nothing to apply');
-  must(await isTightened(scene), 'what was tightened by hand stays');
+  must(await isTightened(scene), 'the stricter values stay');
   const last = await drift(scene, { adopt: true });
-  must(last.outputs['outcome'] === 'clean', 'there is no drift any more');
+  must(last.outputs['outcome'] === 'clean', 'there is no drift');
   must((await issueAt(scene, issue)).state === 'closed', 'the issue is closed');
   scene.say(`No changes; #${issue} is closed.`);
 }

@@ -98,7 +98,7 @@ async function begin(stage: Stage): Promise<Scene> {
 
 /** Plays a pull request that changes protections: its comment, merge and apply. */
 async function change(scene: Scene): Promise<void> {
-  scene.title('A pull request: reports, and no more waiting for the DBAs');
+  scene.title('A pull request: a new connection, and no reviewers on orders-db');
   const pull = await propose(scene, 'reports', 'Open a database for reports; let everyone read orders', () => {
     write(scene, {
       'access/reports-db.yaml': reports,
@@ -112,9 +112,9 @@ async function change(scene: Scene): Promise<void> {
   must(comment.includes('1 to create') && comment.includes('reports-db'), 'the comment reports the new connection');
   must(/orders-db.*reviewer|reviewer.*orders-db/is.test(comment), 'the comment reports the lost reviewers');
 
-  scene.title('It is merged: apply, and the outcome on the pull request');
+  scene.title('The merge: apply, and the outcome on the pull request');
   const { digest = '' } = planned.outputs;
-  scene.say('mode: apply, digest: comment: nothing but the plan that the comment showed.');
+  scene.say('mode: apply with digest: comment applies only the plan that the comment showed.');
   scene.say('');
   const applied = await merge(scene, pull, { digest: 'comment' });
   must(applied.outputs['digest'] === digest, 'what was shown is what is applied');
@@ -125,7 +125,7 @@ async function change(scene: Scene): Promise<void> {
 
 /** Plays a pull request that renames a connection: its comment asks for `replaces`, and the author adds it. */
 async function rename(scene: Scene): Promise<void> {
-  scene.title('A second pull request: orders-db shall be called sales-db');
+  scene.title('A second pull request: orders-db gets the name sales-db');
   const pull = await propose(scene, 'rename', 'Call orders-db sales-db', () => {
     rmSync(join(scene.clone, 'access/orders-db.yaml'));
     write(scene, { 'access/sales-db.yaml': withoutReviewers(orders('sales-db')) });
@@ -136,7 +136,7 @@ async function rename(scene: Scene): Promise<void> {
   quote(scene, comment);
   must(comment.includes('plan/immutable-name') && comment.includes('replaces'), 'the comment states the cost of a rename');
 
-  scene.title('The author says what is meant: metadata.replaces');
+  scene.title('The author states the intent: metadata.replaces');
   const moved = await push(scene, pull, 'rename', 'Take the place of orders-db', () => {
     write(scene, { 'access/sales-db.yaml': withoutReviewers(orders('sales-db', '\n  replaces: orders-db')) });
   });

@@ -124,7 +124,7 @@ export async function namesOf({ gateway }: Scene): Promise<readonly unknown[]> {
 }
 
 export function must(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`the story went another way: it is not so that ${what}`);
+  if (!holds) throw new Error(`the story fails: expected that ${what}`);
 }
 
 /** Renders a comment approximately as its readers see it: no marker, no link URLs, wrapped prose. */

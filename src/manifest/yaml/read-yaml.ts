@@ -285,7 +285,7 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
   'merge-conflict': {
     code: 'manifest/merge-conflict',
     message: () => 'unresolved merge conflict',
-    hint: 'edit the file to what it should be, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>',
+    hint: 'resolve the conflict, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>',
   },
   'non-string-key': {
     code: 'manifest/non-string-key',

@@ -15,7 +15,6 @@ export const planCodes = {
     example: '--allow plan/window has no effect: the plan has no such refusal',
   },
   'plan/broken-file': {
-    level: 'refusal',
     meaning: 'The file of `--plan` is not a complete saved plan',
     cause: 'It is not JSON, it is truncated, or it was changed',
     fix: 'Plan again with `--out`',
@@ -96,7 +95,7 @@ export const planCodes = {
     cause: 'It is a field of another kind of gateway, so Ostiary does not send it',
     fix: 'Remove it, or limit the manifest with `metadata.targets`',
     example:
-      'mandatory_metadata_fields is a field of interface gateways; this gateway (hoop) does not have it, so Ostiary does not send it',
+      'mandatory_metadata_fields is a field of hoop gateways; this gateway (interface) does not have it, so Ostiary does not send it',
   },
   'plan/other-digest': {
     level: 'refusal',
@@ -247,7 +246,7 @@ export const applyCodes = {
     meaning: 'A write succeeded, but could not be read back',
     cause: 'The gateway did not answer after the write',
     fix: 'Plan again',
-    example: 'written, but it cannot be read back: timeout',
+    example: 'written, but reading it back failed: timeout',
   },
 } as const;
 
@@ -258,7 +257,7 @@ export const adoptCodes = {
     meaning: 'A conflict is not adopted',
     cause: 'The manifests and the gateway both changed since the last apply',
     fix: 'Run `apply` to use the manifest, or edit the manifest',
-    example: 'Connection/orders-db: the manifests and the gateway both changed command',
+    example: 'Connection/orders-db: conflict: the manifests and the gateway both changed command; this drift is not accepted',
   },
   'adopt/impossible': {
     level: 'warning',
@@ -279,14 +278,14 @@ export const adoptCodes = {
     meaning: 'A selector matches a new manifest',
     cause: 'The next apply attaches the rule of the selector to the connection',
     fix: 'Nothing; or add an exception to the selector',
-    example: 'GuardrailRule/no-drop selects Connection/orders-db',
+    example: 'the next apply also attaches GuardrailRule/no-drop to orders-db: its selector matches the new manifests',
   },
   'adopt/shared': {
     level: 'notice',
     meaning: 'The edit changes the manifests of another target',
     cause: 'Several targets read the edited files',
     fix: 'Plan the other target; move values for only one target to an overlay',
-    example: 'the edit also changes the manifests of staging',
+    example: 'the target staging reads the same files, so its manifests also change: Connection/orders-db',
   },
   'adopt/unsure': {
     meaning: 'The edited manifests would still differ from the gateway, so nothing was edited',

@@ -50,16 +50,16 @@ export const cliCodes = {
     example: 'the journal "run.jsonl" cannot be written: no space left on device',
   },
   'pull/cannot-write': {
-    meaning: '`pull` cannot write a file',
+    meaning: '`pull`, `drift --adopt` or `fmt` cannot write a file',
     cause: 'The folder is read-only, the disk is full, or a link leads out of the project',
-    fix: 'Check the folder and the disk, then pull again; files that were written are kept',
+    fix: 'Check the folder and the disk, then run the command again; files that were written are kept',
     example: '"manifests/orders-db.yaml" cannot be written: permission denied',
   },
   'report/cannot-write': {
     meaning: 'Ostiary cannot write a file of `--report`',
     cause: 'The folder does not exist or is read-only; after an apply this is a warning',
     fix: 'Check that the folder exists',
-    example: '"reports/plan.md" cannot be written: no such file or directory',
+    example: 'the report "reports/plan.md" cannot be written: no such file or directory',
   },
   'report/link': {
     meaning: 'An output file would be written outside its folder',
@@ -107,7 +107,7 @@ export const configCodes = {
     cause:
       'Ostiary does not trust a config of another user unless you name it; it is a warning if a flag or variable already names the gateway',
     fix: 'Pass `--config FILE` to use it',
-    example: 'the config file ../ostiary.yaml belongs to another user',
+    example: 'the config file belongs to another user (id 1001) and is ignored',
   },
   'config/insecure-url': {
     level: 'warning',
@@ -120,13 +120,13 @@ export const configCodes = {
     meaning: 'The file of `--config` cannot be read',
     cause: 'The path is wrong',
     fix: 'Check the path',
-    example: 'the config file infra.yaml cannot be read: no such file',
+    example: 'the config file "infra.yaml" cannot be read: it does not exist',
   },
   'config/not-utf8': {
     meaning: 'The config file is not UTF-8',
     cause: 'It was saved in another encoding',
     fix: 'Save it as UTF-8',
-    example: '"ostiary.yaml" is not UTF-8',
+    example: 'the config file "ostiary.yaml" cannot be read: byte 3 is not valid UTF-8',
   },
   'config/one-document': {
     meaning: 'The config file has more than one document',
@@ -144,13 +144,13 @@ export const configCodes = {
     meaning: 'The config file is larger than 1 MiB',
     cause: 'It is probably another file',
     fix: 'Check the path',
-    example: '"ostiary.yaml" is larger than 1 MiB',
+    example: 'the config file "ostiary.yaml" cannot be read: it is larger than 1 MiB',
   },
   'config/unreadable': {
     meaning: 'The config file cannot be read',
     cause: 'The permissions do not allow it',
     fix: 'Check its permissions',
-    example: '"ostiary.yaml" cannot be read: permission denied',
+    example: 'the config file "ostiary.yaml" cannot be read: permission denied',
   },
 } as const;
 
@@ -204,7 +204,7 @@ export const serveCodes = {
     fix: 'Use an empty or new folder for `--database`',
     example: 'gateway is not a database folder: it contains "notes.txt"',
   },
-  'serve/initialised': {
+  'serve/initialized': {
     meaning: 'The gateway already has an admin key',
     cause: '`--init` creates only the first key',
     fix: 'Create more keys with `POST /api-keys`',

@@ -40,7 +40,7 @@ export const catalogSections: readonly CatalogSection[] = [
   {
     title: 'Rules and their samples',
     about:
-      'See [what rules are tried on](../how-to/test-rules.md). `validate` reports all rules; `plan` and `apply` report the rules that they would write.',
+      'See [Test rules](../how-to/test-rules.md). `validate` reports all rules; `plan` and `apply` report the rules that they would write.',
     entries: ruleCodes,
   },
   { title: 'Secrets', about: 'See [Secrets](manifests.md#secrets).', entries: secretCodes },

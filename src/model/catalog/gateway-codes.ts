@@ -64,14 +64,14 @@ export const apiCodes = {
     meaning: 'The answer is not JSON',
     cause: 'A login page or a proxy answered',
     fix: 'Use the root of the API',
-    example: 'GET https://gateway.example.com/connections: the response is HTML, not JSON',
+    example: 'the gateway sent a response that is not JSON but text/html: <!doctype html>',
   },
   'api/partial': {
     level: 'warning',
     meaning: 'A part of the answer is missing',
     cause: 'The gateway cannot read a source, such as the runbooks of a repository',
     fix: 'The message says which part is missing; the rest is valid',
-    example: 'incomplete search: the runbooks of git@example.com:ops cannot be read',
+    example: 'incomplete search: runbooks of git@example.com:ops cannot be read',
   },
   'api/proxy': {
     meaning: 'The proxy cannot connect',
@@ -162,7 +162,7 @@ export const apiCodes = {
     meaning: 'A text contains a character that the gateway cannot store',
     cause: 'The text contains U+0000 or half of a surrogate pair',
     fix: 'Remove `\\0`; write the whole character',
-    example: 'the text contains U+0000, which the gateway cannot store',
+    example: 'the text contains the character U+0000, which the gateway cannot store',
   },
   'interface/rejected-value': {
     meaning: '`ostiary serve` rejects a value',
@@ -175,7 +175,7 @@ export const apiCodes = {
     meaning: 'No key of the gateway is in this group',
     cause: 'The group has a typo, or has no members yet',
     fix: 'Check the name, or create a key',
-    example: 'unknown group "dab" in reviewers',
+    example: 'unknown group "dab" on the gateway',
   },
 } as const;
 
@@ -198,9 +198,9 @@ export const hoopCodes = {
     meaning: 'The host of `git_url` differs from the live one only in capital letters',
     cause: 'The gateway treats it as another repository',
     fix: 'Write the host as it is on the gateway',
-    example: 'the gateway has this repository as https://GitHub.com/acme/ops',
+    example: 'the gateway stores the repository with the host GitHub.com and treats github.com as another repository',
   },
-  'hoop/licence': {
+  'hoop/license': {
     level: 'refusal',
     meaning: 'The free license of the gateway does not allow the change',
     cause: 'It allows one rule of each kind with one entry',
@@ -212,7 +212,7 @@ export const hoopCodes = {
     meaning: 'Reviews with this group cannot be created',
     cause: 'The name of the reviewer group is longer than 100 characters',
     fix: 'Give the group a shorter name',
-    example: 'the gateway cannot create reviews for the group "…", which has more than 100 characters',
+    example: 'a reviewer group has a name of 120 characters; the gateway cannot open a review for more than 100',
   },
   'hoop/managed-attribute': {
     meaning: "The attribute is managed by the gateway's protection profile",
@@ -243,7 +243,7 @@ export const hoopCodes = {
     meaning: 'A text contains a character that the gateway cannot store',
     cause: 'The text contains U+0000 or half of a surrogate pair',
     fix: 'Remove `\\0`; write the whole character',
-    example: 'the text contains U+0000, which the gateway cannot store',
+    example: 'the text contains the character U+0000, which the gateway cannot store',
   },
   'hoop/outside-profile': {
     level: 'warning',
@@ -256,7 +256,7 @@ export const hoopCodes = {
     meaning: 'The gateway would store the pattern, but never enforce it',
     cause: 'RE2 does not support look-around and back references',
     fix: 'Rewrite it',
-    example: 'RE2 does not support (?=',
+    example: 'the pattern "(?=DROP)" uses look-around, which RE2 does not support',
   },
   'hoop/spelling': {
     meaning: "The subtype is in the gateway's own spelling",
@@ -287,14 +287,14 @@ export const hoopCodes = {
     meaning: 'Ostiary cannot check an issue template',
     cause: 'The gateway does not list templates for this token',
     fix: 'Check that it exists; a write with an unknown one fails and changes nothing',
-    example: 'the token cannot list issue templates, so 7e0c… is not checked',
+    example: 'the issue template 7e0c… cannot be verified: the token cannot list issue templates',
   },
   'hoop/unknown-group': {
     level: 'warning',
     meaning: 'The gateway does not know this group',
     cause: 'The name has a typo, or no user has the group yet',
     fix: 'Check the name',
-    example: 'unknown group "dab" in reviewers',
+    example: 'unknown group "dab" on the gateway',
   },
   'hoop/unknown-template': {
     meaning: 'The gateway has no such issue template',

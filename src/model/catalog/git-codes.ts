@@ -31,7 +31,7 @@ export const gitCodes = {
     meaning: 'The branch does not contain changes that were applied',
     cause: 'Another branch was merged since; the plan shows the branch after the merge',
     fix: 'Update the branch',
-    example: 'HEAD does not contain the last applied commit 3f2a9c1d04',
+    example: 'this branch is behind by 1 merged change: Connection/orders-db',
   },
   'git/branch-checked-out': {
     meaning: 'The branch for adopted changes is checked out',
@@ -76,7 +76,8 @@ export const gitCodes = {
     meaning: 'No commit is recorded as applied to the target',
     cause: 'It was never applied completely',
     fix: 'Nothing: the first complete apply records one',
-    example: 'no commit is recorded as applied to "production"',
+    example:
+      'no commit is recorded as completely applied to "production", so the plan cannot distinguish intent from drift: nothing is held or deleted',
   },
   'git/no-config': {
     meaning: 'The commit has no config file at this path',
@@ -133,13 +134,13 @@ export const gitCodes = {
     meaning: 'HEAD is older than the last applied commit',
     cause: 'Applying it would undo later changes',
     fix: 'Check out the current branch; to go back permanently, revert the commits',
-    example: 'HEAD is an ancestor of 3f2a9c1d04, the last commit applied to "production"',
+    example: 'HEAD (1c0ffee2d3) is older than 3f2a9c1d04, which was last applied to "production": this reverts later changes',
   },
   'git/origin-unreachable': {
     meaning: 'Ostiary cannot read from origin which commit was applied last',
     cause: 'Network, access, or a wrong URL; it is a warning if this clone has a record',
     fix: 'Give access, use `--no-origin`, or pass `--base REF`',
-    example: 'origin cannot be reached: could not resolve host',
+    example: 'the last applied commit cannot be read from origin: could not resolve host',
   },
   'git/other-gateway': {
     level: 'warning',
@@ -154,7 +155,7 @@ export const gitCodes = {
     meaning: 'The manifests of `--own` cannot be loaded',
     cause: 'They have errors; the plan does not mark which changes the branch causes',
     fix: 'Follow the message',
-    example: 'the manifests of origin/main cannot be loaded, so changes are not labeled',
+    example: "the pull request's own changes cannot be marked: the manifests of origin/main cannot be loaded",
   },
   'git/record-unreadable': {
     meaning: 'The record of applies cannot be read',
@@ -202,7 +203,7 @@ export const githubCodes = {
     meaning: 'An override in a comment is not used',
     cause: 'The author has no write access, or the comment is older than the commit; the message gives the reason',
     fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
-    example: 'the override of alice is ignored: alice has no write access',
+    example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: alice has no write access',
   },
   'github/newer-commit': {
     level: 'notice',
@@ -255,7 +256,7 @@ export const githubCodes = {
     meaning: 'A comment can override the refusals once',
     cause: 'The notice lists the commands',
     fix: 'Write the comment, then run the job again',
-    example: 'to override once, a person with write access comments on pull request 7: /ostiary allow plan/window reason',
+    example: 'to override once, a person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
   },
   'github/rate-limited': {
     meaning: 'GitHub limits the requests of the token',
@@ -279,7 +280,7 @@ export const githubCodes = {
     meaning: "The answer is not from GitHub's API",
     cause: 'A proxy answered, or the URL is wrong',
     fix: 'Check `GITHUB_API_URL`',
-    example: 'GET /repos/acme/gateway/issues: expected a list with issues',
+    example: 'the response of GitHub is not a list with issues',
   },
   'github/unreachable': {
     meaning: 'GitHub failed or did not answer',

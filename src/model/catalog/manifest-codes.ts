@@ -27,7 +27,7 @@ export const manifestCodes = {
   'manifest/merge-conflict': {
     meaning: 'The file has the markers of an unresolved merge conflict',
     cause: 'Two branches changed the same lines, and the merge was not finished',
-    fix: 'Edit the file to the intended content, and remove the markers',
+    fix: 'Resolve the conflict, and remove the markers',
     example: 'unresolved merge conflict',
   },
   'manifest/misplaced-config': {
@@ -76,7 +76,7 @@ export const manifestCodes = {
     meaning: 'The file is not UTF-8',
     cause: 'It was saved in another encoding',
     fix: 'Save it as UTF-8',
-    example: '"manifests/db.yaml" is not UTF-8',
+    example: 'the file is not UTF-8: byte 1 is not valid UTF-8',
   },
   'manifest/not-formatted': {
     level: 'warning',
@@ -96,7 +96,7 @@ export const manifestCodes = {
     meaning: 'Ostiary skipped documents of other tools',
     cause: 'Their `apiVersion` is not `ostiary/v1`',
     fix: 'Nothing; or add `apiVersion: ostiary/v1`',
-    example: '1 document is not for Ostiary (apiVersion is not ostiary/v1), skipped: v1',
+    example: '2 documents are not for Ostiary (apiVersion is not ostiary/v1), skipped: deploy.yaml, service.yaml',
   },
   'manifest/symlink-escape': {
     meaning: 'A link leads out of the repository',
@@ -294,26 +294,26 @@ export const nameCodes = {
     meaning: 'Two manifests declare the same object',
     cause: 'A file was copied, or two branches were merged',
     fix: 'Keep one of them',
-    example: 'duplicate Connection "orders-db"',
+    example: 'duplicate manifest Connection/orders-db',
   },
   'manifest/selector-contradiction': {
     meaning: 'A connection is both listed and excepted',
     cause:
       'The list and `except` name the same connection; it is a warning if the connection lists the rule, because then the rule applies',
     fix: 'Remove it from one of the two',
-    example: '"orders-db" is listed and excepted',
+    example: '"orders-db" is in connection_ids and in except of connection_selector',
   },
   'manifest/selector-empty': {
     meaning: 'A selector matches no connection',
     cause: 'The tags have a typo, or no connection has them yet',
     fix: 'Correct the tags, or set `allow_empty: true`',
-    example: 'the selector matches no connection',
+    example: 'no Connection manifest has these tags',
   },
   'manifest/selector-ignored-tag': {
     meaning: 'A selector uses a tag that a connection ignores',
     cause: 'The connection has the tag in `metadata.ignore`, so its value can change outside Ostiary',
     fix: 'Remove the tag from `ignore`, or add the connection to `except`',
-    example: 'Connection/orders-db ignores the tag env',
+    example: 'the selector requires the tag "env", which Connection/orders-db ignores',
   },
   'manifest/unknown-name': {
     meaning: '`except` names a connection that has no manifest',
@@ -325,13 +325,13 @@ export const nameCodes = {
     meaning: 'A selection flag matches no manifest of the target',
     cause: 'The value of `--only`, `--tag` or `--exclude` has a typo',
     fix: 'Write `KIND/NAME` as the plan prints it, a pattern, or `KEY=VALUE` of a tag',
-    example: '--only: no manifest matches "Connection/orders-bd"',
+    example: '--only: no manifest of this target matches "Connection/orders-bd"',
   },
   'overlay/duplicate': {
     meaning: 'Two overlays of one folder are for the same object',
     cause: 'A file was copied',
     fix: 'Keep one of them',
-    example: 'duplicate Connection "orders-db"',
+    example: 'duplicate manifest Connection/orders-db',
   },
   'overlay/loses-protection': {
     level: 'warning',
@@ -344,6 +344,6 @@ export const nameCodes = {
     meaning: 'An overlay has no manifest below it',
     cause: 'The kind or the name has a typo',
     fix: 'Correct the kind and the name, or add the manifest',
-    example: 'no manifest declares Connection/orders-bd',
+    example: 'the overlay of Connection/orders-bd has no manifest',
   },
 } as const;

@@ -80,7 +80,7 @@ export const ruleCodes = {
     meaning: 'A shorter word blocks everything that this word blocks',
     cause: 'The shorter word is part of the longer one',
     fix: 'Remove the longer word, or the shorter one if it blocks too much',
-    example: '"DROP TABLE" has no effect beside "DROP"',
+    example: 'the word "DROP TABLE" is redundant: "DROP" blocks the same texts',
   },
 } as const;
 
@@ -104,7 +104,7 @@ export const policyCodes = {
     meaning: 'An expression is not valid, or fails for a connection',
     cause: 'It is not CEL, has a type error, takes too long, or divides by zero or reads a missing tag',
     fix: 'Correct it at the marked place; see [Expressions](../how-to/policies.md#expressions)',
-    example: 'the expression has 9,000 characters, more than 8,192',
+    example: 'the expression has 2100 characters, more than 2000',
   },
   'policy/left-match': {
     meaning: 'A connection no longer matches a policy',
@@ -161,7 +161,7 @@ export const secretCodes = {
     meaning: 'A reference to a secret is incomplete',
     cause: 'A part of it is missing',
     fix: 'Write `_cloudsecrets:NAME:KEY`',
-    example: 'the reference of "envvar:PASSWORD" is incomplete',
+    example: 'the reference of "secret.envvar:PASSWORD" is incomplete',
   },
   'secret/env-prefix': {
     meaning: 'The name of the variable has no allowed prefix',
@@ -203,7 +203,7 @@ export const secretCodes = {
     meaning: 'The secret has none of the allowed forms',
     cause: 'A field has a typo, or the value is a list or a number',
     fix: 'See [Secrets](manifests.md#secrets)',
-    example: '"envvar:PASSWORD" is a number, not a string',
+    example: '"secret.envvar:PASSWORD" is a number, not a string',
   },
   'secret/in-url': {
     meaning: '`git_url` contains credentials',
@@ -216,20 +216,20 @@ export const secretCodes = {
     meaning: 'The manifest contains a credential',
     cause: 'The value is written in the file',
     fix: 'Use `{ valueFrom: { env: … } }`',
-    example: '"envvar:PASSWORD" contains a credential in plain sight',
+    example: '"secret.envvar:PASSWORD" looks like a credential, but the manifest contains its value',
   },
   'secret/looks-plain': {
     level: 'warning',
     meaning: 'The value is base64 of unreadable bytes',
     cause: 'It is probably plain text that happens to be valid base64',
     fix: 'If the text itself is the value, write `{ value: … }`',
-    example: '"envvar:PASSWORD" decodes to bytes that are not text',
+    example: '"secret.envvar:PASSWORD" is valid base64 but does not decode to text',
   },
   'secret/not-base64': {
     meaning: 'The value is neither a reference nor base64',
     cause: 'Plain text needs another notation',
     fix: 'Write `{ value: … }`',
-    example: '"envvar:PASSWORD" is neither a reference nor base64',
+    example: '"secret.envvar:PASSWORD" is neither a reference nor base64',
   },
   'secret/not-text': {
     meaning: 'The source contains bytes that are not text',
@@ -241,13 +241,13 @@ export const secretCodes = {
     meaning: 'A reference is inside `{ value: … }`',
     cause: 'The gateway would use the reference itself as the password',
     fix: 'Write it without `{ value: … }`',
-    example: 'the value of "envvar:PASSWORD" is a reference',
+    example: 'the value of "secret.envvar:PASSWORD" is a reference',
   },
   'secret/reference-place': {
     meaning: 'A reference is under a key that the gateway does not resolve',
     cause: 'The gateway resolves references only under `envvar:` keys',
     fix: 'Set the value itself',
-    example: '"filesystem:KEY" is a reference',
+    example: '"secret.filesystem:KEY" is a reference',
   },
   'secret/undefined-variable': {
     meaning: 'The environment variable of a secret or a token is not set, or empty',

@@ -227,7 +227,7 @@ export async function createFirstAdminKey(options: StoreOptions): Promise<string
     const author = { name: actor.name, manager: '', now: at, record };
     const key = await insertFirstAdminKey(store.db, { name: 'admin', groups: ['admin'], manager: '' }, author);
     if (key !== undefined) return key;
-    throw new AppError('serve/initialised', 3, 'the gateway already has an admin key', {
+    throw new AppError('serve/initialized', 3, 'the gateway already has an admin key', {
       hint: 'create more keys with POST /api-keys',
     });
   } finally {

@@ -38,14 +38,14 @@ describe.runIf(hasTerminal)('a terminal that does not move the cursor', () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...rules(prefix, 2) });
     chaos = ({ path }) => (path === '/serverinfo' ? { delayMs: 1500 } : undefined);
     const running = await onTerminal('apply --concurrency 1', { cwd, ...options });
-    await shows(running, 'Write 2 objects on');
+    await shows(running, 'Write 2 objects to');
     running.child.stdin.write('y\n');
     const ended = await running.ended;
     expect(ended.code).toBe(0);
     const text = plainOf(ended);
     for (const character of ['\r', '\u001b']) expect(text).not.toContain(character);
     expect(text).toContain(`connecting to ${gateway.url()} …\n`);
-    expect(text).toMatch(/Write 2 objects on production \(\S+\)\? \[y\/N\] y\n/);
+    expect(text).toMatch(/Write 2 objects to production \(\S+\)\? \[y\/N\] y\n/);
     expect(text).toContain('\n1/2 done\n2/2 done\n');
     expect(text).toContain(': 2 created.');
   });

@@ -107,7 +107,7 @@ test('the first key is created once, printed only on stdout, and valid', async (
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' });
   expect(made.stdout).toMatch(/^ostk_[\w-]{43}\n$/);
   const again = await ostiary(['serve', '--init', '--database', folder], { cwd: home });
-  expect([again.code, again.stdout, again.stderr]).toEqual([3, '', expect.stringContaining('error serve/initialised')]);
+  expect([again.code, again.stdout, again.stderr]).toEqual([3, '', expect.stringContaining('error serve/initialized')]);
   const server = await startOstiary(['serve', '--port', '0', '--database', folder], { cwd: home });
   while (!server.printed().stderr.includes('http://')) await new Promise((resolve) => void setTimeout(resolve, 10));
   const [url = ''] = /http:\/\/\S+/.exec(server.printed().stderr) ?? [];

@@ -184,7 +184,7 @@ describe('a selection', () => {
     const { diagnostics: apart } = load(files, { selection: { only: ['Connection/a'], paths: [at('y/')] } });
     expect(toLines(apart)).toEqual(['- error manifest/nothing-selected']);
     const pattern = load(files, { selection: { only: ['Connection/unlike-all*'] } });
-    expect(pattern.diagnostics[0]?.hint).toContain("or a pattern: '*/orders-*'");
+    expect(pattern.diagnostics[0]?.hint).toContain("or pass a pattern such as '*/orders-*'");
   });
 
   test('must match a manifest at each path', () => {

@@ -128,7 +128,7 @@ function surplusRefusals(kind: string, writes: readonly ProposedWrite[], live: L
 
 function licenseRefusal(write: ProposedWrite, { at, message }: LicenseLimit): Refusal {
   const hint = 'the gateway has the free license; an enterprise license has no such limit';
-  return refusalAt(write, at, { code: 'hoop/licence', message, hint });
+  return refusalAt(write, at, { code: 'hoop/license', message, hint });
 }
 
 /** A list of the gateway whose rows name connections and that manifests do not contain. */
