@@ -233,7 +233,7 @@ function alikeRow(rows: readonly ProtectionMatrixRow[], columns: readonly Contro
   const title =
     rows.length === 1
       ? element('span', { class: 'mono' }, names[0] ?? '')
-      : element('span', { title: shortList(names, longestList).join(', ') }, `${rows.length} more, unchanged`);
+      : element('span', { title: shortList(names, longestList).join(', ') }, `${names[0] ?? ''} and ${rows.length - 1} more`);
   const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
   return element('tr', { 'data-name': text, 'data-way': 'same' }, [
     element('th', { scope: 'row' }, [title]),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
 import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
-import type { ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { sortDiagnostics, type Diagnostic } from '../../model/diagnostic.ts';
+import type { Cause, ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
+import { parsePosition, sortDiagnostics, type Diagnostic, type Position } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText, verdictText } from '../wording/summary.ts';
@@ -14,6 +14,7 @@ import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;
 const mostNames = 12;
+const mostLines = 3;
 const mostListed = 200;
 const mostPostures = 1000;
 
@@ -171,23 +172,25 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
     ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
     ...headlines.map(({ way, text, connections, causes }) => {
       const names = shortList(connections.map(nameOf), mostNames).join(', ');
-      const places = causes.flatMap(({ place }) => (place === undefined ? [] : [place])).slice(0, 3);
+      const lines = causeLines(causes);
       return element('li', { class: way }, [
         verdictBadge(way),
         ' ',
         element('strong', {}, text),
         ' ',
         element('span', { class: 'mono' }, names),
-        ...[...new Set(places)].map((place) => joinHtml([' ', placeHtml(place, linkOf)])),
+        ...lines.slice(0, mostLines).map((at) => joinHtml([' ', positionHtml(at, linkOf)])),
+        ...(lines.length > mostLines ? [` and ${lines.length - mostLines} more`] : []),
         ...(causes.some(({ byHand }) => byHand === true) ? [element('span', { class: 'quiet' }, ` ${driftCause('')}`)] : []),
       ]);
     }),
   ]);
 }
 
-function placeHtml(place: string, linkOf: LinkOf | undefined): Html {
-  const [, file = place, line = '1', column = '1'] = /^(.*):(\d+):(\d+)$/s.exec(place) ?? [];
-  return positionHtml({ file, line: Number(line), column: Number(column) }, linkOf);
+/** Returns the lines that cause a headline, each once: entries of a list can share one. */
+function causeLines(causes: readonly Cause[]): readonly Position[] {
+  const positions = causes.flatMap(({ place }) => (place === undefined ? [] : (parsePosition(place) ?? [])));
+  return [...new Map(positions.map((at) => [`${at.file}:${at.line}`, at])).values()];
 }
 
 function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined): readonly Html[] {

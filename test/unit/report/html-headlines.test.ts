@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
+import type { Cause, Headline } from '../../../src/model/protection/protection.ts';
 import { quietPlan } from './quiet-plan.ts';
+
+/** The list of headlines on the page of a plan with one headline. */
+function headlineOf(way: Headline['way'], causes: readonly Cause[]): string {
+  const headline = { way, text: '1 connection changes', connections: ['Connection/orders-db'], tags: {}, causes } as const;
+  const page = renderHtml(planDocument([{ ...quietPlan(), protection: { headlines: [headline], connections: [], losing: [] } }]));
+  return /<ul class="headlines">.*?<\/ul>/s.exec(page)?.[0] ?? '';
+}
 
 test.each([
   ['exposes', 'unprotected'],
@@ -9,9 +17,17 @@ test.each([
   ['weakens', 'weaker'],
   ['strengthens', 'stronger'],
 ] as const)('the page labels a headline that %s as %s', (way, word) => {
-  const headline = { way, text: '1 connection changes', connections: ['Connection/orders-db'] as const, tags: {}, causes: [] };
-  const page = renderHtml(planDocument([{ ...quietPlan(), protection: { headlines: [headline], connections: [], losing: [] } }]));
-  const [item] = /<ul class="headlines">.*?<\/ul>/s.exec(page) ?? [];
+  const item = headlineOf(way, []);
   expect(item).toContain(`class="badge ${way}"`);
   expect(item).toMatch(new RegExp(` ${word}</span>`));
+});
+
+test('the page shows a line that causes a headline several times once, and counts the lines beyond three', () => {
+  const places = ['a.yaml:19:15', 'a.yaml:19:20', 'a.yaml:20:3', 'b.yaml:1:1', 'b.yaml:2:1', 'b.yaml:3:1'];
+  const item = headlineOf(
+    'weakens',
+    places.map((place) => ({ by: 'Connection/orders-db', place })),
+  );
+  expect([...item.matchAll(/[ab]\.yaml:\d+/g)].map(([line]) => line)).toEqual(['a.yaml:19', 'a.yaml:20', 'b.yaml:1']);
+  expect(item).toContain(' and 2 more');
 });
