@@ -82,7 +82,7 @@ async function requireNotCheckedOut(repository: Repository, branch: string): Pro
   const trees = await runPorcelain(repository, (git) => git.raw('worktree', 'list', '--porcelain'));
   if (!trees.split('\n').includes(`branch ${refOf(branch)}`)) return;
   throw new AppError('git/branch-checked-out', 3, `the branch ${branch} is checked out`, {
-    hint: 'check out the branch that you apply, then run this again',
+    hint: 'check out the branch that you apply, then run the command again',
   });
 }
 
@@ -104,7 +104,7 @@ async function requireAdoptCommit(repository: Repository, tip: string, { branch 
   const { message = '' } = (await readCommit(repository, tip)) ?? {};
   if (message.split('\n').some((line) => line.startsWith(`${adoptTrailer}: `))) return;
   throw new AppError('git/branch-taken', 3, `the branch ${branch} has a commit by another author (${tip.slice(0, 10)})`, {
-    hint: 'merge it, or delete the branch, here and on origin; then run this again',
+    hint: 'merge it, or delete the branch, here and on origin; then run the command again',
   });
 }
 

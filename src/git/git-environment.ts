@@ -321,7 +321,7 @@ function requireOutsideCheckout(top: string, gitFolder: string): void {
 function requireOwnCommonFolder(top: string, gitFolder: string): void {
   const common = realPath(commonFolderOf(gitFolder));
   if (common === gitFolder || (common !== undefined && dirname(gitFolder) === join(common, 'worktrees'))) return;
-  throw untrustedRepositoryError(top, `${gitFolder} shares the settings of ${common ?? 'nothing'}, and is no worktree of it`);
+  throw untrustedRepositoryError(top, `${gitFolder} shares the settings of ${common ?? 'nothing'}, but is not a worktree of it`);
 }
 
 /** Returns true if a path is the folder or inside it; both must be free of symbolic links. */

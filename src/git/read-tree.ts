@@ -207,7 +207,7 @@ function reportError({ diagnostics, options }: FileSearch, path: string, code: D
 
 function reportSubmodule({ diagnostics, options }: FileSearch, path: string): void {
   const at = { file: options.show(path), line: 1, column: 1 };
-  const message = 'a submodule: manifests in it are no part of the commit, so they are not in the base';
+  const message = 'a submodule: the commit does not contain its manifests, so they are not in the base';
   diagnostics.push({ code: 'git/submodule', severity: 'warning', message, hint: 'keep manifests in this repository', at });
 }
 

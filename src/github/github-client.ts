@@ -210,7 +210,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
       if (newest !== undefined) return numberIn(objectIn(newest, 'a deployment'), 'id', 'a deployment');
       const made = await octokit.repos.createDeployment({ ...place, ref: commit, environment, auto_merge: false, required_contexts: [] });
       if ('id' in made.data) return made.data.id;
-      throw new AppError('github/refused', 4, `GitHub makes no deployment of ${commit}: ${made.data.message ?? ''}`);
+      throw new AppError('github/refused', 4, `GitHub created no deployment of ${commit}: ${made.data.message ?? ''}`);
     },
     async setDeploymentStatus(deployment, { state, description, logUrl }) {
       const status = { state, description, log_url: logUrl };

@@ -365,7 +365,7 @@ function enforcementPhrase(aspect: ControlType, way: WordedVerdict, { before, af
   const { conditions, about, enforced: what = about } = controlRow(aspect);
   const [first, last] = [before.enforcement, after.enforcement];
   if (conditions === undefined || isSameEnforcement(first, last)) return undefined;
-  if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} otherwise`);
+  if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`);
   const isMissing = controlsOf(way === 'weakens' ? before : after, aspect).length === 0;
   if (isMissing || first.kind === last.kind) return undefined;
   return way === 'weakens'

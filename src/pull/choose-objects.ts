@@ -20,7 +20,7 @@ export function selectLive(selection: ResourceSelection, { resources }: LiveStat
   const { option, text } = unmatched;
   const isTag = option === '--tag';
   const near = suggest(text, isTag ? tagTextsOf(resources) : resources.map(({ id }) => id));
-  const form = isTag ? 'expected KEY=VALUE' : 'use KIND/NAME or a pattern; run ostiary get for the list';
+  const form = isTag ? 'expected KEY=VALUE' : 'use KIND/NAME or a pattern; run ostiary get connections or ostiary get rules for the names';
   throw new UsageError(
     `${option}: the gateway has no ${isTag ? 'connection with the tag ' : ''}"${text}"`,
     near === undefined ? form : `did you mean "${near}"?`,

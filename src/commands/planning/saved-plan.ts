@@ -171,7 +171,7 @@ function requireNoPlanOptions(flags: ApplyFlags): void {
     const value = flags[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined;
   });
-  if (given !== undefined) throw new UsageError(`--${given} cannot be combined with --plan`, `give it to ostiary plan`);
+  if (given !== undefined) throw new UsageError(`--${given} cannot be combined with --plan`, `pass it to ostiary plan`);
 }
 
 /** Throws UsageError for paths that select manifests. Without a config file, paths name the folders of the manifests. */

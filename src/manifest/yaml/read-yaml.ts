@@ -302,7 +302,7 @@ const texts: Readonly<Record<YamlErrorName, ErrorText>> = {
     message: () => 'not valid YAML: missing closing quote',
     hint: 'close the quote that opens here',
   },
-  'too-blank': { code: 'manifest/yaml', message: () => 'more than 500 blank lines follow each other', hint: 'remove the blank lines' },
+  'too-blank': { code: 'manifest/yaml', message: () => 'more than 500 consecutive blank lines', hint: 'remove the blank lines' },
   'too-deep': {
     code: 'manifest/too-deep',
     message: () => 'maps and lists are nested more than 64 deep',

@@ -168,7 +168,7 @@ export const gitCodes = {
     meaning: 'Manifests in a submodule are not in the base',
     cause: 'The commit of the repository does not contain them',
     fix: 'Keep manifests in this repository',
-    example: 'a submodule: manifests in it are no part of the commit, so they are not in the base',
+    example: 'a submodule: the commit does not contain its manifests, so they are not in the base',
   },
   'git/timeout': {
     meaning: 'Git took too long',

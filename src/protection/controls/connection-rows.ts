@@ -217,7 +217,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
     Connection: [
       setRisks(['force_approve_groups'], {
         added: weakening('force-approver-added', 'one more group can approve alone'),
-        removed: strengthening('force-approver-removed', 'one group fewer can approve alone'),
+        removed: strengthening('force-approver-removed', 'one fewer group can approve alone'),
       }),
     ],
   },

@@ -23,7 +23,7 @@ import { dayNumber } from '../../model/time.ts';
 export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagnostic {
   const { result, severity, message, expression, connection, at, requirement, error } = finding;
   if (error !== undefined) return { ...error, resource: connection };
-  const change = result === 'violated' ? 'change the manifest' : 'use a token that reads it, or ask has(...) first';
+  const change = result === 'violated' ? 'change the manifest' : 'use a token that can read it, or check has(...) first';
   return {
     code: result === 'violated' ? 'policy/violated' : 'policy/unknown',
     severity,

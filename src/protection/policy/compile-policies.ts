@@ -95,7 +95,7 @@ function evaluate(parsed: ParseResult, variables: PolicyVariables): unknown {
     if (!(error instanceof EvaluationError || error instanceof CelTypeError)) throw error;
     const { code, summary, range } = error;
     if (code !== 'no_such_key') throw new ExpressionError(summary, 'correct the expression', range?.start);
-    const hint = 'ask has(...) first, or add the value to the manifest';
+    const hint = 'check has(...) first, or add the value to the manifest';
     throw new ExpressionError(summary.replace('No such key:', 'no value for'), hint, range?.start);
   }
 }

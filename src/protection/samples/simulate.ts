@@ -46,7 +46,7 @@ function searchPattern(compiled: CompiledPattern, text: string): PatternSearch {
   if ('tooLarge' in compiled) return { found: false, why: 'its pattern is too large to simulate', broken: false };
   const found = compiled.pattern.finds(text);
   return found === undefined
-    ? { found: false, why: 'its pattern is too large for so long a text, or for so many of them', broken: false }
+    ? { found: false, why: 'its pattern is too large for texts of this length or number', broken: false }
     : { found, broken: false };
 }
 

@@ -248,7 +248,7 @@ function changedReviewFields(before: StoredReview, after: StoredReview): readonl
 function requireSameWindow({ window: stored }: StoredReview, { window: given }: ReviewDecision): void {
   if (stored === null || given === null) return;
   const [current, requested] = [stored, given].map(({ configuration: { start_time: start, end_time: end } }) => `${start}-${end}`);
-  if (current !== requested) throw new Rejection(409, `the time window is set already, and stays: ${current}`);
+  if (current !== requested) throw new Rejection(409, `the time window is already set and cannot change: ${current}`);
 }
 
 function readReviewFilter({ req }: Context<AppEnv>): ReviewFilter {

@@ -76,7 +76,7 @@ export async function closeToOthers(data: string, log: Log): Promise<void> {
   const visit = async (path: string): Promise<void> => {
     const stats = await lstat(path);
     if (!stats.isFile() && !stats.isDirectory()) {
-      throw openFolder(path, 'contains a link or a device', 'restore the folder from a backup: Ostiary creates none');
+      throw openFolder(path, 'contains a link or a device', 'restore the folder from a backup: Ostiary creates no links or devices');
     }
     if (process.getuid !== undefined && (stats.mode & 0o077) !== 0) {
       await chmod(path, stats.mode & 0o700);

@@ -51,7 +51,7 @@ async function registerEncryptionKey(db: Kysely<Tables>, { keyId, keyIds }: Pick
     if (missing.length > 0 || (known.length > 0 && !known.some(({ id }) => keyIds.includes(id)))) {
       const ids = (missing.length > 0 ? missing : known).map(({ id }) => id).join(', ');
       throw new AppError('serve/encryption-key', 3, `secrets of this database are encrypted with another key: ${ids}`, {
-        hint: 'start with that key, or give it in OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS beside the new one',
+        hint: 'start with that key, or set it in OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS beside the new one',
       });
     }
     const row = { id: keyId, created_at: now };
@@ -86,7 +86,7 @@ export function inWriteLock<T>(db: Kysely<Tables>, act: (trx: Transaction<Tables
   });
   return written.catch((error: unknown) => {
     throw violatesKeyReference(error)
-      ? new Rejection(503, 'the encryption key of this server is retired: it has to be started with the new one')
+      ? new Rejection(503, 'the encryption key of this server is retired: start the server with the new one')
       : error;
   });
 }

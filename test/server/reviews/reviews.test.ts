@@ -209,7 +209,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       });
       expect(set.body['time_window']).toEqual(timeWindow('09:00', '18:00'));
       const other = await sendDecision(people.sec, path, { status: 'APPROVED', time_window: timeWindow('10:00', '18:00') });
-      expect([other.status, other.body['message']]).toEqual([409, 'the time window is set already, and stays: 09:00-18:00']);
+      expect([other.status, other.body['message']]).toEqual([409, 'the time window is already set and cannot change: 09:00-18:00']);
       expect((await sendDecision(people.sec, path, { status: 'APPROVED', time_window: timeWindow('09:00', '18:00') })).body['status']).toBe(
         'APPROVED',
       );

@@ -84,7 +84,7 @@ describe('locateRepository', () => {
   test('does not trust a git folder that shares the settings of another repository', () => {
     const [repository, other] = [make({ 'x.yaml': '' }), make({ 'x.yaml': '' })];
     writeFileSync(join(repository.folder, '.git/commondir'), `${other.folder}/.git\n`);
-    expect(() => located(repository.folder)).toThrow('and is no worktree of it');
+    expect(() => located(repository.folder)).toThrow('but is not a worktree of it');
   });
 
   test('ignores core.worktree and core.bare', async () => {
