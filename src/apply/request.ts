@@ -107,7 +107,7 @@ export function differingPaths(request: WriteRequest, { fields }: Pick<Kind, 'fi
   return [...changed.map((field) => `/${field.name}`), ...secrets.map(([path]) => path), ...kept];
 }
 
-/** Returns the paths of values that an object has and the request that would create it has not. */
+/** Returns the paths of values that an object has, but the request that would create it does not have. */
 export function findExtras(request: WriteRequest, { fields }: Kind, found: LiveResource): readonly Pointer[] {
   const more = fields.filter((field) => {
     const value = found.spec[field.name];

@@ -148,7 +148,7 @@ export function formatOption(choices: readonly string[]): Option {
     .helpGroup(groups.report);
 }
 
-/** Returns `--today`; it rejects what is no day. */
+/** Returns `--today`; it rejects a text that is not a day. */
 export function todayOption(): Option {
   const option = new Option('--today <day>', 'date used to check policy waivers (default: today in UTC)');
   return option.helpGroup(groups.refusals).argParser((text) => {

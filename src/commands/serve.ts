@@ -92,7 +92,7 @@ Environment variables:
 
 /** Runs a gateway until it is interrupted, finishes open requests and stops. Returns exit code 0. */
 async function runServe(flags: ServeFlags, context: CliContext): Promise<number> {
-  // Also what a library creates is for its owner only.
+  // Files that a library creates are also only for their owner.
   process.umask(0o077);
   const { note, print } = printerFor(context, flags);
   const { env } = context;

@@ -7,13 +7,13 @@ import type { Decision, Review } from '../model/service.ts';
 /** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
 export type ServerInfo = { readonly server: string; readonly status: number; readonly body: unknown };
 
-/** What the gateway reports about itself, and about the caller where the dialect has a path for that. */
+/** The report of the gateway about itself, and about the caller where the dialect has a path for that. */
 export type Handshake = { readonly serverInfo: ServerInfo; readonly caller: unknown };
 
 /** The responses to `preflightReads`, by path: null where the gateway has no such thing, undefined where it did not show it. */
 export type PreflightAnswers = ReadonlyMap<string, unknown>;
 
-/** What the caller can do on this gateway. */
+/** The abilities of the caller on this gateway. */
 export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'role' | 'borrowed'> & {
   /** A secret that is sent back as null keeps its stored value. */
   readonly keepsHiddenSecrets: boolean;
@@ -56,10 +56,10 @@ export type SupplementList = {
   readonly added: readonly string[];
 };
 
-/** What the supplement contains about one object. */
+/** The content of the supplement about one object. */
 export type SupplementRow = { readonly uid: string; readonly fields: JsonObject };
 
-/** What a path needs of a live object. */
+/** The parts of a live object that a path needs. */
 export type ObjectAddress = { readonly uid: string; readonly name: string };
 
 /** How an entry was read: in a list or alone, and whether reads of one object show secrets. */
@@ -129,7 +129,7 @@ export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 /** The Terraform provider of a gateway: the last part of its address, and its resource types by kind. */
 export type TerraformTypes = { readonly name: string; readonly kinds: Readonly<Record<string, string>> };
 
-/** What shows that a gateway is of a dialect. Proxies replace the header, so the fields of the responses decide without it. */
+/** The signs that a gateway is of a dialect. Proxies replace the header, so the fields of the responses decide without it. */
 type DialectSigns = {
   /** The start of the `Server` header, before the slash. */
   readonly server: string;
@@ -142,7 +142,7 @@ type DialectSigns = {
 /** How one sort of gateway spells the interface: data and small pure functions. */
 export type Dialect = {
   readonly name: DialectName;
-  /** What shows that a gateway is of this dialect. */
+  /** The signs that a gateway is of this dialect. */
   readonly signs: DialectSigns;
   /** Returns the header that carries the token, where the user does not choose one. */
   readonly authHeaderFor: (token: string) => 'bearer' | 'api-key';

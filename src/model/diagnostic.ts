@@ -92,7 +92,7 @@ export type Diagnostic = {
   readonly within?: { readonly text: string; readonly index: number };
   /** The targets that it is about, in a run over several. */
   readonly targets?: readonly string[];
-  /** Set on refusals only: whether `--allow CODE=reason` overrides this one. */
+  /** Set on refusals only: whether `--allow CODE=REASON` overrides this one. */
   readonly allowable?: boolean;
 };
 

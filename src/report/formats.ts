@@ -3,7 +3,7 @@ import type { LinkOf, ReportDocument } from './document.ts';
 import { jsonPieces, toJsonText } from './serialize.ts';
 import { plainPalette, type Terminal } from './text/wrap.ts';
 
-/** What a command can report; a workflow reports a `run`. */
+/** A subject that a command can report; a workflow reports a `run`. */
 export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain' | 'validate' | 'run';
 
 export type FormatName = 'text' | 'json' | 'markdown' | 'html' | 'junit' | 'sarif' | 'codequality' | 'annotations';

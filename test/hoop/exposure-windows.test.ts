@@ -87,7 +87,7 @@ test('if no order avoids an exposure window, the plan names it, and apply requir
   expect(words).toContain(
     'between the writes of GuardrailRule/no-drop and DataMaskingRule/pii: Connection/orders-db has lost input.rules.xp_drop and has not yet gained supported_entity_types.CONTACT.entity_types.PERSON',
   );
-  expect(words).toContain('--allow plan/window=reason');
+  expect(words).toContain('--allow plan/window=REASON');
   const allow = ['--allow', 'plan/window=agreed with the dba team'];
   const planned = await project.ostiary(['plan', ...allow]);
   expect([planned.code, planned.stderr]).toEqual([0, '']);

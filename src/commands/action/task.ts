@@ -126,7 +126,7 @@ export async function fallbackToValidate(
   if (step.mode !== 'plan' || proposal === undefined) return step;
   const reason = withoutSecrets(inputs, run, context) ?? (await withoutTarget(inputs, proposal.configRef, context));
   if (reason === undefined) return step;
-  // Not every format of a plan is one of the check.
+  // validate has not all formats of plan.
   const { report: _, ...flags } = inputs.flags;
   return { mode: 'validate', argv: argvOf({ ...inputs, flags }, 'validate'), notes: [reason] };
 }

@@ -139,7 +139,7 @@ function requireAddress(text: string): void {
   );
 }
 
-/** What the progress lines of a read need. */
+/** The input of the progress lines of a read. */
 type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext };
 
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */

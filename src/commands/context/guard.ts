@@ -68,7 +68,7 @@ function report(error: unknown, found: readonly Diagnostic[], { context, flags }
       note(`${place}${terminal.color.red('error')} ${one.code}  ${escapeTerminal(`${about}${one.message}`)}\n`);
       if (one.hint !== undefined) note(`  hint: ${escapeTerminal(one.hint)}\n`);
       if (others.length > 0) note(`  and ${others.length} more of this code; --full prints them\n`);
-      if (one.allowable === true) note(`  override: --allow ${one.code}=reason\n`);
+      if (one.allowable === true) note(`  override: --allow ${one.code}=REASON\n`);
     }
     return;
   }

@@ -67,11 +67,11 @@ export type PlanResult = {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
-  /** The base as it was read, and what the record of applies knows beyond it. */
+  /** The base as it was read, and what else the record of applies contains. */
   readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
-  /** No commit but that of the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
+  /** Whether no commit except the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
   readonly isIndependentOfHistory: boolean;
   readonly plan: Plan;
   readonly steps: readonly Step[];

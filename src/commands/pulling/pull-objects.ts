@@ -30,7 +30,7 @@ export type PullFlags = TargetFlags & {
   readonly yes: boolean;
 };
 
-/** What a pull has read before it makes and writes manifests. */
+/** The data that a pull has read before it makes and writes manifests. */
 type PullInput = {
   readonly project: PullProject;
   /** The objects of the Terraform state; undefined without one. */
@@ -39,7 +39,7 @@ type PullInput = {
   readonly taken: ReadonlySet<string>;
   readonly gateway: Gateway;
   readonly identity: GatewayIdentity;
-  /** What the bulk read shows. */
+  /** The result of the bulk read. */
   readonly listed: LiveState;
   readonly flags: PullFlags;
   readonly context: CliContext;

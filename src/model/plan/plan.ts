@@ -186,7 +186,7 @@ export function hasDifferences(plan: Pick<Diff, 'orphans' | 'changes'>): boolean
   return plan.changes.some(isWritten) || remainingOrphans(plan).some(({ managedBy }) => managedBy === undefined);
 }
 
-/** A reason to refuse the plan. If `allowable`, `--allow CODE=reason` overrides it by its `code`. */
+/** A reason to refuse the plan. If `allowable`, `--allow CODE=REASON` overrides it by its `code`. */
 export type Refusal = Omit<Diagnostic, 'severity'> & { readonly allowable: boolean };
 
 /** A refusal that the user overrode. */

@@ -202,7 +202,7 @@ function refusalSection(refusals: Plan['refusals'], linkOf: LinkOf | undefined):
       ` ${message}`,
       ...(at === undefined ? [] : [' ', positionHtml(at, linkOf)]),
       ...(hint === undefined ? [] : [element('div', {}, hint)]),
-      ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=reason`)])] : []),
+      ...(allowable ? [element('div', {}, ['override: ', element('code', {}, `--allow ${code}=REASON`)])] : []),
     ]),
   );
   const heading = element('h2', {}, 'Apply rejects this plan');

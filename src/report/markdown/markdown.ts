@@ -166,7 +166,7 @@ function refusalBlock({ code, message, hint, allowable, resource, at }: Refusal,
   const about = `${place}${resource === undefined ? '' : ` ${codeSpan(resource)}:`}`;
   const advice = [
     ...(hint === undefined ? [] : [escapeMarkdown(clip(hint, longestText))]),
-    ...(allowable ? [`override: ${codeSpan(`--allow ${code}=reason`)}`] : []),
+    ...(allowable ? [`override: ${codeSpan(`--allow ${code}=REASON`)}`] : []),
   ].filter((text) => text !== '');
   const lines = [`- ${codeSpan(code)}${about} ${escapeMarkdown(clip(message, longestText))}`, ...advice.map((text) => `  - ${text}`)];
   return { text: `${lines.join('\n')}\n`, rank: 2, label: 'refusal' };

@@ -33,7 +33,7 @@ import { definedFields, compareText, isObject, type Json, type JsonObject } from
 
 const noMatrix: ProtectionMatrix = { columns: [], rows: [] };
 
-/** Returns the document of plans. The matrix of the gateway's protection is shown on pages alone; `config` names the config in force. */
+/** Returns the document of plans. Only pages show the matrix of the gateway's protection; `config` names the config in force. */
 export function planDocument(plans: readonly Plan[], matrix: ProtectionMatrix = noMatrix, config?: string): ReportDocument {
   return {
     json: () => ({ version: 1, plans: plans.map(planObject) }),

@@ -141,7 +141,7 @@ function refusalLines(refusals: Plan['refusals'], terminal: Terminal): readonly 
     const where = place === '' ? [] : [...gap, { text: place, paint: dim, noBreak: true }];
     const advice = [
       ...(refusal.hint === undefined ? [] : [words(escapeTerminal(refusal.hint))]),
-      ...(refusal.allowable ? [[{ text: 'override:' }, { text: escapeTerminal(`--allow ${refusal.code}=reason`), paint: bold }]] : []),
+      ...(refusal.allowable ? [[{ text: 'override:' }, { text: escapeTerminal(`--allow ${refusal.code}=REASON`), paint: bold }]] : []),
     ];
     return [
       ...wrap(

@@ -48,7 +48,7 @@ test('a removed reviewer, a renamed tag and a loosened pattern are three headlin
   expect(stdout).toMatch(
     /^Held: .*\n\n {2}= Connection\/support-tickets {2}access\/support\/desk\.yaml:\d+\n {6}reviewers {2}night-shift/m,
   );
-  for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=reason`);
+  for (const risk of ['reviewer-removed', 'masking-detached', 'pattern-removed']) expect(stdout).toContain(`--allow risk/${risk}=REASON`);
   expect(stdout).toMatch(/^ {2}Other impact:$/m);
   expect(stdout).toMatch(/^ {4}connection_tags\.data {2}\w+ {2}1 connection \([^)]*env=prod[^)]*\) {2}access\/payments\/cards\.yaml:\d+$/m);
   expect(stdout).not.toContain('canary-');

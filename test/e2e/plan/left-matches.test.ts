@@ -127,7 +127,7 @@ describe('a connection that leaves the match of a policy', () => {
     expect(text).toContain(sentence);
     expect(text).toContain(`policy/left-match access/db.yaml:16:14 Connection/${name}: ${sentence}`);
     expect(text).toContain('keep the match (access/policy.yaml:8:14), satisfy the policy');
-    expect(text).toContain('--allow policy/left-match=reason');
+    expect(text).toContain('--allow policy/left-match=REASON');
     expect(text).toContain('1 policy on 0 connections as of 2026-11-21: 1 no longer applies to a connection.');
     expect(markdown).toContain('policy/left-match');
     expect(html).toContain('no longer applies');

@@ -80,7 +80,7 @@ describe('plan and apply', () => {
     expect(await gateway.run('apply --yes --max-risk neutral', cwd)).toMatchObject({ code: 0 });
     writeFileSync(join(cwd, 'access/a.yaml'), connection('risky', { access_mode_runbooks: 'enabled' }));
     const refused = await gateway.run('plan --max-risk reroutes', cwd);
-    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('--allow risk/access-opened=reason') });
+    expect(refused).toMatchObject({ code: 6, stdout: expect.stringContaining('--allow risk/access-opened=REASON') });
     const both = '--allow risk/access-opened=yes --allow risk/reviewer-removed=yes';
     expect(await gateway.run(`plan --max-risk reroutes ${both}`, cwd)).toMatchObject({ code: 0 });
     expect(await gateway.run('plan --max-risk weakens', cwd)).toMatchObject({ code: 0 });
