@@ -10,7 +10,7 @@ export function fieldTables(): string {
   const head = [
     '# Fields',
     '',
-    'Made from the [schemas](../../schemas/) by `test/docs.test.ts`; do not edit. What the words mean: [Manifests](manifests.md).',
+    'Generated from the [schemas](../../schemas/). Meaning of the words: [Manifests](manifests.md). `npx vitest run test/docs.test.ts -u` updates this page.',
   ];
   return `${[...head, ...parts.flatMap((part) => ['', ...part])].join('\n')}\n`;
 }

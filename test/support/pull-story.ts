@@ -17,5 +17,5 @@ export async function playPull(scene: Scene): Promise<void> {
   };
   await run(home, 'pull', 'access-production', '--url', gateway.url);
   await run(join(home, 'access-production'), 'plan', '--detailed-exitcode');
-  say('The plan needed no value of a secret. From now on, every change is a pull request.');
+  say('The plan needed no secret values. From now on, every change is a pull request.');
 }

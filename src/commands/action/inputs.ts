@@ -136,7 +136,7 @@ export function readInputs(env: Environment): ActionInputs {
     if (text.trim() !== '') given.set(name, text.trim());
   }
   const mode = actionModes.find((one) => one === given.get('mode'));
-  if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `write one of ${actionModes.join(', ')}`);
+  if (mode === undefined) throw wrongInput('mode', given.get('mode') ?? '', `expected one of: ${actionModes.join(', ')}`);
   const flags: Record<string, string> = {};
   for (const [name, input] of Object.entries(flagInputs)) {
     const value = given.get(name);
@@ -195,7 +195,7 @@ function belowClass(mode: ActionMode, given: ReadonlyMap<string, string>): strin
   if (given.has('max-risk')) throw new UsageError('the inputs "fail-on" and "max-risk" have the same meaning', 'remove one of them');
   const [, ...failing] = riskClasses;
   const at = failing.findIndex((one) => one === value);
-  if (at === -1) throw wrongInput('fail-on', value, `write one of ${failing.join(', ')}`);
+  if (at === -1) throw wrongInput('fail-on', value, `expected one of: ${failing.join(', ')}`);
   return riskClasses[at];
 }
 

@@ -193,7 +193,7 @@ const skeletons: Readonly<Record<string, string>> = { metadata: 'add metadata: {
 function missingField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const field = fieldNodes(place.node)[key];
   const node = findNode(place.schema, [...place.tokens, key]) ?? (isObject(field) ? field : {});
-  const choices = Array.isArray(node['enum']) ? `one of ${node['enum'].join(', ')}` : undefined;
+  const choices = Array.isArray(node['enum']) ? `expected one of: ${node['enum'].join(', ')}` : undefined;
   const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? readAnnotation(node, 'description');
   const message = `missing required field "${key}" in ${ownerOf(place)}`;
   return { ...createError('manifest/missing-field', pointer(...place.tokens, key), message, hint), part: 'parent' };
@@ -238,7 +238,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
   }
   const near = typeof place.value === 'string' ? suggestWord(suggest(place.value, words)) : undefined;
   const message = `invalid value ${quoteValue(place.value)} of ${formatPlace(place.tokens)}`;
-  return createError('manifest/not-allowed-value', at, message, near ?? `one of ${words.join(', ')}`);
+  return createError('manifest/not-allowed-value', at, message, near ?? `expected one of: ${words.join(', ')}`);
 }
 
 function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): DocumentDiagnostic {
@@ -269,9 +269,10 @@ function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic
       return createError('manifest/too-long', at, `${nameOf(place)} is longer than ${limit} characters`, 'shorten it');
     case 'maxItems':
       return createError('manifest/not-allowed-value', at, `${nameOf(place)} must be empty here`, hintOf(place.node));
-    case 'minLength':
     case 'minItems':
     case 'minProperties':
+      return createError('manifest/too-short', at, `${nameOf(place)} is empty`, 'add at least one entry');
+    case 'minLength':
       return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hintOf(place.node));
     default:
       return createError('manifest/wrong-type', at, `${subject}, which is invalid`, hintOf(place.node));

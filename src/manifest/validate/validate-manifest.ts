@@ -60,7 +60,7 @@ function classifyKind(kind: Json | undefined, value: JsonObject, views: KindView
   if (kind === defaultsKind) return { is: 'defaults' };
   const names = [...views.keys(), policyKind, defaultsKind];
   if (kind === undefined)
-    return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `one of ${names.join(', ')}`);
+    return wrong('manifest/missing-field', '', 'missing required field "kind" in the document', `expected one of: ${names.join(', ')}`);
   const near = typeof kind === 'string' ? suggestWord(suggest(kind, names)) : undefined;
   return wrong('manifest/unknown-kind', '/kind', `unknown kind ${quoteValue(kind)}`, near ?? `kinds: ${names.join(', ')}`);
 }

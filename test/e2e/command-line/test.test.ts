@@ -118,8 +118,8 @@ describe('ostiary test', () => {
     ['both sides', { input: 'a', output: 'b', expect: 'blocked' }, 'give either input or output'],
     ['neither side', { expect: 'blocked' }, 'give input, what a user sends, or output'],
     ['by with allowed', { input: 'a', expect: 'allowed', by: 'words' }, 'only with expect: blocked'],
-    ['another word', { input: 'a', expect: 'denied' }, 'one of blocked, allowed'],
-    ['no expectation', { input: 'a' }, 'one of blocked, allowed'],
+    ['another word', { input: 'a', expect: 'denied' }, 'expected one of: blocked, allowed'],
+    ['no expectation', { input: 'a' }, 'expected one of: blocked, allowed'],
     ['a field of the other kind', { input: 'a', expect: 'blocked', finds: [] }, 'unknown field "finds" in tests[0]'],
   ])('a sample with %s is refused at its place', async (_, sample, hint) => {
     for (const command of ['test', 'validate']) {

@@ -126,7 +126,7 @@ describe('a defaults file with errors', () => {
     const { diagnostics } = load({ '_defaults.yaml': text, ...a });
     expect(diagnostics.map(({ at, code, message, hint }) => `${at?.line}:${at?.column} ${code} ${message}; ${hint}`)).toEqual([
       '5:5 manifest/unknown-field unknown field "reviewrs" in Connection; did you mean "reviewers"?',
-      '6:23 manifest/not-allowed-value invalid value "on" of Connection.access_mode_exec; one of enabled, disabled',
+      '6:23 manifest/not-allowed-value invalid value "on" of Connection.access_mode_exec; expected one of: enabled, disabled',
       '7:5 manifest/read-only-field "name" is read-only; remove it: the name is metadata.name',
       '8:5 defaults/secret "secret" cannot have a default; state secrets in the manifest of each object',
     ]);

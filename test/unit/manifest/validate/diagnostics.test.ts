@@ -80,7 +80,7 @@ const errors: readonly ErrorCase[] = [
     'a boolean for an enum',
     connection('a').replace('exec: enabled', 'exec: true'),
     '9:21 error manifest/not-allowed-value',
-    'one of enabled, disabled',
+    'expected one of: enabled, disabled',
   ],
   ['a read-only field', connection('a', 'id: x'), '11:3 error manifest/read-only-field', 'the gateway assigns it'],
   ['a name inside spec', guardrail('a', 'name: b'), '6:3 error manifest/read-only-field', 'the name is metadata.name'],
