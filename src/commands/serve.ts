@@ -168,8 +168,9 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
 /** Runs a task on the database instead of serving, and returns its output; undefined when the flags name none. */
 async function runTask(flags: ServeFlags, store: StoreOptions): Promise<string | undefined> {
   const { grant: servingRole, auditKeep: auditKeepDays, verifyAudit } = flags;
-  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant requires --migrate');
-  if (servingRole !== undefined && !('url' in store.database)) throw new UsageError('--grant requires a PostgreSQL database');
+  if (servingRole !== undefined && !flags.migrate) throw new UsageError('--grant requires --migrate', 'add --migrate');
+  if (servingRole !== undefined && !('url' in store.database))
+    throw new UsageError('--grant requires a PostgreSQL database', 'set OSTIARY_SERVE_DATABASE=postgres://…');
   if (flags.init) return `${await createFirstAdminKey(store)}\n`;
   if (flags.migrate) {
     await migrateDatabase({ ...store, auditKeepDays, servingRole });

@@ -256,7 +256,7 @@ export const serveCodes = {
     meaning: 'The server cannot listen on the address',
     cause: 'The port is in use, or the host is not an address of this machine',
     fix: 'Stop the other process, or use another `--port` or `--host`',
-    example: 'cannot listen on 127.0.0.1:8009: the port is in use',
+    example: 'cannot listen on 127.0.0.1:8009: the address is in use',
   },
   'serve/role': {
     meaning: 'The role of `--grant` cannot be used',

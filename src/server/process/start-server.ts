@@ -136,11 +136,18 @@ function runbookConfigurations(collections: readonly Collection[]): Collection {
   return found;
 }
 
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is in use',
+  EADDRNOTAVAIL: 'it is not an address of this machine',
+  ENOTFOUND: 'unknown host',
+  EACCES: 'permission denied',
+};
+
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
-      const reason = isTaken ? 'the address is in use' : error.message;
+      const reason = listenProblems[error.code ?? ''] ?? error.message;
       const hint = isTaken ? 'stop the other process, or use another --port (0 selects a free port)' : 'check --host and --port';
       reject(new AppError('serve/port', 3, `cannot listen on ${host}:${port}: ${reason}`, { cause: error, hint }));
     });

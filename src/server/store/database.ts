@@ -141,5 +141,7 @@ async function openProvided(lite: PGlite, { encryptionKey, log }: OpenOptions): 
 /** Returns the reasons of all attempts: the message of an `AggregateError` is empty. */
 function errorReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one) => errorReason(one)).join(', ');
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ENOTDIR') return 'a part of the path is not a folder';
+  return error.message.replace(/^connect ECONNREFUSED /, 'connection refused by ');
 }
