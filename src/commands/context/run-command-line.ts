@@ -77,13 +77,23 @@ async function parseAndRun(argv: readonly string[], context: CliContext, command
   if (argv.length === 0) program.outputHelp();
   if (argv.length === 0) return 0;
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    // With --help, the parser would print the general help for an unknown command.
+    await program.parseAsync(isKnown(argv[0] ?? '', program) ? argv : argv.slice(0, 1), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
     throw usageError(error, argv, program);
   }
   return exitCode;
+}
+
+/** Returns whether the first word of a command line is a flag or a command. */
+function isKnown(first: string, program: Command): boolean {
+  return first.startsWith('-') || first === 'help' || commandNamed(first, program) !== undefined;
+}
+
+function commandNamed(word: string, program: Command): Command | undefined {
+  return program.commands.find((one) => [one.name(), one.alias()].includes(word));
 }
 
 /** Prints what can follow the words of an unfinished command line; the completion scripts call it. */
@@ -145,11 +155,11 @@ const allowedChoices = /^Allowed choices are (.*)\.$/;
 
 /** Converts an error of the parser to a UsageError: one line with the error, one with a hint. */
 function usageError({ code, message }: CommanderError, argv: readonly string[], program: Command): UsageError {
-  const named = program.commands.find((one) => [one.name(), one.alias()].includes(argv[0] ?? ''));
+  const named = commandNamed(argv[0] ?? '', program);
   const help =
     named === undefined ? 'run ostiary --help for the list of commands' : `run ostiary ${named.name()} --help for the list of flags`;
   if (code === 'commander.help') return new UsageError(`unknown command "${argv[1] ?? ''}"`, help);
-  const text = message.replace(/^error: /, '');
+  const text = message.replace(/^error: /, '').replace(/\. Expected (\d+) arguments? but got (\d+)\.$/, ': expected $1, got $2');
   const [, option, value = '', hint = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
   if (option !== undefined)
     return new UsageError(`invalid value "${value}" for ${option}`, hint.replace(allowedChoices, 'expected one of: $1'));

@@ -142,6 +142,6 @@ async function openProvided(lite: PGlite, { encryptionKey, log }: OpenOptions): 
 function errorReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one) => errorReason(one)).join(', ');
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ENOTDIR') return 'a part of the path is not a folder';
+  if ('code' in error && error.code === 'ENOTDIR' && 'path' in error) return `a part of ${JSON.stringify(error.path)} is not a folder`;
   return error.message.replace(/^connect ECONNREFUSED /, 'connection refused by ');
 }

@@ -22,17 +22,15 @@ function usage(message: string, hint: string): string {
 const uuid = '1e625499-34c9-4b26-a9c3-17c7fa662bdf';
 const wrong: readonly (readonly [line: string, message: string, hint: string])[] = [
   ['paln', 'unknown command "paln"', 'did you mean plan?'],
+  ['paln --help', 'unknown command "paln"', 'did you mean plan?'],
+  ['frobnicate --json --help', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
   ['frobnicate x', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
   ['help frobnicate', 'unknown command "frobnicate"', 'run ostiary --help for the list of commands'],
   ['--frobnicate', 'unknown option "--frobnicate"', 'run ostiary --help for the list of commands'],
   ['plan --frobnicate', 'unknown option "--frobnicate"', 'run ostiary plan --help for the list of flags'],
   ['plan --detailed-exitcod', 'unknown option "--detailed-exitcod"', 'did you mean --detailed-exitcode?'],
   ['get', 'missing required argument "what"', 'run ostiary get --help for the list of flags'],
-  [
-    'get agents connections',
-    'too many arguments for "get". Expected 1 argument but got 2.',
-    'run ostiary get --help for the list of flags',
-  ],
+  ['get agents connections', 'too many arguments for "get": expected 1, got 2', 'run ostiary get --help for the list of flags'],
   ['get conections', 'unknown resource type "conections"', 'did you mean "connections"?'],
   ['get x', 'unknown resource type "x"', 'expected one of: connections, rules, resources, runbooks, templates, reviews, agents'],
   [
@@ -65,8 +63,8 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ],
   ['explain GuardrailRul/no-drop', 'invalid resource "GuardrailRul/no-drop": expected KIND/NAME', 'did you mean "GuardrailRule/no-drop"?'],
   ['explain GuardrailRule/no-drop inptu', 'unknown field "inptu" of GuardrailRule', 'did you mean "input"?'],
-  ['init a b', 'too many arguments for "init". Expected 1 argument but got 2.', 'run ostiary init --help for the list of flags'],
-  ['serve x', 'too many arguments for "serve". Expected 0 arguments but got 1.', 'run ostiary serve --help for the list of flags'],
+  ['init a b', 'too many arguments for "init": expected 1, got 2', 'run ostiary init --help for the list of flags'],
+  ['serve x', 'too many arguments for "serve": expected 0, got 1', 'run ostiary serve --help for the list of flags'],
   ['serve --port 65536', 'invalid value "65536" for --port', 'expected an integer from 0 to 65535'],
   ['apply', 'apply needs confirmation, but stdin is not a terminal', 'pass --yes'],
   ['apply --yes --concurrency 0', 'invalid value "0" for --concurrency', 'expected an integer from 1 to 64'],

@@ -166,7 +166,10 @@ test.each([
     : { OSTIARY_SERVE_DATABASE: place, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey };
   const env = { OSTIARY_SERVE_KEY: key, ...given };
   const { code, stderr } = await (await startOstiary(['serve', '--port', '0'], { cwd, env })).ended;
-  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^error serve\/database {2}.*connection refused by 127\.0\.0\.1:1\n/) });
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringMatching(/^error serve\/database {2}.*connection refused by 127\.0\.0\.1:1\n/),
+  });
   expect(stderr).not.toContain('canary');
 });
 
