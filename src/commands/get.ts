@@ -1,5 +1,5 @@
 import { type Checked, suggest } from '../model/diagnostic.ts';
-import { type Json, type JsonObject, compareText } from '../model/json.ts';
+import { asText, type Json, type JsonObject, compareText } from '../model/json.ts';
 import type { Service } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { agentListing, resourceListing, templateListing, type TableListing, tableText } from '../report/text/listings.ts';
@@ -30,8 +30,8 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
     headers: ['name', 'type', 'agent', 'open for', 'reviewers', 'guardrails', 'managed by'],
     row: (one) => [
       nameOf(one.id),
-      [text(one, 'type'), text(one, 'subtype')].filter((part) => part !== '').join('/'),
-      text(one, 'agent_id'),
+      [asText(one.spec['type']), asText(one.spec['subtype'])].filter((part) => part !== '').join('/'),
+      asText(one.spec['agent_id']),
       ['connect', 'exec', 'runbooks'].filter((mode) => one.spec[`access_mode_${mode}`] === 'enabled').join(' ') || 'nothing',
       list(one, 'reviewers'),
       ends(one, 'guardrail_rules'),
@@ -41,12 +41,18 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
   rules: {
     kinds: ['GuardrailRule', 'DataMaskingRule', 'Connection'],
     headers: ['kind', 'name', 'connections', 'managed by', 'description'],
-    row: (one) => [kindOf(one.id), nameOf(one.id), ends(one, 'connection_ids'), one.managedBy ?? '', text(one, 'description')],
+    row: (one) => [kindOf(one.id), nameOf(one.id), ends(one, 'connection_ids'), one.managedBy ?? '', asText(one.spec['description'])],
   },
   runbooks: {
     kinds: ['RunbookConfiguration'],
     headers: ['repository', 'git url', 'user', 'hook ttl', 'managed by'],
-    row: (one) => [nameOf(one.id), text(one, 'git_url'), text(one, 'git_user'), count(one, 'git_hook_ttl'), one.managedBy ?? ''],
+    row: (one) => [
+      nameOf(one.id),
+      asText(one.spec['git_url']),
+      asText(one.spec['git_user']),
+      count(one, 'git_hook_ttl'),
+      one.managedBy ?? '',
+    ],
   },
 };
 
@@ -104,11 +110,6 @@ function jsonOf(one: LiveResource): JsonObject {
     spec: { ...one.spec, ...edges },
     secrets,
   };
-}
-
-function text(one: LiveResource, field: string): string {
-  const value = one.spec[field];
-  return typeof value === 'string' ? value : '';
 }
 
 function count(one: LiveResource, field: string): string {

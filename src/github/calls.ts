@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 
 /** Returns an answer that is an object; throws AppError `github/unexpected-answer` for anything else, such as the page of a proxy. */
 export function objectIn(value: unknown, what: string): JsonObject {
@@ -27,7 +27,7 @@ export function textIn(value: JsonObject, name: string, what: string): string {
 /** Returns the login of an account in an object, empty if the account was deleted. */
 export function loginIn(value: JsonObject, name = 'user'): string {
   const account = value[name];
-  return isObject(account) && typeof account['login'] === 'string' ? account['login'] : '';
+  return asText(asObject(account)['login']);
 }
 
 /** Throws: nothing is concluded from an answer of another shape. */
@@ -117,7 +117,7 @@ function issueIn(raw: unknown, sort: string): Issue {
   return {
     number: numberIn(one, 'number', sort),
     author: loginIn(one),
-    body: typeof body === 'string' ? body : '',
+    body: asText(body),
     open: state === 'open',
   };
 }

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/rest';
 import { AppError } from '../model/errors.ts';
-import { isObject, type JsonObject } from '../model/json.ts';
+import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 import {
   createPullRequestCalls,
   listIn,
@@ -162,7 +162,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
   const asked = async (query: string, variables: JsonObject = {}): Promise<JsonObject> => {
     const { data } = await octokit.request<'POST /graphql'>({ method: 'POST', url: graphqlUrl, query, variables });
     const answer = isObject(data) ? data['data'] : undefined;
-    return isObject(answer) ? answer : {};
+    return asObject(answer);
   };
   octokit.hook.wrap('request', async (request, asking) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -226,7 +226,7 @@ function commentOf(raw: unknown): Comment {
     id: numberIn(one, 'id', 'a comment'),
     node: textIn(one, 'node_id', 'a comment'),
     author: loginIn(one),
-    body: typeof body === 'string' ? body : '',
+    body: asText(body),
   };
 }
 

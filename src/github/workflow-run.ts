@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { SendRequest } from './github-client.ts';
 import { AppError } from '../model/errors.ts';
-import { type Json, type JsonObject, isObject } from '../model/json.ts';
+import { asObject, asText, type Json, type JsonObject, isObject } from '../model/json.ts';
 
 /** A pull request as the event of a run describes it. */
 export type PullRequest = {
@@ -140,10 +140,10 @@ function pullRequestOf(value: Json | undefined): PullRequest | undefined {
   const [from, to] = [repositoryOf(head), repositoryOf(base)];
   const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
   if (commits.head === undefined || commits.base === undefined) return undefined;
-  const author = isObject(user) && typeof user['login'] === 'string' ? user['login'] : '';
+  const author = asText(asObject(user)['login']);
   // A deleted fork has no repository.
   const fork = from === undefined || from !== to;
-  const baseBranch = typeof base['ref'] === 'string' ? base['ref'] : '';
+  const baseBranch = asText(base['ref']);
   return { number, head: commits.head, base: commits.base, baseBranch, fork, author, merged: merged === true };
 }
 

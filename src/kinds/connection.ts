@@ -1,5 +1,5 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
-import type { JsonObject } from '../model/json.ts';
+import { asText, type JsonObject } from '../model/json.ts';
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
@@ -23,7 +23,7 @@ const mongoSecrets = { '/secret/envvar:OPTIONS': 'dGxzPXRydWU=', '/secret/envvar
 /** Returns the type of database that decides the defaults of a gateway; legacy types are database types themselves. */
 function databaseOf({ type, subtype }: Spec): string {
   if (typeof type === 'string' && legacyTypes.includes(type)) return type;
-  return type === 'database' && typeof subtype === 'string' ? subtype : '';
+  return type === 'database' ? asText(subtype) : '';
 }
 
 /** Returns whether the public gateway connects to mongodb by host, port and user: the connection string is stated, and empty. */

@@ -1,5 +1,5 @@
 import type { FieldRule, Protects, Shape, Kind } from '../model/kind.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { asObject, asArray, isObject, type Json, type JsonObject } from '../model/json.ts';
 
 /** Returns the field rules of a manifest schema's spec, without read-only fields. */
 export function specFields(schema: JsonObject): readonly FieldRule[] {
@@ -20,8 +20,8 @@ function follow(schema: JsonObject, reference: string): JsonObject {
 }
 
 function objectFields(schema: JsonObject, node: JsonObject): readonly FieldRule[] {
-  const properties = isObject(node['properties']) ? node['properties'] : {};
-  const required = Array.isArray(node['required']) ? node['required'] : [];
+  const properties = asObject(node['properties']);
+  const required = asArray(node['required']);
   return Object.entries(properties).flatMap(([name, property]) => {
     if (!isObject(property) || 'not' in property) return [];
     return [fieldRule(schema, name, dereference(schema, property), required.includes(name))];
@@ -109,12 +109,12 @@ export function wireSchema(kind: Kind): JsonObject {
   const spec = definition(kind, 'spec');
   const name = isObject(definition(kind, 'metadata')['properties']) ? definition(kind, 'metadata')['properties'] : {};
   const properties: Record<string, Json> = kind.named && isObject(name) && name['name'] !== undefined ? { name: plain(name['name']) } : {};
-  for (const [field, node] of Object.entries(isObject(spec['properties']) ? spec['properties'] : {})) {
+  for (const [field, node] of Object.entries(asObject(spec['properties']))) {
     if (field in properties || !isObject(node) || node['x-ostiary-manifest-only'] === true) continue;
     if (node['x-ostiary-dialect'] !== undefined && node['x-ostiary-borrowed'] === undefined) continue;
     properties[field] = 'not' in node ? true : wireField(dereference(kind.schema, node));
   }
-  const required = Array.isArray(spec['required']) ? spec['required'] : [];
+  const required = asArray(spec['required']);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: kind.name,

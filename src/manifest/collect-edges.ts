@@ -1,7 +1,7 @@
 import { addToGroup, appendAll } from '../model/collections.ts';
 import { type DocumentDiagnostic, type Diagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import { type DeclaredEdge, type EdgeDeclaration, type DesiredState, desiredById } from '../model/desired.ts';
-import { compareText, isObject, type JsonObject } from '../model/json.ts';
+import { asObject, compareText, isObject, type JsonObject } from '../model/json.ts';
 import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/pointer.ts';
 import { readStrings, suggestWord, toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
@@ -198,7 +198,7 @@ export function createTagSelector(
     byKind.set(kind, candidates);
     const index = indexes.get(`${kind}\0${selector.tags}`) ?? indexTags(candidates, selector.tags);
     indexes.set(`${kind}\0${selector.tags}`, index);
-    const wanted = Object.entries(isObject(value['match_tags']) ? value['match_tags'] : {});
+    const wanted = Object.entries(asObject(value['match_tags']));
     const except = new Set(readStrings(value['except']));
     const [first] = wanted;
     const near = first === undefined ? [] : (index.get(`${first[0]}=${toText(first[1])}`) ?? []);
@@ -225,7 +225,7 @@ function indexTags(manifests: readonly Manifest[], field: string): ReadonlyMap<s
   const index = new Map<string, Manifest[]>();
   for (const manifest of manifests) {
     const tags = manifest.spec[field];
-    for (const [key, value] of Object.entries(isObject(tags) ? tags : {})) {
+    for (const [key, value] of Object.entries(asObject(tags))) {
       const text = `${key}=${toText(value)}`;
       addToGroup(index, text, manifest);
     }

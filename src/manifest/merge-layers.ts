@@ -1,7 +1,7 @@
 import { appendAll } from '../model/collections.ts';
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { FieldRule } from '../model/kind.ts';
-import { canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
+import { asObject, asArray, canonical, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { type Manifest, makeManifest } from './manifest.ts';
 import { quoteValue } from './json-values.ts';
@@ -70,7 +70,7 @@ function mergeValue(
       if (protectsByEntries(field)) appendAll(losses, warnOfLostEntries(field, base[field.name], null, place));
   }
   if (!isObject(overlay)) return overlay;
-  if (rule.shape === 'object') return mergeFields(rule.fields, isObject(base) ? base : {}, overlay, place, losses);
+  if (rule.shape === 'object') return mergeFields(rule.fields, asObject(base), overlay, place, losses);
   return rule.shape === 'map' ? mergeMap(base, overlay) : overlay;
 }
 
@@ -92,7 +92,7 @@ function protectsByEntries(rule: FieldRule): boolean {
 /** Warns of each list, at any depth, that has fewer entries in the overlay than in the base. */
 function warnOfLostEntries(rule: FieldRule, base: Json | undefined, overlay: Json, place: readonly string[]): readonly ListLoss[] {
   if (!Array.isArray(base)) return [];
-  const entries: readonly Json[] = Array.isArray(overlay) ? overlay : [];
+  const entries: readonly Json[] = asArray(overlay);
   const indexes = new Map(entries.map((entry, index) => [entryName(rule, entry), index]));
   const lost: Json[] = [];
   const within: ListLoss[] = [];

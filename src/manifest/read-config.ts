@@ -16,7 +16,7 @@ import {
   type DocumentDiagnostic,
   type SourceFile,
 } from '../model/diagnostic.ts';
-import { isObject, type Json, type JsonObject } from '../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
 import { readStrings, toText, formatPlace, quoteValue, describeType } from './json-values.ts';
 import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
@@ -155,7 +155,7 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
   const shared = paths(value['manifests']);
   const targets = targetsOf(value).map(([name, target]) => {
     const manifests = [...new Set([...shared, ...paths(target['manifests'])])];
-    const allowed = isObject(value['allow_values']) ? value['allow_values'] : {};
+    const allowed = asObject(value['allow_values']);
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
     return { ...toTarget(name, target), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
@@ -174,7 +174,7 @@ function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 
     auth: auth === 'bearer' || auth === 'api-key' ? auth : 'auto',
     token: { env: typeof variable === 'string' ? variable : defaultTokenVariable },
     secretPrefixes: prefixes.length === 0 ? [defaultSecretPrefix] : prefixes,
-    limits: toLimits(isObject(target['limits']) ? target['limits'] : {}),
+    limits: toLimits(asObject(target['limits'])),
     prune: target['prune'] === true,
     reportUnmanaged: target['unmanaged'] === 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,

@@ -7,6 +7,21 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the object; an empty one where the value is not an object. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Returns the list; an empty one where the value is not a list. */
+export function asArray(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the text; an empty one where the value is not a text. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Returns the fields of an object that are not undefined, in their order. */
 export function definedFields(fields: { readonly [key: string]: Json | undefined }): JsonObject {
   const defined: Record<string, Json> = {};

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from './json.ts';
+import { asObject, type Json, type JsonObject } from './json.ts';
 import type { ResourceId } from './resource.ts';
 
 /** The resources of a run by name and tag; without any term, all of them. */
@@ -45,7 +45,7 @@ export function findUnmatchedTerms(
 
 /** Lists the tags of resources as `KEY=VALUE`, each once. */
 export function tagTextsOf(resources: readonly SelectableResource[]): ReadonlySet<string> {
-  return new Set(resources.flatMap(({ spec }) => Object.entries(tagsOf(spec)).flatMap(tagText)));
+  return new Set(resources.flatMap(({ spec }) => Object.entries(asObject(spec['connection_tags'])).flatMap(tagText)));
 }
 
 function tagText([key, value]: readonly [string, Json]): readonly string[] {
@@ -60,12 +60,7 @@ function idMatcher(terms: readonly string[]): (id: ResourceId) => boolean {
 
 function hasTag(spec: JsonObject, text: string): boolean {
   const at = text.indexOf('=');
-  return at > 0 && tagsOf(spec)[text.slice(0, at)] === text.slice(at + 1);
-}
-
-function tagsOf(spec: JsonObject): JsonObject {
-  const tags = spec['connection_tags'];
-  return isObject(tags) ? tags : {};
+  return at > 0 && asObject(spec['connection_tags'])[text.slice(0, at)] === text.slice(at + 1);
 }
 
 /** Matches `*` (any characters) and `?` (one character) in at most length × length steps; a regular expression may need more. */

@@ -1,5 +1,5 @@
 import type { DialectName } from '../../model/dialects.ts';
-import { isObject } from '../../model/json.ts';
+import { asObject, isObject } from '../../model/json.ts';
 import type { Dialect, ServerInfo, TerraformTypes } from '../dialect.ts';
 import { dialects } from './index.ts';
 
@@ -19,7 +19,7 @@ export function defaultDialect(): Dialect {
 
 /** Returns the dialect that the body of the server info shows: `ostiary serve` names itself, and other fields belong to one dialect. */
 export function recognizeInfo({ body }: ServerInfo): Dialect | undefined {
-  const info = isObject(body) ? body : {};
+  const info = asObject(body);
   return dialects.find(({ signs }) => signs.server === info['name']) ?? dialectWithFields([info], ({ signs }) => signs.infoFields);
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { pointer, isPointerWithin, type Pointer } from '../../model/pointer.ts';
@@ -27,16 +27,6 @@ export function readUid(entry: JsonObject): string | undefined {
 /** Returns whether an id can be part of a path: URLs drop `.` and `..`, and half of a surrogate pair has no encoding. */
 function isPathSegment(id: string): boolean {
   return id !== '' && id !== '.' && id !== '..' && !halfSurrogatePair.test(id);
-}
-
-/** Returns the list; an empty one where the value is not a list. */
-export function asArray(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns the text; an empty one where the value is not a text. */
-export function asText(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Returns the text; undefined where the value is not a text, or empty. */

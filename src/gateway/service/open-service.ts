@@ -3,7 +3,7 @@ import type { AuditMark } from '../../model/gateway.ts';
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
-import { compareText, isObject, type JsonObject, type Json } from '../../model/json.ts';
+import { asObject, asText, textsIn, objectsIn, compareText, isObject, type JsonObject } from '../../model/json.ts';
 import type {
   Decision,
   Service,
@@ -25,32 +25,32 @@ import type { AuditedWrite } from '../../model/result/drift.ts';
 
 /** Returns an agent with our names of statuses. */
 function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
-  const status = textAt(row, 'status');
-  return { id: textAt(row, 'id'), name: textAt(row, 'name'), status: agentStatus[status] ?? status };
+  const status = asText(row['status']);
+  return { id: asText(row['id']), name: asText(row['name']), status: agentStatus[status] ?? status };
 }
 
 /** Returns a resource with our names of subtypes, and without the values of its variables. */
 function parseResource(row: JsonObject, wire: WireService): ListedResource {
   return {
     ...parseMatch(row, wire),
-    agent_id: textAt(row, 'agent_id'),
-    env_vars: Object.fromEntries(Object.keys(objectAt(row, 'env_vars')).map((name) => [name, '***'])),
-    created_at: textAt(row, 'created_at'),
-    updated_at: textAt(row, 'updated_at'),
+    agent_id: asText(row['agent_id']),
+    env_vars: Object.fromEntries(Object.keys(asObject(row['env_vars'])).map((name) => [name, '***'])),
+    created_at: asText(row['created_at']),
+    updated_at: asText(row['updated_at']),
   };
 }
 
 /** Returns the runbooks of one repository. */
 function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
-  return rowsAt(listing, 'items').map((row) => ({
-    name: textAt(row, 'name'),
-    repository: textAt(row, 'repository') || textAt(listing, 'repository'),
-    connections: textsAt(row, 'connections'),
-    error: textAt(row, 'error'),
-    metadata: objectAt(row, 'metadata'),
-    commit: textAt(row, 'commit') || textAt(listing, 'commit'),
-    commit_author: textAt(row, 'commit_author') || textAt(listing, 'commit_author'),
-    commit_message: textAt(row, 'commit_message') || textAt(listing, 'commit_message'),
+  return objectsIn(listing['items']).map((row) => ({
+    name: asText(row['name']),
+    repository: asText(row['repository']) || asText(listing['repository']),
+    connections: textsIn(row['connections']),
+    error: asText(row['error']),
+    metadata: asObject(row['metadata']),
+    commit: asText(row['commit']) || asText(listing['commit']),
+    commit_author: asText(row['commit_author']) || asText(listing['commit_author']),
+    commit_message: asText(row['commit_message']) || asText(listing['commit_message']),
   }));
 }
 
@@ -58,80 +58,60 @@ function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
 function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
   const duration = row['access_duration'];
   return {
-    id: textAt(row, 'id'),
-    created_at: textAt(row, 'created_at'),
-    session: textAt(row, 'session'),
-    type: textAt(row, 'type'),
-    status: textAt(row, 'status'),
+    id: asText(row['id']),
+    created_at: asText(row['created_at']),
+    session: asText(row['session']),
+    type: asText(row['type']),
+    status: asText(row['status']),
     access_duration: typeof duration === 'number' ? duration : 0,
-    revoke_at: textAt(row, 'revoke_at'),
-    review_groups_data: rowsAt(row, 'review_groups_data').map((group) => parseReviewGroup(group, wire)),
-    ...(bulk && !wire.listsWindows ? {} : { time_window: parseTimeWindow(objectAt(objectAt(row, 'time_window'), 'configuration')) }),
+    revoke_at: asText(row['revoke_at']),
+    review_groups_data: objectsIn(row['review_groups_data']).map((group) => parseReviewGroup(group, wire)),
+    ...(bulk && !wire.listsWindows ? {} : { time_window: parseTimeWindow(asObject(asObject(row['time_window'])['configuration'])) }),
   };
 }
 
 /** Returns the parts of a session that reviewers decide about. */
 function parseReviewedSession(row: JsonObject): ReviewedSession {
   return {
-    connection: textAt(row, 'connection'),
-    requester: textAt(row, 'user') || textAt(row, 'user_name') || textAt(row, 'user_id'),
-    input: textAt(objectAt(row, 'script'), 'data'),
+    connection: asText(row['connection']),
+    requester: asText(row['user']) || asText(row['user_name']) || asText(row['user_id']),
+    input: asText(asObject(row['script'])['data']),
   };
 }
 
 /** Returns the matches of a search with our names of subtypes. */
 function parseSearchResult(body: JsonObject, wire: WireService): SearchResult {
   return {
-    connections: rowsAt(body, 'connections').map((row) => ({ ...parseMatch(row, wire), resource_name: textAt(row, 'resource_name') })),
-    resources: rowsAt(body, 'resources').map((row) => parseMatch(row, wire)),
-    runbooks: rowsAt(body, 'runbooks').map((row) => ({ name: textAt(row, 'name'), repository: textAt(row, 'repository') })),
-    errors: textsAt(body, 'errors'),
+    connections: objectsIn(body['connections']).map((row) => ({ ...parseMatch(row, wire), resource_name: asText(row['resource_name']) })),
+    resources: objectsIn(body['resources']).map((row) => parseMatch(row, wire)),
+    runbooks: objectsIn(body['runbooks']).map((row) => ({ name: asText(row['name']), repository: asText(row['repository']) })),
+    errors: textsIn(body['errors']),
   };
 }
 
 function parseMatch(row: JsonObject, { subtypes }: WireService): SearchResult['resources'][number] {
-  const subtype = textAt(row, 'subtype');
-  return { id: textAt(row, 'id'), name: textAt(row, 'name'), type: textAt(row, 'type'), subtype: subtypes[subtype] ?? subtype };
+  const subtype = asText(row['subtype']);
+  return { id: asText(row['id']), name: asText(row['name']), type: asText(row['type']), subtype: subtypes[subtype] ?? subtype };
 }
 
 function parseReviewGroup(row: JsonObject, { chatId }: WireService): ReviewGroup {
-  const by = objectAt(row, 'reviewed_by');
+  const by = asObject(row['reviewed_by']);
   const isUnreviewed = Object.keys(by).length === 0;
   return {
-    id: textAt(row, 'id'),
-    group: textAt(row, 'group'),
-    status: textAt(row, 'status'),
+    id: asText(row['id']),
+    group: asText(row['group']),
+    status: asText(row['status']),
     forced_review: row['forced_review'] === true,
-    review_date: textAt(row, 'review_date') || null,
+    review_date: asText(row['review_date']) || null,
     reviewed_by: isUnreviewed
       ? null
-      : { id: textAt(by, 'id'), name: textAt(by, 'name'), email: textAt(by, 'email'), chat_id: textAt(by, chatId) },
+      : { id: asText(by['id']), name: asText(by['name']), email: asText(by['email']), chat_id: asText(by[chatId]) },
   };
 }
 
 function parseTimeWindow(configuration: JsonObject): TimeWindow | null {
-  const [start, end] = [textAt(configuration, 'start_time'), textAt(configuration, 'end_time')];
+  const [start, end] = [asText(configuration['start_time']), asText(configuration['end_time'])];
   return start === '' || end === '' ? null : { configuration: { start_time: start, end_time: end } };
-}
-
-function textAt(row: JsonObject, field: string): string {
-  const value = row[field];
-  return typeof value === 'string' ? value : '';
-}
-
-function textsAt(row: JsonObject, field: string): readonly string[] {
-  const value = row[field];
-  return Array.isArray(value) ? value.flatMap((one: Json) => (typeof one === 'string' ? [one] : [])) : [];
-}
-
-function objectAt(row: JsonObject, field: string): JsonObject {
-  const value = row[field];
-  return isObject(value) ? value : {};
-}
-
-function rowsAt(row: JsonObject, field: string): readonly JsonObject[] {
-  const value = row[field];
-  return Array.isArray(value) ? value.filter((one) => isObject(one)) : [];
 }
 
 /** Opens what people look up and decide on a gateway; requests the server info where the dialect is `auto`. */
@@ -145,7 +125,7 @@ export async function openService(options: SessionOptions): Promise<Service> {
     resources: async () => sorted(await readRows(session, wire.resources, (row) => parseResource(row, wire)), byName),
     async templates() {
       const fetched = await listFetcher(session, wire.templates)(wire.templates.path);
-      const body = isObject(fetched) ? fetched : {};
+      const body = asObject(fetched);
       const listings = Array.isArray(body['repositories']) ? body['repositories'].filter((one) => isObject(one)) : [body];
       return {
         value: listings.flatMap(parseTemplates),

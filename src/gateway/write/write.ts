@@ -5,7 +5,7 @@ import { wireEntryOf } from '../live/from-wire.ts';
 import { findByList, readOne, resourceFromResponse } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
-import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
+import { asObject, type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
 import type { FieldRule, Kind } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type Pointer, pointer, tokensOf } from '../../model/pointer.ts';
@@ -98,7 +98,7 @@ function wireSecretMap(rule: FieldRule, request: WriteRequest, writing: WriteCon
   const stored = writing.fresh?.[writing.wireKind.fieldNames[rule.name] ?? rule.name];
   if (writing.fresh !== undefined && stored === undefined && !writing.capabilities.keepsOmittedSecrets)
     throw wouldLoseSecret(request.id, at);
-  const values = new Map(Object.entries(isObject(stored) ? stored : {}));
+  const values = new Map(Object.entries(asObject(stored)));
   const toWire = writing.wireKind.secretSpelling?.toWire ?? ((value: string) => value);
   for (const path of request.dropped) {
     const [field, key] = tokensOf(path);
@@ -136,7 +136,7 @@ function unknownReference(end: ResourceId, request: WriteRequest, { method, url 
  * a list correspond by their key, or else by equal content. An entry's empty key is omitted.
  */
 export function carryUnknown(rule: FieldRule, value: Json, stored: Json | undefined): Json {
-  if (rule.shape === 'object' && isObject(value)) return carryObject(rule.fields, value, isObject(stored) ? stored : {});
+  if (rule.shape === 'object' && isObject(value)) return carryObject(rule.fields, value, asObject(stored));
   if (rule.shape !== 'keyed' || !Array.isArray(value)) return value;
   const before = Array.isArray(stored) ? stored.filter((entry: Json) => isObject(entry)) : [];
   return value.map((entry: Json) => {

@@ -1,6 +1,6 @@
 import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
-import { isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -123,7 +123,7 @@ function identityField(kind: Kind): string {
 }
 
 function readIdentity(kind: Kind, instance: JsonObject): Pick<StateObject, 'kind' | 'id' | 'uid' | 'secret'> {
-  const attributes = isObject(instance['attributes']) ? instance['attributes'] : {};
+  const attributes = asObject(instance['attributes']);
   const field = identityField(kind);
   const text = attributes[field];
   const uid = attributes['id'];

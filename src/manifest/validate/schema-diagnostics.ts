@@ -1,6 +1,6 @@
 import { describeInvalidSecret, isSecretName } from '../secrets/read-secret.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import {
   toText,
@@ -41,7 +41,7 @@ export function findChildNode(schema: JsonObject, node: JsonObject, token: strin
 /** Returns the fields that the node itself declares. */
 export function fieldNodes(node: JsonObject): JsonObject {
   const fields = node['properties'];
-  return isObject(fields) ? fields : {};
+  return asObject(fields);
 }
 
 /** Lists the names of the fields that a user may write. */
@@ -192,7 +192,7 @@ const skeletons: Readonly<Record<string, string>> = { metadata: 'add metadata: {
 
 function missingField(place: SchemaPlace, key: string): DocumentDiagnostic {
   const field = fieldNodes(place.node)[key];
-  const node = findNode(place.schema, [...place.tokens, key]) ?? (isObject(field) ? field : {});
+  const node = findNode(place.schema, [...place.tokens, key]) ?? asObject(field);
   const choices = Array.isArray(node['enum']) ? `expected one of: ${node['enum'].join(', ')}` : undefined;
   const hint = choices ?? (place.tokens.length === 0 ? skeletons[key] : undefined) ?? readAnnotation(node, 'description');
   const message = `missing required field "${key}" in ${ownerOf(place)}`;

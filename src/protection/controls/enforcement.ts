@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { asText, type JsonObject } from '../../model/json.ts';
 
 /**
  * Whether the gateway can read what passes through a connection: `reads`, it enforces rules; `forwards`, its proxy passes on what it
@@ -69,7 +69,7 @@ export function enforcementOf({
   access_mode_exec: exec,
   access_mode_runbooks: runbooks,
 }: JsonObject): Enforcement {
-  const by = typeof subtype === 'string' && subtype !== '' ? subtype : typeof type === 'string' ? type : '';
+  const by = typeof subtype === 'string' && subtype !== '' ? subtype : asText(type);
   const isForwarding = type === 'httpproxy' || forwarding.has(by);
   if (!isForwarding && !readable.has(by) && by !== '') return { by, kind: 'unknown' };
   if (connect !== 'enabled') return { by, kind: 'closed' };

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import { asText, isObject, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { byBlockedText, byMaskedText, compareEnforced, compareSets } from './compare-controls.ts';
 import {
@@ -33,7 +33,7 @@ function maskedTexts(spec: JsonObject, rules: readonly ResourceId[]): readonly C
     typeof threshold === 'number' ? { limit: 0 } : { limit: 0 - own, relativeToGateway: true };
   const custom = objectsIn(spec['custom_entity_types']).flatMap((entity): readonly Control[] => {
     const { name, score, regex } = entity;
-    const type = typeof name === 'string' ? name : '';
+    const type = asText(name);
     const own = typeof score === 'number' ? score : 0;
     if (typeof threshold === 'number' && own < threshold) return [];
     const control = (what: string, content: string, form: 'word' | 'pattern'): Control => ({
@@ -115,9 +115,9 @@ type Entity = { readonly score: number; readonly regex: string; readonly words: 
 function customEntities(spec: JsonObject): ReadonlyMap<string, Entity> {
   const all = new Map<string, Entity>();
   for (const { name, score, regex, deny_list: words } of objectsIn(spec['custom_entity_types'])) {
-    const key = typeof name === 'string' ? name : '';
+    const key = asText(name);
     const existing = all.get(key);
-    const own = { score: typeof score === 'number' ? score : 0, regex: typeof regex === 'string' ? regex : '', words: textsIn(words) };
+    const own = { score: typeof score === 'number' ? score : 0, regex: asText(regex), words: textsIn(words) };
     all.set(key, existing === undefined ? own : mergeEntities(existing, own));
   }
   return all;

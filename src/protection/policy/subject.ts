@@ -1,5 +1,5 @@
 import type { DesiredResource } from '../../model/desired.ts';
-import { type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
+import { asObject, type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { type Pointer, isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
@@ -108,16 +108,11 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
 
 /** Returns the CEL types of a connection's fields from its schema, plus name, manager and secrets (without values). */
 export function connectionFieldTypes(schema: JsonObject): Readonly<Record<string, string>> {
-  const spec = below(below(schema, '$defs'), 'spec');
-  const fields = Object.entries(below(spec, 'properties')).flatMap(([name, node]) =>
+  const spec = asObject(asObject(schema['$defs'])['spec']);
+  const fields = Object.entries(asObject(spec['properties'])).flatMap(([name, node]) =>
     isObject(node) && !('not' in node) ? [[name, typeOf(node)] as const] : [],
   );
   return { ...Object.fromEntries(fields), name: 'string', managed_by: 'string', secret: 'map<string, Secret>' };
-}
-
-function below(value: JsonObject, key: string): JsonObject {
-  const found = value[key];
-  return isObject(found) ? found : {};
 }
 
 function typeOf({ type }: JsonObject): string {

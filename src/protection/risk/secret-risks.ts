@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
-import { equal, isObject, type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -29,17 +29,12 @@ function selectorRisks({ selector: current }: DesiredResource, { selector: appli
 function selectsAllOf(one: JsonObject | undefined, other: JsonObject | undefined): boolean {
   if (other === undefined) return true;
   if (one === undefined) return false;
-  const required = tagsOf(other);
+  const required = asObject(other['match_tags']);
   const excluded = new Set(textsIn(other['except']));
   return (
-    Object.entries(tagsOf(one)).every(([key, value]) => required[key] === value) &&
+    Object.entries(asObject(one['match_tags'])).every(([key, value]) => required[key] === value) &&
     textsIn(one['except']).every((name) => excluded.has(name))
   );
-}
-
-function tagsOf(selector: JsonObject): Readonly<Record<string, Json>> {
-  const tags = selector['match_tags'];
-  return isObject(tags) ? tags : {};
 }
 
 function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly Pointer[]): readonly RiskDraft[] {

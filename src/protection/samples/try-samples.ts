@@ -1,6 +1,6 @@
 import { type BaseState, type DesiredResource, type DesiredState, type Sample, desiredById, desiredByKey } from '../../model/desired.ts';
 import { suggest } from '../../model/diagnostic.ts';
-import { type JsonObject, canonical, textsIn } from '../../model/json.ts';
+import { asText, type JsonObject, canonical, textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { type Change, isWritten, liveKeyOf, renamesOf, withNames } from '../../model/plan/plan.ts';
@@ -63,22 +63,17 @@ function changesOfSample(change: Change, { sample, gone }: SampleToTry, { before
   const about = { rule: change.id, ...(typeof name === 'string' ? { name } : {}), ...(gone ? { gone: true as const } : { at }) };
   if (kindOf(key) === 'GuardrailRule') {
     const side = typeof given['output'] === 'string' ? 'output' : 'input';
-    const text = textAt(given, side);
+    const text = asText(given[side]);
     const outcome = (spec: JsonObject | undefined): string =>
       spec === undefined ? 'allowed' : guardrailOutcome(spec, { side, text, patterns });
     return changeIfDifferent({ ...about, side, text }, outcome(had.spec), outcome(has?.spec));
   }
-  const text = textAt(given, 'text');
+  const text = asText(given['text']);
   const [masked, masks] = [maskingOutcomes(had.spec, text, patterns), maskingOutcomes(has?.spec ?? {}, text, patterns)];
   const types = [...new Set([...masked.keys(), ...masks.keys()])].toSorted();
   return types.flatMap((type) =>
     changeIfDifferent({ ...about, side: 'text', text, type }, masked.get(type) ?? 'in clear', masks.get(type) ?? 'in clear'),
   );
-}
-
-function textAt(given: JsonObject, field: string): string {
-  const text = given[field];
-  return typeof text === 'string' ? text : '';
 }
 
 function changeIfDifferent(about: Omit<SampleChange, 'before' | 'after'>, before: string, after: string): readonly SampleChange[] {
@@ -128,13 +123,13 @@ type GuardrailContext = { readonly patterns: PatternCompiler; readonly hit: Set<
 function tryOnGuardrail(sample: Sample, spec: JsonObject, { patterns, hit }: GuardrailContext): SampleResult {
   const { given } = sample;
   const side = typeof given['output'] === 'string' ? 'output' : 'input';
-  const text = textOf(given[side]);
+  const text = asText(given[side]);
   const by = given['expect'] === 'blocked' && typeof given['by'] === 'string' ? given['by'] : undefined;
   const entries = guardrailEntries(spec, side);
   const verdict = simulateGuardrail(entries, text, patterns);
   for (const { entry } of verdict.hits) hit.add(`${side} ${entry}`);
   const names = entries.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
-  const expected = `${textOf(given['expect'])}${by === undefined ? '' : ` by ${by}`}`;
+  const expected = `${asText(given['expect'])}${by === undefined ? '' : ` by ${by}`}`;
   const found = foundText(verdict, by, side);
   return {
     ...headOf(sample),
@@ -142,12 +137,8 @@ function tryOnGuardrail(sample: Sample, spec: JsonObject, { patterns, hit }: Gua
     text,
     expected,
     found,
-    ...evaluateSample({ expects: textOf(given['expect']), by, side, names }, verdict),
+    ...evaluateSample({ expects: asText(given['expect']), by, side, names }, verdict),
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Formats the result of a guardrail; the entry that the sample names comes first. */
@@ -207,7 +198,7 @@ type MaskingContext = { readonly patterns: PatternCompiler; readonly found: Set<
 /** Simulates a masking rule on a sample. Registered types cannot be simulated; all others must match the sample exactly. */
 function tryOnMasking(sample: Sample, spec: JsonObject, { patterns, found: everFound }: MaskingContext): SampleResult {
   const { given } = sample;
-  const text = textOf(given['text']);
+  const text = asText(given['text']);
   const wanted = textsIn(given['finds']);
   const { found, below, uncertain: doubts } = simulateMasking(spec, text, patterns);
   for (const name of found) everFound.add(name);

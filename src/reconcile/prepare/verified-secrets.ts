@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
-import { canonical, compareText, isObject } from '../../model/json.ts';
+import { asArray, canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
@@ -60,7 +60,7 @@ export function readVerified(text: string | undefined, key: Buffer): VerifiedSec
   if (!isObject(entries)) return new Map();
   return new Map(
     Object.entries(entries).flatMap(([uid, entry]) => {
-      const [version, equal, paths, hash] = Array.isArray(entry) ? entry : [];
+      const [version, equal, paths, hash] = asArray(entry);
       if (typeof version !== 'string' || typeof equal !== 'boolean' || !isObject(paths) || typeof hash !== 'string') return [];
       const read = Object.fromEntries(Object.entries(paths).map(([path, isHashed]) => [path, isHashed === true] as const));
       return [[uid, { version, equal, paths: read, hash }] as const];

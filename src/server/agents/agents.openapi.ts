@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.ts';
+import { asText, type JsonObject } from '../../model/json.ts';
 import { type ApiSection, exactObject, idSchema, ifMatchParameter, pathParameter, schemaRef, timeSchema } from '../api/api-section.ts';
 import type { Hono } from 'hono';
 import {
@@ -34,7 +34,7 @@ export function serveHeartbeat(
     c.set('callerName', `agent ${found.name}`);
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });
     requireNoProblems(validate(body));
-    const textIn = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
+    const textIn = (field: string): string => asText(body[field]);
     const beat = { hostname: textIn('hostname'), version: textIn('version'), platform: textIn('platform') };
     const agent = await recordHeartbeat(store.db, found, beat, now());
     if (agent === undefined) throw rejectLogin(c, 'unknown agent token');
@@ -54,7 +54,7 @@ export function serveAgents(app: Hono<AppEnv>, { store, now }: AgentRoutesOption
   app.post('/agents', async (c) => {
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     requireNoProblems(validate(body));
-    const name = typeof body['name'] === 'string' ? body['name'] : '';
+    const name = asText(body['name']);
     const problem = agentNameProblem(name);
     if (problem !== undefined) throw new InvalidBody([{ field: '/name', reason: problem }]);
     const created = await inWriteLock(store.db, (trx) => createAgent(trx, name, authorOf(c, now())));

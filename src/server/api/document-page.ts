@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asObject, asArray, asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** The only style sheet of the page, for light, dark and print. */
 export const pageStyle = `
@@ -34,11 +34,11 @@ td:nth-child(2):not(:last-child) { width: 24%; }
 
 /** Renders the document as a page without scripts or external assets. */
 export function renderPage(document: JsonObject): string {
-  const info = objectAt(document, 'info');
-  const tags = listAt(document, 'tags').filter((tag) => isObject(tag));
+  const info = asObject(document['info']);
+  const tags = asArray(document['tags']).filter((tag) => isObject(tag));
   const operations = operationsOf(document);
-  const schemas = Object.entries(objectAt(objectAt(document, 'components'), 'schemas'));
-  const title = `${textAt(info, 'title')} ${textAt(info, 'version')}`;
+  const schemas = Object.entries(asObject(asObject(document['components'])['schemas']));
+  const title = `${asText(info['title'])} ${asText(info['version'])}`;
   const linked = schemas.map(([name]) => `<li><a href="#schema-${escapeText(name)}">${escapeText(name)}</a></li>`);
   return `<!doctype html>
 <html lang="en">
@@ -52,15 +52,15 @@ export function renderPage(document: JsonObject): string {
 <nav aria-label="Contents">
 <strong>${escapeText(title)}</strong>
 <ul><li><a href="openapi.json">openapi.json</a></li></ul>
-${tags.map((tag) => renderContents(textAt(tag, 'name'), operations)).join('\n')}
+${tags.map((tag) => renderContents(asText(tag['name']), operations)).join('\n')}
 <strong>Schemas</strong><ul>${linked.join('')}</ul>
 </nav>
 <main>
 <h1>${escapeText(title)}</h1>
-${renderText(textAt(info, 'description'))}
+${renderText(asText(info['description']))}
 ${tags.map((tag) => renderSection(tag, operations)).join('\n')}
 <h2 id="refusals">Errors</h2>
-${renderErrors(objectAt(objectAt(document, 'components'), 'responses'))}
+${renderErrors(asObject(asObject(document['components'])['responses']))}
 <h2>Schemas</h2>
 ${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
 </main>
@@ -72,53 +72,51 @@ ${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
 type ServedOperation = { readonly method: string; readonly path: string; readonly operation: JsonObject };
 
 function operationsOf(document: JsonObject): readonly ServedOperation[] {
-  return Object.entries(objectAt(document, 'paths')).flatMap(([path, methods]) =>
-    Object.entries(isObject(methods) ? methods : {}).flatMap(([method, operation]) =>
-      isObject(operation) ? [{ method, path, operation }] : [],
-    ),
+  return Object.entries(asObject(document['paths'])).flatMap(([path, methods]) =>
+    Object.entries(asObject(methods)).flatMap(([method, operation]) => (isObject(operation) ? [{ method, path, operation }] : [])),
   );
 }
 
 function ofTag(tag: string, operations: readonly ServedOperation[]): readonly ServedOperation[] {
-  return operations.filter(({ operation }) => listAt(operation, 'tags').includes(tag));
+  return operations.filter(({ operation }) => asArray(operation['tags']).includes(tag));
 }
 
 function renderContents(tag: string, operations: readonly ServedOperation[]): string {
   const entries = ofTag(tag, operations).map(
     ({ operation }) =>
-      `<li><a href="#${escapeText(textAt(operation, 'operationId'))}">${escapeText(textAt(operation, 'summary'))}</a></li>`,
+      `<li><a href="#${escapeText(asText(operation['operationId']))}">${escapeText(asText(operation['summary']))}</a></li>`,
   );
   return `<strong>${escapeText(tag)}</strong><ul>${entries.join('')}</ul>`;
 }
 
 function renderSection(tag: JsonObject, operations: readonly ServedOperation[]): string {
-  const name = textAt(tag, 'name');
+  const name = asText(tag['name']);
   const articles = ofTag(name, operations).map((one) => renderOperation(one));
-  return `<section><h2>${escapeText(name)}</h2>\n${renderText(textAt(tag, 'description'))}\n${articles.join('\n')}</section>`;
+  return `<section><h2>${escapeText(name)}</h2>\n${renderText(asText(tag['description']))}\n${articles.join('\n')}</section>`;
 }
 
 function renderOperation({ method, path, operation }: ServedOperation): string {
-  const parameters = listAt(operation, 'parameters').filter((parameter) => isObject(parameter));
-  const body = schemaOf(objectAt(operation, 'requestBody'));
-  const needs = listAt(operation, 'security').length > 0 ? 'requires an agent token' : 'requires no key';
+  const parameters = asArray(operation['parameters']).filter((parameter) => isObject(parameter));
+  const body = schemaOf(asObject(operation['requestBody']));
+  const needs = asArray(operation['security']).length > 0 ? 'requires an agent token' : 'requires no key';
   const open = operation['security'] === undefined ? '' : ` <span class="open">${needs}</span>`;
-  const description = textAt(operation, 'description');
-  return `<article id="${escapeText(textAt(operation, 'operationId'))}">
-<h3>${escapeText(textAt(operation, 'summary'))}</h3>
+  const description = asText(operation['description']);
+  return `<article id="${escapeText(asText(operation['operationId']))}">
+<h3>${escapeText(asText(operation['summary']))}</h3>
 <div class="route"><span class="method">${method}</span> ${escapeText(path)}${open}</div>
 ${description === '' ? '' : renderText(description)}
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
 ${body === undefined ? '' : `<h4>Body</h4><p>${renderShape(body)}</p>`}
 <h4>Responses</h4>
-${renderAnswers(objectAt(operation, 'responses'))}
+${renderAnswers(asObject(operation['responses']))}
 </article>`;
 }
 
 function renderParameters(parameters: readonly JsonObject[]): string {
   const rows = parameters.map(
     (parameter) =>
-      `<tr><td><code>${escapeText(textAt(parameter, 'name'))}</code> <span class="required">${escapeText(textAt(parameter, 'in'))}</span></td>` +
-      `<td>${renderShape(parameter['schema'])}</td><td>${renderLine(textAt(parameter, 'description'))}</td></tr>`,
+      `<tr><td><code>${escapeText(asText(parameter['name']))}</code> <span class="required">${escapeText(asText(parameter['in']))}</span></td>` +
+      `<td>${renderShape(parameter['schema'])}</td><td>${renderLine(asText(parameter['description']))}</td></tr>`,
   );
   return `<h4>Parameters</h4><table><tbody>${rows.join('')}</tbody></table>`;
 }
@@ -132,7 +130,7 @@ function renderAnswers(responses: JsonObject): string {
   const rows = answers.map(({ status, answer }) => {
     const schema = schemaOf(answer);
     const shape = schema === undefined ? 'no body' : renderShape(schema);
-    return `<tr><td><code>${status}</code></td><td>${shape}</td><td>${renderLine(textAt(answer, 'description'))}</td></tr>`;
+    return `<tr><td><code>${status}</code></td><td>${shape}</td><td>${renderLine(asText(answer['description']))}</td></tr>`;
   });
   const refused = refusals.map((status) => `<code>${status}</code>`).join(' ');
   const last =
@@ -144,38 +142,23 @@ function renderAnswers(responses: JsonObject): string {
 
 function renderErrors(responses: JsonObject): string {
   const rows = Object.entries(responses).map(([name, answer]) => {
-    const description = isObject(answer) ? textAt(answer, 'description') : '';
+    const description = isObject(answer) ? asText(answer['description']) : '';
     return `<tr><td><code>${escapeText(name.replace('Refusal', ''))}</code></td><td>${renderLine(description)}</td></tr>`;
   });
   return `<table><tbody>${rows.join('')}</tbody></table>`;
 }
 
 function renderSchema(name: string, schema: Json): string {
-  const parts = isObject(schema) ? Object.entries(objectAt(schema, '$defs')) : [];
+  const parts = isObject(schema) ? Object.entries(asObject(schema['$defs'])) : [];
   const inner = parts.map(([part, nested]) => `<h4>${escapeText(`${name} ${part}`)}</h4>${renderFields(nested)}`);
-  const description = isObject(schema) ? textAt(schema, 'description') : '';
+  const description = isObject(schema) ? asText(schema['description']) : '';
   return `<article id="schema-${escapeText(name)}"><h3>${escapeText(name)}</h3>
 ${description === '' ? '' : renderText(description)}${renderFields(schema) || `<p>${renderShape(schema)}</p>`}${inner.join('')}</article>`;
 }
 
 function schemaOf(holder: JsonObject): JsonObject | undefined {
-  const [media] = Object.values(objectAt(holder, 'content'));
+  const [media] = Object.values(asObject(holder['content']));
   return isObject(media) && isObject(media['schema']) ? media['schema'] : undefined;
-}
-
-function objectAt(value: JsonObject, key: string): JsonObject {
-  const found = value[key];
-  return isObject(found) ? found : {};
-}
-
-function listAt(value: JsonObject, key: string): readonly Json[] {
-  const found = value[key];
-  return Array.isArray(found) ? found : [];
-}
-
-function textAt(value: JsonObject, key: string): string {
-  const found = value[key];
-  return typeof found === 'string' ? found : '';
 }
 
 /** Describes the values of a schema in a few words; a named schema becomes a link. */
@@ -184,11 +167,11 @@ function renderShape(schema: Json | undefined): string {
   const reference = schema['$ref'];
   if (typeof reference === 'string') return linkTo(reference);
   for (const choice of ['oneOf', 'anyOf'] as const) {
-    if (schema[choice] !== undefined && schema['properties'] === undefined) return listOf(schema[choice]).map(renderShape).join(', or ');
+    if (schema[choice] !== undefined && schema['properties'] === undefined) return asArray(schema[choice]).map(renderShape).join(', or ');
   }
   if ('const' in schema) return code(schema['const']);
-  if (Array.isArray(schema['enum'])) return listOf(schema['enum']).map(code).join(' or ');
-  const types = typeof schema['type'] === 'string' ? [schema['type']] : listOf(schema['type']).map(String);
+  if (Array.isArray(schema['enum'])) return asArray(schema['enum']).map(code).join(' or ');
+  const types = typeof schema['type'] === 'string' ? [schema['type']] : asArray(schema['type']).map(String);
   if (types.length === 0) return 'anything';
   return types.map((type) => shapeOf(type, schema)).join(' or ');
 }
@@ -203,8 +186,8 @@ function renderFields(schema: Json | undefined): string {
 function rowsOf(schema: Json | undefined, parent: string): readonly string[] {
   if (!isObject(schema)) return [];
   if (isObject(schema['items'])) return rowsOf(schema['items'], `${parent}[]`);
-  const properties = isObject(schema['properties']) ? schema['properties'] : {};
-  const required = listOf(schema['required']);
+  const properties = asObject(schema['properties']);
+  const required = asArray(schema['required']);
   // Where every field is required, as in responses, the word would be noise.
   const hasOptional = Object.keys(properties).some((name) => !required.includes(name));
   return Object.entries(properties).flatMap(([name, property]) => {
@@ -268,10 +251,6 @@ function range(least: Json | undefined, most: Json | undefined, unit: string): s
 
 function code(value: Json): string {
   return `<code>${escapeText(typeof value === 'string' ? value : JSON.stringify(value))}</code>`;
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

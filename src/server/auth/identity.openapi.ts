@@ -1,5 +1,5 @@
 import { longestAccessSeconds } from '../reviews/review-store.ts';
-import { type JsonObject, compareText, type Json } from '../../model/json.ts';
+import { asText, type JsonObject, compareText, type Json } from '../../model/json.ts';
 import {
   type ApiResponse,
   type ApiSection,
@@ -253,9 +253,9 @@ function readApiKeyDraft(validate: BodyValidator, body: JsonObject): ApiKeyDraft
   requireNoProblems(problems);
   const members = Array.isArray(groups) ? groups.flatMap((group: Json) => (typeof group === 'string' ? [group] : [])) : [];
   return {
-    name: typeof given === 'string' ? given : '',
+    name: asText(given),
     groups: [...new Set(members)],
-    manager: typeof manager === 'string' ? manager : '',
+    manager: asText(manager),
   };
 }
 

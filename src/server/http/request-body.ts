@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { IncomingMessage } from 'node:http';
-import { type Json, type JsonObject, isObject, parseJson } from '../../model/json.ts';
+import { asObject, type Json, type JsonObject, isObject, parseJson } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 
 /** A problem with one field of a request body (JSON Pointer) or with one query parameter (name). */
@@ -116,7 +116,7 @@ function validatorOf(schema: JsonObject, options: Options): ValidateFunction {
 
 /** Returns the validator of a body's schema; it also reports texts that the database cannot store. */
 export function bodyValidator(schema: JsonObject): BodyValidator {
-  const properties = Object.entries(isObject(schema['properties']) ? schema['properties'] : {});
+  const properties = Object.entries(asObject(schema['properties']));
   const checked = properties.filter(([, node]) => node !== true && !(isObject(node) && node['readOnly'] === true));
   return (body) => {
     const validate = validatorOf(schema, { strictTypes: false });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction, type RawBuilder } from 'kysely';
-import { compareText, equal, type JsonObject, type Json } from '../../model/json.ts';
+import { asText, compareText, equal, type JsonObject, type Json } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { agentStatusAt } from '../agents/agents.ts';
 import { changedFields, redactedPayload } from '../audit/audit-log.ts';
@@ -29,7 +29,7 @@ type ObjectDraft = {
 export function readObjectDraft(collection: Collection, validate: BodyValidator, body: JsonObject): ObjectDraft {
   requireNoProblems(validate(body));
   const { kind, fields } = collection;
-  const given = typeof body['name'] === 'string' ? body['name'] : '';
+  const given = asText(body['name']);
   const spec = fillSpec(collection, { ...kind.createDefaults(given), ...withoutNulls(body) });
   const name = kind.identity(given, spec);
   const secrets = readSecrets(fields, body);
@@ -192,13 +192,13 @@ async function ensureAgentAndResource(
   { spec, now }: { readonly spec: JsonObject; readonly now: Date },
 ): Promise<boolean> {
   if (agentField === undefined || resourceField === undefined) return false;
-  const agent = text(spec, agentField);
+  const agent = asText(spec[agentField]);
   // One statement: it is part of every write of a connection.
   const { rows } = await sql<{ readonly last_seen: Date | null }>`
     with served as (select id, last_seen from agents where id = ${agent}),
     made as (
       insert into resources (id, name, type, subtype, agent_id, revision, created_at, updated_at)
-      select ${randomUUID()}::uuid, ${text(spec, resourceField)}, ${text(spec, 'type')}, ${text(spec, 'subtype')}, id, 1,
+      select ${randomUUID()}::uuid, ${asText(spec[resourceField])}, ${asText(spec['type'])}, ${asText(spec['subtype'])}, id, 1,
         ${now}::timestamptz, ${now}::timestamptz from served
       on conflict (name) do nothing
     )
@@ -206,11 +206,6 @@ async function ensureAgentAndResource(
   const [served] = rows;
   if (served === undefined) throw new InvalidBody([{ field: pointer(agentField), reason: `is not an agent of this gateway: ${agent}` }]);
   return agentStatusAt(now, served.last_seen) === 'online';
-}
-
-function text(spec: JsonObject, field: string): string {
-  const value = spec[field];
-  return typeof value === 'string' ? value : '';
 }
 
 type EdgeWrite = { readonly id: string; readonly before: EdgeIds; readonly after: EdgeIds; readonly author: Author };

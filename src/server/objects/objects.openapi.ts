@@ -1,6 +1,6 @@
 import { wireSchema } from '../../kinds/fields.ts';
 import type { FieldRule } from '../../model/kind.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asObject, asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import {
   type ApiResponse,
   type ApiSection,
@@ -26,7 +26,7 @@ export function collectionSection(collection: Collection): ApiSection {
   const written = { parameters: [id, ifMatchParameter], errors: [409, 412] } as const;
   return {
     name: many,
-    description: typeof kind.schema['description'] === 'string' ? kind.schema['description'] : '',
+    description: asText(kind.schema['description']),
     schemas: { [kind.name]: objectSchema(collection), [`${kind.name}Body`]: objectBodySchema(collection) },
     operations: [
       {
@@ -134,7 +134,7 @@ function objectSchema(collection: Collection): JsonObject {
 /** Returns the schemas of the fields of a kind, including the extra forms of `localForms`. */
 function fieldSchemas({ kind, localForms }: Collection): JsonObject {
   const { properties } = wireSchema(kind);
-  const entries = Object.entries(isObject(properties) ? properties : {}).map(([field, schema]): [string, Json] => {
+  const entries = Object.entries(asObject(properties)).map(([field, schema]): [string, Json] => {
     const [local, pattern] = [localForms[field], isObject(schema) ? schema['pattern'] : undefined];
     const isWidened = local !== undefined && isObject(schema) && typeof pattern === 'string';
     return [field, isWidened ? { ...schema, pattern: `${pattern}|${local}` } : schema];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
-import { equal, type JsonObject } from '../../model/json.ts';
+import { asText, equal, type JsonObject } from '../../model/json.ts';
 import { redactedPayload } from '../audit/audit-log.ts';
 import { InvalidBody, Rejection } from '../http/request-body.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
@@ -102,7 +102,7 @@ type ConnectionName = { readonly name: string; readonly managed_by: string };
 
 /** Reads a valid body. */
 export function readResourceDraft(body: JsonObject): ResourceDraft {
-  const text = (field: string): string => (typeof body[field] === 'string' ? body[field] : '');
+  const text = (field: string): string => asText(body[field]);
   const secrets = readSecrets([environmentField], body);
   return { name: text('name'), type: text('type'), subtype: text('subtype'), agentId: text('agent_id').toLowerCase(), secrets };
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '../../model/json.ts';
+import { asText, type JsonObject } from '../../model/json.ts';
 import type { Role } from '../auth/principal.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type ObjectRow, parseSpec } from '../objects/object-reader.ts';
@@ -173,7 +173,7 @@ function runbookOf(name: string, content: string | undefined): Runbook {
 function repositoryOf(configuration: StoredObject): RunbookRepository {
   const secret = (field: string): string => {
     const value = configuration.secrets[field];
-    return typeof value === 'string' ? value : '';
+    return asText(value);
   };
   return {
     url: specText(configuration, 'git_url'),
@@ -186,7 +186,7 @@ function repositoryOf(configuration: StoredObject): RunbookRepository {
 
 function specText(configuration: StoredObject | undefined, field: string): string {
   const value = configuration === undefined ? undefined : parseSpec(configuration)[field];
-  return typeof value === 'string' ? value : '';
+  return asText(value);
 }
 
 function ttlOf(configuration: StoredObject): number {

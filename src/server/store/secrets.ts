@@ -1,5 +1,5 @@
 import type { FieldRule } from '../../model/kind.ts';
-import { isObject, type JsonObject } from '../../model/json.ts';
+import { asText, isObject, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { InvalidBody, type FieldProblem } from '../http/request-body.ts';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
@@ -32,7 +32,7 @@ export function resolveSecrets(given: GivenSecrets, stored: Secrets): Secrets {
   for (const [field, values] of Object.entries(given)) {
     const kept = stored[field];
     if (typeof values !== 'object' || values === null) {
-      const text = values ?? (typeof kept === 'string' ? kept : '');
+      const text = values ?? asText(kept);
       if (text !== '') secrets[field] = text;
       continue;
     }

@@ -1,10 +1,10 @@
-import { isObject } from '../../../model/json.ts';
+import { asObject, isObject } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
 import { nonEmptyText, readRole } from '../rest.ts';
 
 /** Reads who the gateway is and what the caller may do; roles other than admin and auditor see only a part of each list. */
 export function readCapabilities({ serverInfo, caller }: Handshake): Capabilities {
-  const account = isObject(caller) ? caller : {};
+  const account = asObject(caller);
   const role = readRole(account['role']);
   const version = isObject(serverInfo.body) ? nonEmptyText(serverInfo.body['version']) : undefined;
   const organisation = nonEmptyText(account['org_id']);
@@ -36,8 +36,8 @@ export type ServerFeatures = {
 
 /** Reads the license, the masking provider and the protection profile; what the gateway does not report is taken to be there. */
 export function readServerFeatures({ serverInfo, caller }: Handshake): ServerFeatures {
-  const server = isObject(serverInfo.body) ? serverInfo.body : {};
-  const license = isObject(server['license_info']) ? server['license_info'] : {};
+  const server = asObject(serverInfo.body);
+  const license = asObject(server['license_info']);
   return {
     hasFreeLicense: license['type'] === 'oss',
     hasMaskingProvider: server['redact_provider'] !== '' && server['has_redact_credentials'] !== false,

@@ -9,9 +9,9 @@ import {
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
-import { type ProposedWrite, asArray, objectPath, readUid, restList } from '../rest.ts';
+import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { type JsonObject, isObject } from '../../../model/json.ts';
+import { asArray, type JsonObject, isObject } from '../../../model/json.ts';
 import type { AccessRule } from '../../../model/live.ts';
 import { durationText } from '../../../model/time.ts';
 

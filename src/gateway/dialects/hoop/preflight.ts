@@ -9,21 +9,19 @@ import {
   proposedWrites,
   refusalAt,
   type ProposedWrite,
-  asArray,
   namesOnlyPredecessor,
   replacementReference,
   findReplacements,
   unreadableReference,
   type ConnectionReplacement,
   restList,
-  asText,
 } from '../rest.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
 import { hoopKinds, accessRules } from './kinds.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { kindOf, type ResourceId } from '../../../model/resource.ts';
-import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { asArray, asText, isObject, type Json, type JsonObject } from '../../../model/json.ts';
 
 /** Lists what to read before a proposal is checked. */
 export function preflightReads(proposal: PreflightRequest): readonly string[] {

@@ -1,6 +1,6 @@
-import { isObject } from '../../../model/json.ts';
+import { asArray, isObject } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
-import { asArray, nonEmptyText, readRole } from '../rest.ts';
+import { nonEmptyText, readRole } from '../rest.ts';
 
 /** Reads what the gateway reports about itself; a gateway that reports nothing is taken to have no restrictions. */
 export function readCapabilities(handshake: Handshake): Capabilities {

@@ -1,5 +1,5 @@
 import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
-import { isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { asArray, asText, isObject, type Json, type JsonObject } from '../../../model/json.ts';
 import type { OutsideReference } from '../../../model/plan/plan.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { pointer, tokensOf } from '../../../model/pointer.ts';
@@ -25,8 +25,6 @@ import {
   replacementReference,
   unreadableReference,
   checkGroups,
-  asArray,
-  asText,
 } from '../rest.ts';
 import { isOstiaryServer } from './handshake.ts';
 import { restList } from '../rest.ts';

@@ -1,8 +1,8 @@
 import { isUuid } from '../../../../model/resource.ts';
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
-import { isObject, type Json } from '../../../../model/json.ts';
+import { asArray, asText, isObject, type Json } from '../../../../model/json.ts';
 import { pointer, type Pointer } from '../../../../model/pointer.ts';
-import { diagnosticAt, type ProposedWrite, checkGroups, asArray, proposedWrites } from '../../rest.ts';
+import { diagnosticAt, type ProposedWrite, checkGroups, proposedWrites } from '../../rest.ts';
 import { types, valueNames } from '../fields.ts';
 import type { PreflightRequest } from '../../../../model/gateway.ts';
 import type { LiveState } from '../../../../model/live.ts';
@@ -65,7 +65,7 @@ function usedTemplates(live: LiveState): ReadonlySet<string> {
 function idAndName(entry: Json): readonly (readonly [id: string, name: string])[] {
   if (!isObject(entry)) return [];
   const { name } = entry;
-  return [[lowerCase(entry['id']), typeof name === 'string' ? name : '']];
+  return [[lowerCase(entry['id']), asText(name)]];
 }
 
 function lowerCase(value: Json | undefined): string {

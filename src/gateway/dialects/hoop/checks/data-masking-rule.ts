@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../../model/diagnostic.ts';
-import { isObject, type Json } from '../../../../model/json.ts';
-import { diagnosticAt, type ProposedWrite, asArray } from '../../rest.ts';
+import { asArray, isObject, type Json } from '../../../../model/json.ts';
+import { diagnosticAt, type ProposedWrite } from '../../rest.ts';
 import type { LicenseLimit } from './connection.ts';
 
 // The PEM blocks that Go's ssh package reads.
