@@ -11,9 +11,10 @@ import {
   type Change,
   type FieldChange,
   type Plan,
-  type Value,
   type Fingerprint,
   type SavedPlan,
+  isSecretChange,
+  shownValue,
 } from '../model/plan/plan.ts';
 import { pointer, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
@@ -82,7 +83,7 @@ export function plannedObjectsOf(
       const change = changes.get(fingerprint.id);
       const kind = registry.get(kindOf(fingerprint.id));
       if (change === undefined || kind === undefined) return [];
-      const plain = change.fields.filter((field) => !isSecret(field));
+      const plain = change.fields.filter((field) => !isSecretChange(field));
       const wanted = change.action === 'delete' ? {} : (declared.get(change.id) ?? {});
       return [[fingerprint.id, { ...fingerprint, spec: revertFields(kind, wanted, plain) }] as const];
     }),
@@ -124,7 +125,7 @@ function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
   return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
-    const [from, desired] = [shown(before), shown(after)];
+    const [from, desired] = [shownValue(before), shownValue(after)];
     if (equal(from, now) || equal(desired, now)) return [];
     const side = (value: Json | undefined): JsonObject => editSpec(kind.fields, live.spec, [{ path, value }]);
     const joined = mergeStrictest(kind.fields, side(desired), side(from));
@@ -140,7 +141,7 @@ function changedOtherFields(planned: readonly FieldChange[], kind: Kind, { live,
   const wanted = editSpec(
     kind.fields,
     known,
-    planned.map(({ path, after }): Edit => ({ path, value: shown(after) })),
+    planned.map(({ path, after }): Edit => ({ path, value: shownValue(after) })),
   );
   return kind.fields.flatMap((field): readonly ChangedField[] => {
     const { name } = field;
@@ -160,7 +161,7 @@ function knownFields(kind: Kind, { spec, fields, without }: PlannedObject): Json
 
 /** Returns the spec as it was before the plan's writes, if nothing else wrote. */
 function revertFields(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
-  const edits = planned.map(({ path, before }): Edit => ({ path, value: shown(before) }));
+  const edits = planned.map(({ path, before }): Edit => ({ path, value: shownValue(before) }));
   return editSpec(kind.fields, spec, edits);
 }
 
@@ -191,13 +192,5 @@ function hashOf(value: Json): string {
 
 /** Returns whether the plan writes the field, and the field is not a secret. */
 function isPlain({ before, after, held }: FieldChange): boolean {
-  return held !== true && !isSecret({ before, after });
-}
-
-function isSecret({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
-  return 'secret' in before || 'secret' in after;
-}
-
-function shown(value: Value): Json | undefined {
-  return 'value' in value ? value.value : undefined;
+  return held !== true && !isSecretChange({ before, after });
 }

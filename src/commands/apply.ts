@@ -40,6 +40,7 @@ import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './run-for-targets.ts';
+import { plural } from '../report/wording/summary.ts';
 
 /** Defines `ostiary apply`. */
 export const defineApply: DefineCommand = (command, run) => {
@@ -250,8 +251,7 @@ async function requireConsent(planned: PlanResult, writes: number, flags: ApplyF
   if (writes === 0 || flags.yes) return;
   const { errors, note } = printerFor(context, flags);
   if (flags.format === 'json') note(await renderReport(planDocument([plan]), 'text', { terminal: errors }));
-  const count = `${writes} ${writes === 1 ? 'object' : 'objects'}`;
-  if (!(await context.confirm(`Write ${count} to ${plan.target.name} (${plan.target.url})?`)))
+  if (!(await context.confirm(`Write ${plural(writes, 'object')} to ${plan.target.name} (${plan.target.url})?`)))
     throw new AppError('apply/declined', 6, 'canceled: nothing was applied');
 }
 

@@ -24,7 +24,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 import { connectService, trackSecretReads } from './context/connect.ts';
-import type { Diff } from '../model/plan/plan.ts';
+import { type Diff, hasHeld } from '../model/plan/plan.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
@@ -168,9 +168,9 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
  * Returns the time from which the audit log is searched: when the base was committed, because drift is younger. Without a base,
  * and for held changes, which outlive applies, it is 30 days ago.
  */
-async function timeOfLastApply({ plan: { base, changes, edges }, config }: PlanResult, context: CliContext): Promise<Date> {
-  const isHeld = changes.some(({ fields }) => fields.some(({ held }) => held === true)) || edges.some(({ action }) => action === 'held');
-  const repository = isHeld || base === undefined ? undefined : await repositoryOf({ folder: config.root, env: context.env });
+async function timeOfLastApply({ plan, config }: PlanResult, context: CliContext): Promise<Date> {
+  const { base } = plan;
+  const repository = hasHeld(plan) || base === undefined ? undefined : await repositoryOf({ folder: config.root, env: context.env });
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
   return new Date(context.now().getTime() - defaultDays * 86_400_000);
 }

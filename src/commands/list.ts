@@ -1,6 +1,6 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
-import { type Change, type Orphan, type Plan, remainingOrphans } from '../model/plan/plan.ts';
+import { type Change, type Plan, remainingOrphans } from '../model/plan/plan.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { CliContext } from './context/cli-context.ts';
@@ -22,6 +22,7 @@ import { printView } from './get.ts';
 import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';
+import { accessText } from '../report/subjects/groups.ts';
 
 type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;
 
@@ -63,14 +64,10 @@ function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonl
   });
   const remaining = new Set(remainingOrphans(plan).map(({ id }) => id));
   const orphaned = plan.orphans.map((orphan): ListedObject => {
-    const state = remaining.has(orphan.id) ? `orphaned, still live${accessOf(orphan)}` : 'to delete';
+    const state = remaining.has(orphan.id) ? `orphaned, still live${accessText(orphan)}` : 'to delete';
     return { kind: kindOf(orphan.id), name: nameOf(orphan.id), place: '', state };
   });
   return [...declared, ...orphaned].toSorted((left, right) => compareText(left.kind, right.kind) || compareText(left.name, right.name));
-}
-
-function accessOf({ accessible }: Orphan): string {
-  return accessible === undefined ? '' : accessible ? ' and accessible' : ', closed';
 }
 
 const stateByAction: Readonly<Record<Change['action'], string>> = {

@@ -85,17 +85,16 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   }
   const place = { version, pathOf: pathInRepository(context), fallback: config.file ?? 'ostiary.yaml' };
   const documentOf = (some: readonly CheckedTarget[]): ReportDocument =>
-    findingsDocument({ targets: some, ...place }, some.some(isInvalid) ? 'The manifests are not valid.' : `Valid. ${countsOf(some)}`);
+    findingsDocument(
+      { targets: some, ...place },
+      some.some(({ diagnostics }) => hasErrors(diagnostics)) ? 'The manifests are not valid.' : `Valid. ${countsOf(some)}`,
+    );
   await emitForTargets(checked, documentOf, { flags, context, printer, printed: isText });
   return hasErrors(all) ? 3 : 0;
 }
 
 /** What was found in the manifests of one target. */
 type CheckedTarget = { readonly target: string; readonly resources: number; readonly diagnostics: readonly Diagnostic[] };
-
-function isInvalid({ diagnostics }: CheckedTarget): boolean {
-  return hasErrors(diagnostics);
-}
 
 /** Returns `7 resources in 2 targets. 1 warning.` */
 function countsOf(checked: readonly CheckedTarget[]): string {

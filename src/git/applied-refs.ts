@@ -125,7 +125,7 @@ export async function pushAppliedRef(
 }
 
 /** Returns the result of an action, or the error if git failed or timed out. */
-async function catchOriginError<T>(action: () => Promise<T>): Promise<T | AppError> {
+export async function catchOriginError<T>(action: () => Promise<T>): Promise<T | AppError> {
   try {
     return await action();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
-import { appliedRefName } from './applied-refs.ts';
+import { appliedRefName, catchOriginError } from './applied-refs.ts';
 import { fetchOrigin, hasOrigin, listOrigin, pushOrigin } from './origin.ts';
 import { folderMode, foldersAbove, listTree } from './objects.ts';
 import type { CommittedFile } from './read-tree.ts';
@@ -58,14 +58,11 @@ export async function pushBranch(repository: Repository, branch: string, commit:
   const ref = refOf(branch);
   const known = await findCommit(repository, originRef(branch));
   if (known === commit) return true;
-  try {
+  return catchOriginError(async () => {
     await pushOrigin(repository, commit, ref, known ?? '');
     await runPlumbing(repository, ['update-ref', originRef(branch), commit]);
     return true;
-  } catch (error) {
-    if (error instanceof AppError && (error.code === 'git/failed' || error.code === 'git/timeout')) return error;
-    throw error;
-  }
+  });
 }
 
 function refOf(branch: string): string {

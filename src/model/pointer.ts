@@ -37,6 +37,11 @@ function prefixesOf(path: Pointer): readonly Pointer[] {
   return path === '' ? prefixes : [...prefixes, path];
 }
 
+/** Returns whether two pointers are the same, or one lies below the other. */
+export function overlaps(one: Pointer, other: Pointer): boolean {
+  return isPointerWithin(one, other) || isPointerWithin(other, one);
+}
+
 /** Returns whether the pointer is the prefix itself or lies below it. */
 export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);

@@ -22,7 +22,7 @@ export function buildProtectionMatrix(
 ): ProtectionMatrix {
   if (live === undefined) return { columns: controlColumns, rows: [] };
   const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
-  const changed = new Map(plan.protection?.connections.map((change) => [change.connection, change]));
+  const changed = new Map(plan.protection.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
   return { columns: controlColumns, rows: [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id))) };
 }

@@ -4,7 +4,7 @@ import type { Limits } from '../model/gateway.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
 import { edgeKey, type EdgeEnds } from '../model/live.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
-import type { FieldChange, Value } from '../model/plan/plan.ts';
+import { type FieldChange, type Value, shownValue } from '../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
@@ -119,7 +119,7 @@ export function findStricterDrift(
     const edited = editSpec(
       kind.fields,
       current,
-      unit.map(({ path, before }) => ({ path, value: valueOf(before) })),
+      unit.map(({ path, before }) => ({ path, value: shownValue(before) })),
     );
     const kept = { ...edited, ...derivedValues(kind, desired, edited) };
     // Each unit is held beside those before it, so that all of them together are stricter, too.
@@ -150,7 +150,7 @@ function driftUnits(
   const twins = new Set<string>();
   for (const field of fields) {
     const tokens = tokensOf(field.path);
-    const { unit, isTwin } = unitOf(kind.fields, tokens, valueOf(field.before) ?? valueOf(field.after));
+    const { unit, isTwin } = unitOf(kind.fields, tokens, shownValue(field.before) ?? shownValue(field.after));
     const key = joinedKey(kind.name, tokens[0] ?? '', sides) ?? unit;
     addToGroup(groups, key, field);
     if (isTwin) twins.add(key);
@@ -194,8 +194,4 @@ function unitOf(fields: readonly FieldRule[], [name = '', ...rest]: readonly str
 
 function isKnown(value: Value): boolean {
   return 'value' in value || 'absent' in value;
-}
-
-function valueOf(value: Value): Json | undefined {
-  return 'value' in value ? value.value : undefined;
 }

@@ -176,7 +176,6 @@ function describePull(
     leftOut: [...managed, ...[...drafts.excluded].map(([id, reason]): SkippedObject => ({ id, why: 'inexpressible', reason }))],
     unstated: [...drafts.unstated, ...drafts.drafts.flatMap((draft) => unstatedPaths(draft, ignored, drafts.unstated))],
     secrets: { form: secrets, ...drafts.secrets.countSecrets() },
-    diagnostics: [],
   };
 }
 

@@ -15,9 +15,10 @@ import type { ResourceId } from '../model/resource.ts';
 import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
 import type { ChangeGroup, SideList } from './subjects/groups.ts';
 import type { Diagnostic, Position } from '../model/diagnostic.ts';
-import { codeSpan, escapeTerminal } from './escape.ts';
+import { codeSpan } from './escape.ts';
 import { clip } from './text/wrap.ts';
 import type { Verdict } from './wording/summary.ts';
+import { shortPosition } from './wording/value.ts';
 
 /** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
 export type LinkOf = (at: Position | CommitReference) => string | undefined;
@@ -59,7 +60,7 @@ function urlSegment(text: string): string {
 
 /** Returns `file:line` for Markdown, as a link if there is one. */
 export function positionMarkdown(at: Position, linkOf?: LinkOf): string {
-  const shown = codeSpan(clip(`${escapeTerminal(at.file)}:${at.line}`, 200));
+  const shown = codeSpan(clip(shortPosition(at), 200));
   const link = linkOf?.(at);
   return link === undefined ? shown : `[${shown}](${link})`;
 }

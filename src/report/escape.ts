@@ -59,7 +59,7 @@ export function codeSpan(text: string): string {
 }
 
 function span(text: string): string {
-  const fence = '`'.repeat(longestRun(text, /`+/g) + 1);
+  const fence = '`'.repeat(longestRun(text) + 1);
   const padded = /^`|`$|^ .* $/.test(text) && text.trim() !== '' ? ` ${text} ` : text;
   return `${fence}${padded}${fence}`;
 }
@@ -67,7 +67,7 @@ function span(text: string): string {
 /** Puts lines into a fenced code block that nothing in them can close. */
 export function codeBlock(lines: readonly string[], language: string): string {
   const escaped = lines.map(escapeTerminal);
-  const fence = '`'.repeat(Math.max(3, longestRun(escaped.join('\n'), /`+/g) + 1));
+  const fence = '`'.repeat(Math.max(3, longestRun(escaped.join('\n')) + 1));
   return `${fence}${language}\n${escaped.join('\n')}\n${fence}`;
 }
 
@@ -161,6 +161,7 @@ function escapeCommand(text: string, special: RegExp): string {
   return lines.join('').replace(special, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-function longestRun(text: string, pattern: RegExp): number {
-  return (text.match(pattern) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
+/** Returns the length of the longest run of backticks. */
+function longestRun(text: string): number {
+  return (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);
 }

@@ -22,7 +22,7 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
-import { shortList } from '../../report/wording/summary.ts';
+import { shortList, plural } from '../../report/wording/summary.ts';
 import { blockedByErrors, type BlockedObject, adaptToDialect } from '../../reconcile/prepare/omissions.ts';
 import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
@@ -227,8 +227,7 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase): Pick<PlanP
   if (fork === undefined || base === undefined) return { desired, planBase };
   const merged = mergeBehind(desired, fork, base.desired);
   if (merged.behind.length === 0) return { desired, planBase };
-  const count = merged.behind.length;
-  const message = `this branch is behind by ${count} merged ${count === 1 ? 'change' : 'changes'}: ${shortList(merged.behind, 5).join(', ')}`;
+  const message = `this branch is behind by ${plural(merged.behind.length, 'merged change')}: ${shortList(merged.behind, 5).join(', ')}`;
   const hint = 'the plan shows the branch after the merge; update the branch to test the changes together';
   const behind: Diagnostic = { code: 'git/behind-applied', severity: 'warning', message, hint };
   return {

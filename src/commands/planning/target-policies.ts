@@ -12,6 +12,7 @@ import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewe
 import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../options.ts';
+import { plural } from '../../report/wording/summary.ts';
 
 /** The compiled policies of a target, and warnings about policies that a proposal changes. */
 export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };
@@ -126,6 +127,6 @@ function deferredNotice(unevaluated: readonly PolicyFinding[]): Diagnostic {
   const connections = new Set(unevaluated.map(({ connection }) => connection)).size;
   const policies = [...new Set(unevaluated.map(({ policy }) => policy))];
   const shown = policies.length > 3 ? `${policies.slice(0, 3).join(', ')} and ${policies.length - 3} more` : policies.join(', ');
-  const message = `policies over ${connections} connection${connections === 1 ? '' : 's'} need values that only the gateway has: ${shown}`;
+  const message = `policies over ${plural(connections, 'connection')} need values that only the gateway has: ${shown}`;
   return { code: 'policy/deferred', severity: 'notice', message, hint: 'ostiary plan evaluates them' };
 }

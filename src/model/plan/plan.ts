@@ -48,6 +48,11 @@ export type Value =
   | { readonly unknown: string }
   | { readonly secret: string; readonly state: SecretState };
 
+/** Returns the value of one side; undefined if it is absent, unknown or a secret. */
+export function shownValue(value: Value): Json | undefined {
+  return 'value' in value ? value.value : undefined;
+}
+
 /** One changed field, set element, map key or keyed list entry. */
 export type FieldChange = {
   readonly path: Pointer;
@@ -343,6 +348,11 @@ export function planRisks({ changes, unwritten }: Pick<Plan, 'changes' | 'unwrit
 /** Returns the highest risk class of a plan; undefined when it has no risk. */
 export function highestPlanRisk(plan: Pick<Plan, 'changes' | 'unwritten'>): RiskClass | undefined {
   return highestRisk(planRisks(plan).map(({ risk }) => risk));
+}
+
+/** Returns whether a field is a secret. */
+export function isSecretChange({ before, after }: Pick<FieldChange, 'before' | 'after'>): boolean {
+  return 'secret' in before || 'secret' in after;
 }
 
 type PlannedChanges = Pick<Diff, 'target' | 'changes' | 'edges'>;

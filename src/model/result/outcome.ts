@@ -1,4 +1,4 @@
-import type { Diagnostic, Position } from '../diagnostic.ts';
+import type { Position } from '../diagnostic.ts';
 import type { LiveResource } from '../live.ts';
 import type { Action, Allowance, TargetIdentity } from '../plan/plan.ts';
 import type { Pointer } from '../pointer.ts';
@@ -122,5 +122,4 @@ export type PullResult = {
   /** Other files next to the manifests. */
   readonly files: readonly string[];
   readonly terraform?: TerraformHandover;
-  readonly diagnostics: readonly Diagnostic[];
 };

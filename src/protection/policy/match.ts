@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, formatPosition, type Position } from '../../model/diagnostic.ts';
 import { isObject } from '../../model/json.ts';
-import { isPointerWithin, pointer } from '../../model/pointer.ts';
+import { overlaps, pointer } from '../../model/pointer.ts';
 import type { LeftMatch, MatchCondition, Policy, PolicyFinding, Waiver } from '../../model/protection/policy.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import type { ResourceSnapshot } from '../posture/protection-snapshot.ts';
@@ -13,7 +13,7 @@ export function policyMatches({ match }: Policy, name: string, { spec, unknown }
   const asked = Object.entries(match.tags);
   if (asked.length === 0) return true;
   const path = pointer('connection_tags');
-  if (unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one))) return 'unseen';
+  if (unknown.some((one) => overlaps(one, path))) return 'unseen';
   const tags = spec['connection_tags'];
   return asked.every(([key, values]) => isObject(tags) && includesValue(values, Object.hasOwn(tags, key) ? tags[key] : undefined));
 }

@@ -1,7 +1,7 @@
 import type { DesiredResource } from '../../model/desired.ts';
 import { asObject, type Json, type JsonObject, isObject, objectsIn } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
-import { type Pointer, isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
+import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
 import { controlTypes } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import { looksLikeCredential } from '../../model/secret.ts';
@@ -215,7 +215,7 @@ function connectionRead(
 
 function isUnseen(unknown: readonly Pointer[], field: string): boolean {
   const path = pointer(field);
-  return unknown.some((one) => isPointerWithin(one, path) || isPointerWithin(path, one));
+  return unknown.some((one) => overlaps(one, path));
 }
 
 const secretField = '/secret';

@@ -10,8 +10,17 @@ import {
 import { type Json, type JsonObject, compareText, equal } from '../../model/json.ts';
 import { type Kind, type Registry, comparedFields } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import { type AssessedChange, type FieldChange, type Origin, type Plan, type Value, liveKeyOf } from '../../model/plan/plan.ts';
-import { type Pointer, isPointerWithin, pointer, tokensOf } from '../../model/pointer.ts';
+import {
+  type AssessedChange,
+  type FieldChange,
+  type Origin,
+  type Plan,
+  type Value,
+  liveKeyOf,
+  isSecretChange,
+  shownValue,
+} from '../../model/plan/plan.ts';
+import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
 import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
@@ -65,7 +74,7 @@ function originsSince(fields: readonly FieldChange[], base: DesiredResource, sid
       if (live === undefined) return lostOrigin(field, spec);
       return merged.some((entry) => isPointerWithin(field.path, entry)) ? 'intent' : fieldOrigin(field, drifted);
     };
-    return isSecret(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
+    return isSecretChange(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
   });
 }
 
@@ -84,25 +93,21 @@ export function withHeld(
 function updateDerived(kind: Kind, fields: readonly FieldChange[], desired: DesiredResource, live: JsonObject): readonly FieldChange[] {
   const written = fields.filter(({ held }) => held !== true);
   if (written.length === fields.length) return fields;
-  const edits = written.filter((field) => !isSecret(field)).map(({ path, after }) => ({ path, value: shown(after) }));
+  const edits = written.filter((field) => !isSecretChange(field)).map(({ path, after }) => ({ path, value: shownValue(after) }));
   const derived = kind.derived(editSpec(kind.fields, live, edits), desired);
   return fields.flatMap((field) => {
     const rule = kind.fields.find(({ name }) => pointer(name) === field.path);
     const value = rule?.omitted === 'derived' && !desired.stated.has(rule.name) ? derived[rule.name] : undefined;
-    if (rule === undefined || value === undefined || field.held === true || equal(value, shown(field.after))) return [field];
+    if (rule === undefined || value === undefined || field.held === true || equal(value, shownValue(field.after))) return [field];
     return equal(value, live[rule.name] ?? rule.empty) ? [] : [{ ...field, after: { value } }];
   });
-}
-
-function isSecret({ before, after }: FieldChange): boolean {
-  return 'secret' in before || 'secret' in after;
 }
 
 /** Returns the origin of a field: `drift` if the base would write the same value, `both` if it would write another value there, above or below. */
 function fieldOrigin({ path, after }: FieldChange, drifted: ReadonlyMap<Pointer, Value>): Origin {
   const reverted = drifted.get(path);
-  if (reverted !== undefined) return equal(shown(reverted), shown(after)) ? 'drift' : 'both';
-  for (const other of drifted.keys()) if (isPointerWithin(path, other) || isPointerWithin(other, path)) return 'both';
+  if (reverted !== undefined) return equal(shownValue(reverted), shownValue(after)) ? 'drift' : 'both';
+  for (const other of drifted.keys()) if (overlaps(path, other)) return 'both';
   return 'intent';
 }
 
@@ -110,15 +115,11 @@ function fieldOrigin({ path, after }: FieldChange, drifted: ReadonlyMap<Pointer,
 function lostOrigin({ path, after }: FieldChange, base: JsonObject): Origin {
   const applied = valueAtTop(base, path);
   if (applied === undefined) return 'intent';
-  return equal(applied, shown(after)) ? 'drift' : 'both';
+  return equal(applied, shownValue(after)) ? 'drift' : 'both';
 }
 
 function valueAtTop(spec: JsonObject, path: Pointer): Json | undefined {
   return spec[tokensOf(path)[0] ?? ''];
-}
-
-function shown(value: Value): Json | undefined {
-  return 'value' in value ? value.value : undefined;
 }
 
 /** Returns the origin of a secret by its source and committed content, because the values of the base are not known: without a change of them it is a drift. */
@@ -203,7 +204,7 @@ export function ownChanges(desired: DesiredState, start: DesiredState, registry:
 
 /** Returns whether the pull request itself changes the path, something below it, or something that contains it. */
 export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''): boolean {
-  return places.get(id)?.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place)) ?? false;
+  return places.get(id)?.some((place) => overlaps(place, path)) ?? false;
 }
 
 /** Labels each change, field and edge of the plan with whether it is the pull request's own; one own field makes the change its own. */

@@ -195,7 +195,7 @@ function unreadableSecrets(successor: DesiredResource, predecessor: LiveResource
   }));
 }
 
-type MovedEdge = { readonly successor: ResourceId; readonly predecessor: ResourceId; readonly ends: EdgeEnds };
+type MovedEdge = { readonly successor: ResourceId; readonly ends: EdgeEnds };
 
 /** Returns the edges of predecessors whose other end is unmanaged, or that were attached outside Ostiary since the base. */
 function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: Parameters<typeof indexEdges>[0]): readonly MovedEdge[] {
@@ -209,7 +209,7 @@ function edgesToMove(successors: ReadonlyMap<ResourceId, LiveResource>, input: P
     const other = predecessor === edge.rule ? edge.connection : edge.rule;
     const ends = predecessor === edge.rule ? { rule: successor, connection: edge.connection } : { rule: edge.rule, connection: successor };
     const isUnmanaged = !index.declared.has(other) || (index.past !== undefined && !index.past.has(edgeKey(edge)));
-    return isUnmanaged && !declared.has(edgeKey(ends)) ? [{ successor, predecessor, ends }] : [];
+    return isUnmanaged && !declared.has(edgeKey(ends)) ? [{ successor, ends }] : [];
   });
 }
 

@@ -22,7 +22,7 @@ const mostPostures = 1000;
  * Renders a document as a self-contained page: it needs no network, and runs no script but its own, whose hash it names. No
  * value of a manifest or a gateway becomes HTML. The page can be printed and supports dark mode.
  */
-export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
+export function renderHtml(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined } = {}): string {
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
@@ -45,11 +45,6 @@ export function renderHtml(document: ReportDocument, linkOf?: LinkOf): string {
     verbatim('script', htmlScript),
   ]);
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
-}
-
-/** Renders a document as a page, with links to files if they are known. */
-export function renderHtmlPage(document: ReportDocument, { linkOf }: { readonly linkOf?: LinkOf | undefined }): string {
-  return renderHtml(document, linkOf);
 }
 
 function hashOf(text: string): string {

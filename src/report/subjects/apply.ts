@@ -1,5 +1,5 @@
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
+import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from './groups.ts';
@@ -46,19 +46,7 @@ function appliedObject({ plan, result }: AppliedPlan): JsonObject {
   };
 }
 
-const outcomeWords = [
-  'created',
-  'updated',
-  'renamed',
-  'deleted',
-  'unchanged',
-  'failed',
-  'skipped',
-  'blocked',
-  'held',
-  'interrupted',
-] as const;
-export type OutcomeWord = (typeof outcomeWords)[number];
+export type OutcomeWord = Exclude<OutcomeStatus, 'done' | 'already'> | 'created' | 'updated' | 'renamed' | 'deleted' | 'unchanged';
 
 const done: Readonly<Record<Action, OutcomeWord>> = {
   create: 'created',

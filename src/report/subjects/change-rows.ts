@@ -13,7 +13,7 @@ import {
 } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
-import { withUnits, isEmpty, pathText, valueText, valueTexts } from '../wording/value.ts';
+import { withUnits, isEmpty, pathText, valueText, valueTexts, shortPosition } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../text/wrap.ts';
 
@@ -200,7 +200,7 @@ export function edgeText(edge: EdgeChange): string {
 
 /** Returns `file:line`, escaped; empty text for a change without a manifest. */
 export function changePosition(change: Change): string {
-  return change.at === undefined ? '' : `${escapeTerminal(change.at.file)}:${change.at.line}`;
+  return change.at === undefined ? '' : shortPosition(change.at);
 }
 
 function isIncomparable({ fields }: Change): boolean {

@@ -5,11 +5,10 @@ import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange,
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan.ts';
-import { orphanNotices, unmanagedList, type SideList } from './groups.ts';
+import { orphanNotices, unmanagedList, unwatchedList } from './groups.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { pathText } from '../wording/value.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 
 /** Returns the document of drifts. */
@@ -31,10 +30,10 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
       { type: 'notices', lines: orphanNotices(plan) },
-      { type: 'headlines', headlines: protection?.headlines ?? [], flips: [], deletions: [], orphans: new Map() },
-      { type: 'impact', causes: unstatedImpact(protection?.reach ?? [], protection?.headlines ?? []), orphans: new Map() },
+      { type: 'headlines', headlines: protection.headlines, flips: [], deletions: [], orphans: new Map() },
+      { type: 'impact', causes: unstatedImpact(protection.reach ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
-      ...[unwatchedList(drift), unmanagedList(plan)]
+      ...[unwatchedList(plan), unmanagedList(plan)]
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),
     ],
@@ -92,11 +91,7 @@ function noteOf({ action, key, managedBy }: Change): string {
 
 function inverse({ before, after, ...field }: FieldChange): FieldChange {
   const { origin, ...rest } = field;
-  return { ...rest, ...(origin === 'both' ? { origin } : {}), before: asBefore(after), after: asAfter(before) };
-}
-
-function asBefore(value: Value): Value {
-  return value;
+  return { ...rest, ...(origin === 'both' ? { origin } : {}), before: after, after: asAfter(before) };
 }
 
 /** Returns the live side of a secret: one that no manifest declares was set. */
@@ -128,14 +123,6 @@ function writeText({ at, by, from, method, path }: AuditedWrite): string {
   const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
   const parts = [`by ${by === '' ? 'an unknown user' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
-}
-
-/** Returns the list of live protection that no manifest declares. */
-function unwatchedList({ plan }: Drift): SideList {
-  return {
-    title: `${plan.unwatched.length} unwatched: protection on the gateway that no manifest declares`,
-    entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
-  };
 }
 
 /** Counts the drifted objects by state. */
@@ -182,7 +169,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
   const { name } = drift.plan.target;
   if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
-  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection?.headlines ?? []).join(' ')}${more}` };
+  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection.headlines).join(' ')}${more}` };
 }
 
 /** Returns the document of what a pull request accepts into the manifests of a target. */

@@ -12,7 +12,6 @@ import {
   remainingOrphans,
   unplannedChanges,
 } from '../../model/plan/plan.ts';
-import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
 import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
@@ -21,6 +20,7 @@ import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
+import { overlaps } from '../../model/pointer.ts';
 
 /** The groups of a plan, in reading order. */
 export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
@@ -130,13 +130,9 @@ type Split = { readonly parts: ReadonlyMap<GroupName, Pick<AssessedChange, 'fiel
 /** Returns whether a field of the group causes the risk. A risk that no field causes belongs to the first group. */
 function isRiskOf({ path }: Risk, group: GroupName, { parts, first }: Split): boolean {
   const names = [...parts.keys()].filter(
-    (name) => name !== 'held' && path !== undefined && parts.get(name)?.fields.some((field) => isNear(field.path, path)) === true,
+    (name) => name !== 'held' && path !== undefined && parts.get(name)?.fields.some((field) => overlaps(field.path, path)) === true,
   );
   return names.length === 0 ? group === first : names.includes(group);
-}
-
-function isNear(one: Pointer, other: Pointer): boolean {
-  return isPointerWithin(one, other) || isPointerWithin(other, one);
 }
 
 type Moved = Pick<FieldChange, 'origin' | 'own' | 'held'>;
@@ -206,10 +202,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
       entries: ofOrphans,
     },
     unmanagedList(plan),
-    {
-      title: `${plan.unwatched.length} unwatched: protection on the gateway that no manifest declares`,
-      entries: plan.unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
-    },
+    unwatchedList(plan),
     {
       title: `${plural(plan.unverified.length, 'secret')} unverified: not read, the source is unchanged`,
       entries: plan.unverified.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
@@ -248,6 +241,14 @@ export function unmanagedList({ unmanagedAccess = [] }: Pick<Plan, 'unmanagedAcc
   return { title: `${plural(entries.length, 'unmanaged connection')}: in no manifest, not written, but affected by shared rules`, entries };
 }
 
+/** Returns the list of live protection that no manifest declares. */
+export function unwatchedList({ unwatched }: Pick<Plan, 'unwatched'>): SideList {
+  return {
+    title: `${unwatched.length} unwatched: protection on the gateway that no manifest declares`,
+    entries: unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+  };
+}
+
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {
   const subject = name === undefined ? `perhaps ${sort}s` : `${sort} "${name}"`;
   return escapeTerminal(`${subject} on ${nameOf(replaces)}${how === '' ? '' : ` (${how})`}`);
@@ -268,16 +269,20 @@ export function blockedNotices(plan: Pick<Plan, 'changes'>): readonly string[] {
   );
 }
 
+/** Returns whether people can use an object that is still live, for the end of a clause. */
+export function accessText({ accessible }: Orphan): string {
+  return accessible === undefined ? '' : accessible ? ' and accessible' : ', closed';
+}
+
 /** Returns `Connection/a was removed from the manifests but is still live and accessible`, and what to do; escaped. */
 export function orphanText(orphan: Orphan): string {
-  const { id, kept, accessible } = orphan;
+  const { id, kept } = orphan;
   const removal = removalText(orphan);
-  const access = { true: ' and accessible', false: ', closed', undefined: '' }[String(accessible)] ?? '';
   const advice =
     kept === undefined
       ? 'delete it with --prune, or keep it with released: in the config'
       : `--prune does not delete it: ${escapeTerminal(kept)}`;
-  return `${escapeTerminal(id)} was removed from the manifests but is still live${access}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
+  return `${escapeTerminal(id)} was removed from the manifests but is still live${accessText(orphan)}${removal === '' ? '' : ` (${removal})`}; ${advice}`;
 }
 
 /** Returns the connections that leave the match of a policy, escaped. */

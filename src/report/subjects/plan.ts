@@ -57,14 +57,8 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   return [
     { type: 'refusals', refusals },
     { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan)] },
-    {
-      type: 'headlines',
-      headlines: protection?.headlines ?? [],
-      flips: protection?.flips ?? [],
-      deletions: deletionsOf(plan),
-      orphans,
-    },
-    { type: 'impact', causes: unstatedImpact(protection?.reach ?? [], protection?.headlines ?? []), orphans },
+    { type: 'headlines', headlines: protection.headlines, flips: protection.flips ?? [], deletions: deletionsOf(plan), orphans },
+    { type: 'impact', causes: unstatedImpact(protection.reach ?? [], protection.headlines), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'allowances', allowed },
@@ -93,7 +87,7 @@ export function pageBlocks(plan: Plan, matrix: ProtectionMatrix): readonly Repor
   return [
     { type: 'overview', plan },
     { type: 'matrix', matrix },
-    { type: 'postures', connections: plan.protection?.connections ?? [], columns: matrix.columns },
+    { type: 'postures', connections: plan.protection.connections, columns: matrix.columns },
   ];
 }
 

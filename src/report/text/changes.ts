@@ -1,5 +1,5 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
-import { isWritten, type AssessedChange, type Change, highestRisk, type Risk, type RiskClass } from '../../model/plan/plan.ts';
+import { isWritten, type AssessedChange, type Change, highestRisk, type RiskClass } from '../../model/plan/plan.ts';
 import type { SampleChange, Headline, HeadlineVerdict, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
@@ -16,7 +16,7 @@ import type { DriftedObject, Orphans } from '../document.ts';
 import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../subjects/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
 import { shortList, plural } from '../wording/summary.ts';
-import { sampleChangeLine, sampleSign, pathText, distinctParts } from '../wording/value.ts';
+import { sampleChangeLine, sampleSign, pathText, distinctParts, shortPosition } from '../wording/value.ts';
 import {
   widthFor,
   type Paint,
@@ -31,7 +31,7 @@ import {
   pad,
   visibleWidth,
 } from './wrap.ts';
-import { parsePosition, type Position } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 
 const indent = 6;
@@ -201,7 +201,7 @@ function endLines(ends: readonly Span[], terminal: Terminal): readonly string[] 
 function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly string[] {
   const text = risksText(risks);
   if (text === '') return [];
-  const pieces = words(`risk: ${escapeTerminal(text)}`, riskPaint(risks, terminal.color));
+  const pieces = words(`risk: ${escapeTerminal(text)}`, riskClassPaint(highestRisk(risks), terminal.color));
   return wrap([{ text: '      ' }, ...pieces], terminal, 8);
 }
 
@@ -288,11 +288,6 @@ export function impactLines(causes: readonly Impact[], orphans: Orphans, termina
   return ['  Other impact:', ...lines, ...(more > 0 ? [`    and ${plural(more, 'more cause')}`] : [])];
 }
 
-/** Returns `file:line`, escaped. */
-function shortPosition({ file, line }: Position): string {
-  return `${escapeTerminal(file)}:${line}`;
-}
-
 function shortPlace(place: string): string {
   const at = parsePosition(place);
   return at === undefined ? place : `${at.file}:${at.line}`;
@@ -301,11 +296,6 @@ function shortPlace(place: string): string {
 function wayPaint(way: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {
   if (way === 'weakens') return red;
   return way === 'strengthens' ? green : yellow;
-}
-
-/** Returns the color of the highest risk. */
-function riskPaint(risks: readonly Pick<Risk, 'class'>[] | undefined, color: Palette): Paint {
-  return riskClassPaint(highestRisk(risks ?? []), color);
 }
 
 /** Returns the color of a risk class. */

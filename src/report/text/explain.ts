@@ -1,4 +1,4 @@
-import { parsePosition, type Position } from '../../model/diagnostic.ts';
+import { parsePosition } from '../../model/diagnostic.ts';
 import type { ExplainedPart, ExplainedRule, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
@@ -8,7 +8,7 @@ import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { wrap, gap, withoutBreak, words, type Span, widthFor, type Terminal } from './wrap.ts';
 import { tableLines } from './listings.ts';
-import { pathText, withUnits, valueText } from '../wording/value.ts';
+import { pathText, withUnits, valueText, shortPosition } from '../wording/value.ts';
 
 /** Returns the lines of a resource field by field: desired, live and (if any) base in columns, and the reason below each field. */
 export function explanationLines({ rows, rules = [], policies = [] }: Explanation, terminal: Terminal): readonly string[] {
@@ -50,7 +50,9 @@ function ruleLines(rules: readonly ExplainedRule[], terminal: Terminal): readonl
         name,
         ...gap,
         ...withoutBreak(words(`${does}, ${escapeTerminal(attachmentsText(by))}`)),
-        ...(places.length === 0 ? [] : [...gap, ...withoutBreak(words(shortList([...new Set(places.map(placeText))], 3).join(', '), dim))]),
+        ...(places.length === 0
+          ? []
+          : [...gap, ...withoutBreak(words(shortList([...new Set(places.map(shortPosition))], 3).join(', '), dim))]),
       ],
       terminal,
       4,
@@ -80,7 +82,7 @@ function policyLines(policies: Explanation['policies'] = [], terminal: Terminal)
       ...withoutBreak(words(escapeTerminal(policy))),
     ];
     return [
-      ...wrap([...head, ...gap, { text: placeText(at), paint: color.dim, noBreak: true }], terminal, 4),
+      ...wrap([...head, ...gap, { text: shortPosition(at), paint: color.dim, noBreak: true }], terminal, 4),
       ...[...waiver, ...messages].flatMap((text) => wrap([{ text: '    ' }, ...words(escapeTerminal(text), color.dim)], terminal, 4)),
     ];
   });
@@ -97,7 +99,7 @@ function statusLine(line: string, { status }: ExplanationRow, { color }: Termina
 }
 
 function reasonLines({ at, why }: ExplanationRow, terminal: Terminal): readonly string[] {
-  const place = at === undefined ? [] : [{ text: placeText(at), paint: terminal.color.dim }];
+  const place = at === undefined ? [] : [{ text: shortPosition(at), paint: terminal.color.dim }];
   const reason = why === '' ? [] : words(escapeTerminal(why), terminal.color.dim);
   if (place.length + reason.length === 0) return [];
   const pieces = place.length === 0 ? reason : [...place, ...gap, ...withoutBreak(reason)];
@@ -124,8 +126,4 @@ function partText({ path, before, after, origin }: ExplainedPart, field: string)
     });
   });
   return said.join(', ');
-}
-
-function placeText({ file, line }: Position): string {
-  return `${escapeTerminal(file)}:${line}`;
 }

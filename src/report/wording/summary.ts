@@ -133,7 +133,7 @@ export function planVerdict(plan: Plan): Verdict {
   const counts = plan.changes.length === 0 ? planSummaryText(plan) : `${countsText(countActions(plan))}.`;
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
-    ...withEffect(counts, plan.protection?.headlines ?? [], highestPlanRisk(plan)),
+    ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
   ];
   return { before: 'Plan for ', name: plan.target.name, after: `: ${parts.join(' ')}` };
 }

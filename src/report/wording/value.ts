@@ -5,12 +5,13 @@ import type { Value, Change } from '../../model/plan/plan.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
 import { clip } from '../text/wrap.ts';
+import type { Position } from '../../model/diagnostic.ts';
 
 const longestSample = 100;
 
 /** Returns the samples whose result a change affects. */
-export function sampleChangesOf(protection: Protection | undefined, { id }: Pick<Change, 'id'>): readonly SampleChange[] {
-  return (protection?.flips ?? []).filter(({ rule }) => rule === id);
+export function sampleChangesOf(protection: Protection, { id }: Pick<Change, 'id'>): readonly SampleChange[] {
+  return (protection.flips ?? []).filter(({ rule }) => rule === id);
 }
 
 /** Returns the results before and after, such as `blocked → allowed`, with the entity type of a masking rule before them. */
@@ -113,6 +114,11 @@ export function pathText(path: Pointer): string {
       return /^\d+$/.test(token) ? `[${token}]` : `[${escapeTerminal(JSON.stringify(token))}]`;
     })
     .join('');
+}
+
+/** Returns `file:line`, escaped. */
+export function shortPosition({ file, line }: Position): string {
+  return `${escapeTerminal(file)}:${line}`;
 }
 
 const context = 12;
