@@ -129,7 +129,7 @@ function warnConflicts({ changes, edges }: Drift['plan']): readonly Diagnostic[]
     if (what.length === 0) return [];
     const message = `${id}: conflict: the manifests and the gateway both changed ${what.join(', ')}; this drift is not accepted`;
     const hint = 'run apply to use the manifest, or edit the manifest';
-    return [{ code: 'adopt/both-moved', severity: 'warning', message, hint, resource: id, ...(at === undefined ? {} : { at }) }];
+    return [{ code: 'adopt/both-moved', severity: 'warning', message, hint, resource: id, at }];
   });
 }
 

@@ -87,6 +87,6 @@ function warnSelectors({ written, differing }: Pick<PullResult, 'written' | 'dif
     if (connections.length === 0) return [];
     const message = `the next apply also attaches ${id} to ${connections.join(', ')}: its selector matches the new manifests`;
     const hint = 'to prevent that, add an exception to the selector';
-    return [{ code: 'adopt/selected', severity: 'notice', message, hint, resource: id, ...(at === undefined ? {} : { at }) }];
+    return [{ code: 'adopt/selected', severity: 'notice', message, hint, resource: id, at }];
   });
 }

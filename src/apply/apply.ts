@@ -87,7 +87,7 @@ async function executeSafely(step: Step, state: ApplyState): Promise<StepResult>
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) state.stopped = error;
-    return { status: 'failed', code: codeOf(error), message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+    return { status: 'failed', code: codeOf(error), message: error.message, hint: error.hint };
   }
 }
 

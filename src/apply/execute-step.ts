@@ -32,7 +32,7 @@ export type ApplyInput = {
   readonly signal: AbortSignal;
   readonly observe: (event: ApplyEvent) => void;
   /** For a saved plan: the changed objects as they were when it was made, by the keys of the changes. */
-  readonly seen?: ReadonlyMap<ResourceId, PlannedObject>;
+  readonly seen?: ReadonlyMap<ResourceId, PlannedObject> | undefined;
 };
 
 /** The mutable state of a run: results by step, and the address of each object. */

@@ -85,6 +85,6 @@ function refusalOf({ id, at }: Pick<Change, 'id' | 'at'>, why: string): Refusal 
     hint: 'plan again and review what changed',
     allowable: false,
     resource: id,
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }

@@ -236,7 +236,7 @@ async function reportApplied(result: ApplyResult, planned: ApplyContext, flags: 
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'report/cannot-write') throw error;
     const { message, hint } = error;
-    const warning: Diagnostic = { code: 'report/cannot-write', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
+    const warning: Diagnostic = { code: 'report/cannot-write', severity: 'warning', message, hint };
     context.onEvent?.({ diagnostics: [warning] });
     printerFor(context, { ...flags, quiet: false }).diagnostics([warning]);
   }
@@ -302,7 +302,7 @@ async function execute(
       concurrency: flags.concurrency,
       signal,
       secretOf: secretLookup(desired),
-      ...(seen === undefined ? {} : { seen }),
+      seen,
       observe: (event) => {
         journal.write(event);
         if (event.id !== undefined && event.event === 'write') inFlight.add(event.id);

@@ -58,19 +58,19 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
 }
 
 /** Reads the files of the paths; without paths the config file, and the manifests and overlays of all targets. */
-function readFiles({ paths, config: selected }: FmtFlags, context: CliContext): Checked<readonly SourceFile[]> {
+function readFiles({ paths, config }: FmtFlags, context: CliContext): Checked<readonly SourceFile[]> {
   const { cwd } = context;
   if (paths.length > 0) {
     const absolute = paths.map((path) => absolutePath(path, context));
     const missing = missingPaths(absolute, cwd);
     return missing.length > 0 ? { diagnostics: missing } : readTree(absolute, { root: cwd, cwd, exclude: [] });
   }
-  const config = resolveConfig({ only: [], paths: [], ...(selected === undefined ? {} : { config: selected }) }, context);
-  if (config.file === undefined)
+  const resolved = resolveConfig({ only: [], paths: [], config }, context);
+  if (resolved.file === undefined)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the files to format');
-  const folders = config.targets.flatMap(({ manifests, overlays }) => [...manifests, ...overlays]);
-  const all = new Set([resolve(cwd, config.file), ...folders, ...existingDefaultsAbove(folders, config.root)]);
-  return readTree([...all], { root: config.root, cwd, exclude: [] });
+  const folders = resolved.targets.flatMap(({ manifests, overlays }) => [...manifests, ...overlays]);
+  const all = new Set([resolve(cwd, resolved.file), ...folders, ...existingDefaultsAbove(folders, resolved.root)]);
+  return readTree([...all], { root: resolved.root, cwd, exclude: [] });
 }
 
 const schemas: DocumentSchemas = new Map([

@@ -109,19 +109,18 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
   }
   const adminKey = readVariable('OSTIARY_SERVE_KEY', context) ?? '';
   const managerKey = readVariable('OSTIARY_SERVE_MANAGER_KEY', context);
-  const encryptionKey = readVariable('OSTIARY_SERVE_ENCRYPTION_KEY', context);
   const knownHosts = env['OSTIARY_SERVE_KNOWN_HOSTS'];
   const repositories = createRemoteReader({
     env,
     isWanted: isRunbookPath,
     mayRevealSecret,
-    ...(knownHosts === undefined ? {} : { knownHosts: inFolder(context.cwd, knownHosts) }),
+    knownHosts: knownHosts === undefined ? undefined : inFolder(context.cwd, knownHosts),
     ...(flags.localRepositories ? { allowLocal: true } : {}),
     allowedNetworks: networksOf(flags.allowPrivateRepositories),
   });
   const store = {
     database: databaseOf(database, context.cwd),
-    ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    encryptionKey: readVariable('OSTIARY_SERVE_ENCRYPTION_KEY', context),
     makeFolder,
     previousEncryptionKeys: readVariable('OSTIARY_SERVE_ENCRYPTION_KEY_PREVIOUS', context),
     now: context.now,

@@ -86,5 +86,5 @@ function reasonWhyNoFile(path: string): string | undefined {
 }
 
 function failure(code: Diagnostic['code'], message: string, hint: string, at?: Diagnostic['at']): Checked<FoundConfig> {
-  return { diagnostics: [{ code, severity: 'error', message, hint, ...(at === undefined ? {} : { at }) }] };
+  return { diagnostics: [{ code, severity: 'error', message, hint, at }] };
 }

@@ -35,19 +35,19 @@ export type SessionOptions = {
   readonly auth: 'auto' | 'bearer' | 'api-key';
   readonly dialect: DialectChoice;
   /** Interrupts requests and pauses; the outcome of a write in progress is then uncertain. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly random?: () => number;
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly timeouts?: Partial<TransportTimeouts>;
-  readonly network?: NetworkOptions;
+  readonly network?: NetworkOptions | undefined;
   readonly retries?: Partial<RetryLimits>;
   /** The largest number of reads at the same time. */
-  readonly readConcurrency?: number;
+  readonly readConcurrency?: number | undefined;
   /** The largest response body that is read, in bytes. */
   readonly maxBytes?: number;
   /** Called after each attempt of each request. */
-  readonly onRequest?: (event: RequestEvent) => void;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Called before each pause that precedes another attempt. */
   readonly onRetry?: (event: RetryEvent) => void;
 };
@@ -71,18 +71,11 @@ const defaultMaxBytes = 128 * 1024 * 1024;
 
 /** Opens a session with a gateway; requests the server info where the dialect is `auto`. Throws an AppError for an invalid URL or token. */
 export async function openSession(options: SessionOptions): Promise<GatewaySession> {
-  const { random = Math.random, now = Date.now, sleep = sleepFor, signal, onRequest, onRetry } = options;
+  const { token, random = Math.random, now = Date.now, sleep = sleepFor, signal, readConcurrency, onRequest, onRetry } = options;
   const url = apiRoot(options.url);
   const limits = { ...defaultRetryLimits, ...options.retries };
   const transport = openTransport({ ...defaultTimeouts, ...options.timeouts }, options.maxBytes ?? defaultMaxBytes, options.network);
-  const { readConcurrency } = options;
-  const optional = {
-    ...(readConcurrency === undefined ? {} : { readConcurrency }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onRequest === undefined ? {} : { onRequest }),
-    ...(onRetry === undefined ? {} : { onRetry }),
-  };
-  const client = createClient({ transport, url, token: options.token, limits, random, now, sleep, ...optional });
+  const client = createClient({ transport, url, token, limits, random, now, sleep, signal, readConcurrency, onRequest, onRetry });
 
   try {
     if (options.auth !== 'auto') client.authorize(options.auth);
@@ -203,7 +196,7 @@ function apiRoot(text: string): string {
 }
 
 async function sleepFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  await setTimeout(milliseconds, undefined, signal === undefined ? {} : { signal });
+  await setTimeout(milliseconds, undefined, signal && { signal });
 }
 
 /** One kind as this gateway has it: the kind with only the fields of this gateway, its wire form, its reader. */

@@ -47,7 +47,7 @@ export type RemoteOptions = {
   /** Returns true for files to read. */
   readonly isWanted: (path: string) => boolean;
   /** The file of trusted ssh host keys. If undefined, the first key of each host is trusted until the process ends. */
-  readonly knownHosts?: string;
+  readonly knownHosts?: string | undefined;
   /** Allows `file://`: users who choose addresses can then read the disk. */
   readonly allowLocal?: true;
   /** Networks that are not public and may be read from nevertheless; none by default. */

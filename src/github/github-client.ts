@@ -126,7 +126,7 @@ type GitHubOptions = RepositoryName & {
   /** The longest that one answer may take, in milliseconds. */
   readonly timeoutMs?: number;
   /** Sends one request without following redirects; by default Node's own `fetch`. */
-  readonly send?: SendRequest;
+  readonly send?: SendRequest | undefined;
 };
 
 /** The milliseconds that a job has waited for GitHub, counted by the clients that share it. */

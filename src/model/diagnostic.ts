@@ -80,10 +80,10 @@ export type Diagnostic = {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
   readonly message: string;
-  readonly hint?: string;
-  readonly at?: Position;
-  readonly frame?: CodeFrame;
-  readonly resource?: ResourceId;
+  readonly hint?: string | undefined;
+  readonly at?: Position | undefined;
+  readonly frame?: CodeFrame | undefined;
+  readonly resource?: ResourceId | undefined;
   /** The place in the document, by index in lists, from the document's root. No report prints it. */
   readonly pointer?: Pointer;
   /** What `at` marks: the value at the pointer (the default), its key, or the map without the field at the pointer. */

@@ -8,8 +8,13 @@ export class AppError extends Error {
   readonly exitCode: number;
   readonly hint: string | undefined;
 
-  constructor(code: DiagnosticCode, exitCode: number, message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+  constructor(
+    code: DiagnosticCode,
+    exitCode: number,
+    message: string,
+    options: { readonly hint?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;
     this.exitCode = exitCode;
@@ -20,7 +25,7 @@ export class AppError extends Error {
 /** The command line is wrong. */
 export class UsageError extends AppError {
   constructor(message: string, hint?: string) {
-    super('cli/usage', 3, message, hint === undefined ? {} : { hint });
+    super('cli/usage', 3, message, { hint });
   }
 }
 
@@ -59,7 +64,7 @@ export type ApiFailure = {
   readonly ambiguous: boolean;
   /** The milliseconds that the gateway asks to wait before the next attempt. */
   readonly retryAfterMs?: number;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 };
 
@@ -69,8 +74,8 @@ export class ApiError extends AppError {
 
   constructor(message: string, failure: ApiFailure) {
     super(failure.code, 4, `${failure.method} ${failure.url}: ${message}`, {
-      ...(failure.hint === undefined ? {} : { hint: failure.hint }),
-      ...(failure.cause === undefined ? {} : { cause: failure.cause }),
+      hint: failure.hint,
+      cause: failure.cause,
     });
     this.failure = failure;
   }

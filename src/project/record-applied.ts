@@ -277,7 +277,7 @@ function pushHint({ message }: AppError): string {
 
 function notRecorded(why: string, hint: string | undefined): Diagnostic {
   const message = `not recorded as completely applied, so the next plan compares with an earlier commit: ${why}`;
-  return { code: 'git/applied-not-recorded', severity: 'warning', message, ...(hint === undefined ? {} : { hint }) };
+  return { code: 'git/applied-not-recorded', severity: 'warning', message, hint };
 }
 
 /** How long a lease lasts after it was taken or renewed. */

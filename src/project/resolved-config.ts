@@ -19,11 +19,11 @@ export type ProjectContext = {
 /** Which config file, target and manifests the caller asks for; `url`, `dialect` and `auth` override those of the target. */
 export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth' | 'readConcurrency'>> & {
   /** The path of the config file; the nearest one in this folder or above if undefined. */
-  readonly config?: string;
+  readonly config?: string | undefined;
   /** The commit whose config decides targets, URLs, names of tokens and secrets, and limits. */
-  readonly configRef?: string;
+  readonly configRef?: string | undefined;
   /** The name of the target. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** The resources to load, as `KIND/NAME` or patterns; all if empty. */
   readonly only: readonly string[];
   /** The tags that the resources must have, as `KEY=VALUE`. */

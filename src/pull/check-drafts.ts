@@ -72,7 +72,7 @@ function changesOf({ changes, edges }: Diff, keys: ReadonlyMap<ResourceId, Resou
   for (const { id, action, fields, at } of changes) {
     const key = keys.get(id);
     const paths = fields.map(({ path }) => path);
-    const known = { id, ...(at === undefined ? {} : { at }) };
+    const known = { id, at };
     const rules = registry.get(kindOf(id))?.fields ?? [];
     if (key !== undefined) ignored.set(key, [...new Set(paths.flatMap((path) => findIgnorablePath(rules, path) ?? []))]);
     else if (action === 'create') gone.push({ ...known, fields: [] });

@@ -13,7 +13,12 @@ import { isUnfinished, outcomeWord } from './subjects/apply.ts';
 import { clip } from './text/wrap.ts';
 
 /** A message at a line of a pull request's files. */
-export type Annotation = { readonly severity: Severity; readonly title: string; readonly message: string; readonly at?: Position };
+export type Annotation = {
+  readonly severity: Severity;
+  readonly title: string;
+  readonly message: string;
+  readonly at?: Position | undefined;
+};
 
 /** The annotations of each severity that GitHub shows for one step. */
 const most = 10;
@@ -80,7 +85,7 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
     severity,
     title: code,
     message: hint === undefined ? message : `${message}; ${hint}`,
-    ...(at === undefined ? {} : { at }),
+    at,
   }));
 }
 
@@ -104,13 +109,7 @@ function weight({ action, own, risks }: AssessedChange): number {
 
 function changeAnnotation(change: AssessedChange): Annotation {
   const { action, id, risks, error } = change;
-  if (error !== undefined)
-    return {
-      severity: 'error',
-      title: `blocked ${id}`,
-      message: blockedReason(change),
-      ...(change.at === undefined ? {} : { at: change.at }),
-    };
+  if (error !== undefined) return { severity: 'error', title: `blocked ${id}`, message: blockedReason(change), at: change.at };
   const at = action === 'create' ? change.at : changedPosition(change);
   const whole = action === 'create' || action === 'delete';
   const isWarning = action === 'delete' || !isWritten(change) || highestRisk(risks) === 'weakens';
@@ -120,7 +119,7 @@ function changeAnnotation(change: AssessedChange): Annotation {
     severity: isWarning ? 'warning' : 'notice',
     title: `${action} ${id}`,
     message: said.length === 0 ? `Ostiary plans to ${action} ${id}` : said.join(', '),
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }
 
@@ -134,7 +133,7 @@ function outcomeAnnotations(plan: Plan, result: ApplyResult): readonly Annotatio
       severity: outcome.status === 'skipped' ? 'warning' : 'error',
       title: `${outcomeWord(outcome)} ${outcome.id}`,
       message: [outcome.code ?? '', ...said].filter((text) => text !== '').join('; ') || `${outcome.id} is not as planned`,
-      ...(at === undefined ? {} : { at }),
+      at,
     };
   });
 }
@@ -148,7 +147,7 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
       severity: change.action === 'blocked' ? 'notice' : 'warning',
       title: `drift ${change.id}`,
       message: said.join(', ') || `${change.id} was changed on the gateway`,
-      ...(change.at === undefined ? {} : { at: change.at }),
+      at: change.at,
     };
   });
   return [...orphanAnnotations(drift.plan), ...drifted];

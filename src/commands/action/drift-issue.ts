@@ -64,8 +64,7 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 /** Closes the pull request that would adopt a drift that was reverted. */
 async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<undefined> {
   const { flags, label } = task.inputs;
-  const { config } = flags;
-  const { root } = resolveConfig({ only: [], paths: [], ...(config === undefined ? {} : { config }) }, context);
+  const { root } = resolveConfig({ only: [], paths: [], config: flags['config'] }, context);
   const repository = await repositoryOf({ folder: root, env: context.env });
   if (repository === undefined) return undefined;
   const head = adoptionBranch(repository, drift.plan.target.name, label);

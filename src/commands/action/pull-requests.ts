@@ -41,7 +41,7 @@ export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]
     if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
     const { code, hint } = error;
     const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
-    return [{ code, severity: 'warning', message, ...(hint === undefined ? {} : { hint }) }];
+    return [{ code, severity: 'warning', message, hint }];
   }
 }
 

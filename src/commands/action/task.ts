@@ -158,14 +158,7 @@ async function withoutTarget({ flags }: ActionInputs, base: string, context: Cli
 
 /** Returns the selection of config and target, with the commit of the reviewed config if there is one. */
 function configFlags({ flags: { config, target, 'config-ref': given } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
-  const configRef = given ?? usual;
-  return {
-    only: [],
-    paths: [],
-    ...(config === undefined ? {} : { config }),
-    ...(target === undefined ? {} : { target }),
-    ...(configRef === undefined ? {} : { configRef }),
-  };
+  return { only: [], paths: [], config, target, configRef: given ?? usual };
 }
 
 /** Returns the reason why the job has no secrets; undefined if it has them. */
@@ -183,8 +176,7 @@ export function openRunGitHub(
   { inputs, run }: Pick<ActionTask, 'inputs' | 'run'>,
   { waits, context }: Pick<TaskResult, 'waits' | 'context'>,
 ): GitHub {
-  const send = senderOf(context.env);
-  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, ...(send === undefined ? {} : { send }) });
+  return openGitHub({ ...run, token: inputs.token, version, sleep: waits.sleep, waits, send: senderOf(context.env) });
 }
 
 /** Returns a function that sends requests through the proxies of the environment; undefined if it has none. */

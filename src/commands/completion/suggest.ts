@@ -87,8 +87,7 @@ function wordsOf(argument: Argument, line: TypedLine, context: CliContext): Sugg
 }
 
 function selectionOf({ values }: TypedLine): ProjectSelection {
-  const [config, target] = [values.get('config'), values.get('target')?.split(',')[0]];
-  return { only: [], paths: [], ...(config === undefined ? {} : { config }), ...(target === undefined ? {} : { target }) };
+  return { only: [], paths: [], config: values.get('config'), target: values.get('target')?.split(',')[0] };
 }
 
 /** The targets of the config; after `a,` those that can follow. */

@@ -85,7 +85,6 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
   if (token === '') throw missingToken(target);
   context.onEvent?.({ secret: token });
   const { url, auth, dialect, readConcurrency } = target;
-  const network = readNetwork(context.env);
   const observers = [...(onRequest === undefined ? [] : [onRequest]), ...(flags.verbose === true ? [requestPrinter(flags, context)] : [])];
   return {
     url,
@@ -93,9 +92,9 @@ function sessionOptions(target: Target, { flags, context, onRequest }: ConnectOp
     auth,
     dialect,
     readConcurrency,
-    ...(network === undefined ? {} : { network }),
+    network: readNetwork(context.env),
     onRetry: retryPrinter(flags, context),
-    ...(observers.length === 0 ? {} : { onRequest: (event: RequestEvent) => observers.forEach((observe) => observe(event)) }),
+    onRequest: observers.length === 0 ? undefined : (event) => observers.forEach((observe) => observe(event)),
   };
 }
 
@@ -172,7 +171,7 @@ export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
     first?.code ?? 'api/list-not-whole',
     4,
     `${first?.message ?? 'incomplete listing from the gateway'}; nothing was changed`,
-    first?.hint === undefined ? {} : { hint: first.hint },
+    { hint: first?.hint },
   );
 }
 

@@ -39,7 +39,7 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof RefusedError) return error.refusals.map((refusal) => ({ ...refusal, severity: 'error' }));
   if (!(error instanceof AppError)) return [{ code: 'internal/error', severity: 'error', message: mistake }];
   const { code, message, hint } = error;
-  return [{ code, severity: 'error', message, ...(hint === undefined ? {} : { hint }) }];
+  return [{ code, severity: 'error', message, hint }];
 }
 
 const mistake = 'internal error: this is a bug in Ostiary, not in your input';

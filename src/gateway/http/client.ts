@@ -39,11 +39,11 @@ export type ClientOptions = {
   readonly random: () => number;
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The largest number of reads at the same time; fewer while the gateway answers 429 or 503. */
-  readonly readConcurrency?: number;
-  readonly onRequest?: (event: RequestEvent) => void;
-  readonly onRetry?: (event: RetryEvent) => void;
+  readonly readConcurrency?: number | undefined;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 };
 
 export type Client = {

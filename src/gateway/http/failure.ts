@@ -224,7 +224,7 @@ function failureFields(
   code: ApiFailure['code'],
   hint: string | undefined,
 ): Pick<ApiFailure, 'code' | 'method' | 'url' | 'hint'> {
-  return { code, method: context.method, url: context.url, ...(hint === undefined ? {} : { hint }) };
+  return { code, method: context.method, url: context.url, hint };
 }
 
 function codeOf(error: unknown): string {

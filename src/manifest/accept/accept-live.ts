@@ -75,7 +75,7 @@ export function acceptLive(input: AcceptInput): AcceptResult {
     message: `${id} was deleted outside Ostiary; its manifest is kept`,
     hint: 'delete the manifest, or let apply create the object again',
     resource: id,
-    ...(at === undefined ? {} : { at }),
+    at,
   }));
   const differences = [...found.differences, ...convertUnwatched(input, desired)];
   let wanted = [...differences, ...findValuesToState(load.registry, desired, input.live, differences)];
@@ -204,7 +204,7 @@ function impossibleDiagnostic(one: LiveDifference, why: string, desired: Desired
     message: `the manifests cannot accept ${what}: ${why}`,
     hint: 'edit the manifest, or change the gateway',
     resource: id,
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }
 

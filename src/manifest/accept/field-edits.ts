@@ -25,7 +25,7 @@ export type LiveDifference =
 type LiveDifferences = {
   readonly differences: readonly LiveDifference[];
   /** Declared objects that are not live. */
-  readonly removed: readonly { readonly id: ResourceId; readonly at?: Position }[];
+  readonly removed: readonly { readonly id: ResourceId; readonly at?: Position | undefined }[];
 };
 
 /** Finds the differences in a plan that drift caused; with `all`, every difference. */
@@ -43,10 +43,7 @@ export function findDifferences({ changes, edges }: Pick<Diff, 'changes' | 'edge
   const removed = changes.filter(({ action, fields: given }) => action === 'create' && (which === 'all' || given.some(isMeant)));
   const gone = new Set(removed.flatMap(({ id, key }) => [id, key ?? id]));
   const isThere = (one: LiveDifference): boolean => one.is === 'field' || !(gone.has(one.ends.rule) || gone.has(one.ends.connection));
-  return {
-    differences: [...fields, ...ends].filter(isThere),
-    removed: removed.map(({ id, at }) => ({ id, ...(at === undefined ? {} : { at }) })),
-  };
+  return { differences: [...fields, ...ends].filter(isThere), removed: removed.map(({ id, at }) => ({ id, at })) };
 }
 
 /** Returns whether the change compares a manifest with a live object. */

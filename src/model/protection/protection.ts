@@ -18,7 +18,7 @@ export type SampleResult = {
   readonly found: string;
   /** The reason why it failed or could not be simulated. */
   readonly why?: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 };
 
 /** One rule and the results of its samples. */

@@ -15,7 +15,7 @@ export type Outcome = {
   readonly begun?: boolean;
   readonly code?: `${string}/${string}`;
   readonly message?: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 };
 
 /** The gateway's id of an object that an apply wrote, and the version of its secrets then, if the gateway reports one. */
@@ -79,7 +79,7 @@ export type WrittenManifest = { readonly id: ResourceId; readonly file: string }
 export type SkippedObject = { readonly id: ResourceId; readonly why: 'managed' | 'inexpressible'; readonly reason: string };
 
 /** A manifest that differs from the live object, and the fields. */
-export type DifferingManifest = { readonly id: ResourceId; readonly at?: Position; readonly fields: readonly Pointer[] };
+export type DifferingManifest = { readonly id: ResourceId; readonly at?: Position | undefined; readonly fields: readonly Pointer[] };
 
 /** A part of a live object that its manifest does not state. */
 export type UnstatedPart = { readonly id: ResourceId; readonly path: Pointer; readonly reason: string };

@@ -30,7 +30,7 @@ export function policyDiagnostic(finding: PolicyFinding, remedy?: string): Diagn
     message: `${message} (${clipped(expression)})`,
     hint: remedy ?? `${change}, or waive it in the policy (${formatPosition(requirement)}), with an end date and a reason`,
     resource: connection,
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }
 

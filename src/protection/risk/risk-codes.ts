@@ -106,7 +106,7 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
       message: `exceeds --max-risk ${most}, because ${classText(highest)}: ${subjects(group)}`,
       hint: 'revert the change, or override with a reason',
       allowable: true,
-      ...(at === undefined ? {} : { at }),
+      at,
     };
   });
 }

@@ -175,7 +175,7 @@ function evaluateSample({ expects, by, side, names }: Expectation, { hits, uncer
 }
 
 function failed(why: string, hint?: string): SampleOutcome {
-  return { outcome: 'failed', why, ...(hint === undefined ? {} : { hint }) };
+  return { outcome: 'failed', why, hint };
 }
 
 function unknownEntry(by: string | undefined, side: string, names: readonly string[]): string | undefined {

@@ -101,14 +101,7 @@ function heldRemedies(checking: PolicyCheckInput, { input, live }: Prepared, dif
 }
 
 function refusalOf({ code, message, hint, at, resource }: Diagnostic): Refusal {
-  return {
-    code,
-    message,
-    allowable: true,
-    ...(hint === undefined ? {} : { hint }),
-    ...(at === undefined ? {} : { at }),
-    ...(resource === undefined ? {} : { resource }),
-  };
+  return { code, message, allowable: true, hint, at, resource };
 }
 
 /** Fields that a policy may match; a manifest without them keeps the live value. */

@@ -199,6 +199,6 @@ function unwritten({ rule, connection }: EdgeEnds, { severity, why, at }: Unwrit
     severity,
     message: `the attachment of ${rule} to ${connection} is skipped: ${why}, and it is not selected`,
     hint: 'select both',
-    ...(at === undefined ? {} : { at }),
+    at,
   };
 }

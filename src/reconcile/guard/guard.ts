@@ -90,7 +90,7 @@ function referenceRefusals(references: readonly OutsideReference[], { resources 
       hint: `add ${nameOf(id)} to them on the gateway; Ostiary does not write them`,
       allowable: true,
       resource: id,
-      ...(at === undefined ? {} : { at }),
+      at,
     };
   });
 }
@@ -171,7 +171,7 @@ function incomparableRefusals(
         hint: `look at both; then undo it with --revert ${change.id}, or ${adopting}`,
         allowable: true,
         resource: change.id,
-        ...(change.at === undefined ? {} : { at: change.at }),
+        at: change.at,
       },
     ];
   });

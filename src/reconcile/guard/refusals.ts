@@ -63,7 +63,7 @@ export function windowRefusals({ changes }: Pick<Diff, 'changes'>, singleWrites:
         hint: 'apply one of the two changes first with --only, or override to accept the exposure',
         allowable: true,
         resource: id,
-        ...(at === undefined ? {} : { at }),
+        at,
       };
     });
 }

@@ -46,7 +46,7 @@ export function blockedByErrors(diagnostics: readonly Diagnostic[], { resources 
     if (severity !== 'error') continue;
     const resource = id === undefined ? undefined : byId.get(id);
     if (resource === undefined) return [];
-    const error = { code, message, ...(hint === undefined ? {} : { hint }) };
+    const error = { code, message, hint };
     if (!blocked.has(resource.id)) blocked.set(resource.id, { resource, error });
   }
   return [...blocked.values()];

@@ -228,7 +228,7 @@ function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, {
     severity: 'error',
     message: `${other} has no manifest, so its attachment cannot move to ${successor}`,
     hint: `add a manifest for ${other} first (a rule declares its own attachments)`,
-    ...(at === undefined ? {} : { at }),
+    at,
     resource: successor,
   };
 }

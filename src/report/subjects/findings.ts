@@ -47,9 +47,9 @@ export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
     code,
     severity: 'error' as const,
     message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(resource === undefined ? {} : { resource }),
-    ...(at === undefined ? {} : { at }),
+    hint,
+    resource,
+    at,
   }));
 }
 

@@ -36,7 +36,7 @@ export type ServeOptions = {
   /** The agents to register; `default` by default. */
   readonly agents?: readonly string[];
   /** 32 bytes, also as base64 or hex. PostgreSQL requires one; a database folder keeps its own. */
-  readonly encryptionKey?: Buffer | string;
+  readonly encryptionKey?: Buffer | string | undefined;
   /** Earlier encryption keys, separated by commas; a background job encrypts their secrets again. */
   readonly previousEncryptionKeys?: string | undefined;
   readonly now: () => Date;
