@@ -87,13 +87,8 @@ async function executeSafely(step: Step, state: ApplyState): Promise<StepResult>
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error instanceof ApiError && (error.code === 'api/unreachable' || error.code === 'api/unauthorized')) state.stopped = error;
-    return { status: 'failed', code: codeOf(error), message: error.message, hint: error.hint };
+    return { status: 'failed', code: error.code, message: error.message, hint: error.hint };
   }
-}
-
-function codeOf({ code }: AppError): `${string}/${string}` {
-  const slash = code.indexOf('/');
-  return `${code.slice(0, slash)}/${code.slice(slash + 1)}`;
 }
 
 /** Reads in bulk what the stage wrote. An object that differs from its write fails, and the steps that need it are skipped. */

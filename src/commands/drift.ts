@@ -23,7 +23,7 @@ import {
   writeOptions,
   type DefineCommand,
 } from './options.ts';
-import { connectService, trackSecretReads } from './context/connect.ts';
+import { withService, trackSecretReads } from './context/connect.ts';
 import { type Diff, hasHeld } from '../model/plan/plan.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';
@@ -183,13 +183,10 @@ async function findDriftWriters(
   context: CliContext,
 ): Promise<ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined> {
   try {
-    const service = await connectService({ flags, context });
-    try {
+    return await withService({ flags, context }, async (service) => {
       const writes = await service.writesSince(since, maxWrites);
       return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
-    } finally {
-      await service.close();
-    }
+    });
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

@@ -9,7 +9,7 @@ import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './options.ts';
-import { announceTarget, connect, connectService, readLive, requireWhole } from './context/connect.ts';
+import { announceTarget, connect, withService, readLive, requireWhole } from './context/connect.ts';
 import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
@@ -158,15 +158,12 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
 /** Lists objects that no manifest declares, as far as the token may read them. */
 async function printServiceView(read: ReadView, flags: ViewFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
-  const service = await connectService({ flags, context });
-  try {
+  return withService({ flags, context }, async (service) => {
     const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
     printer.diagnostics(view.diagnostics);
     printView(view, flags.format, printer);
     return 0;
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 /** Prints a document as JSON or YAML, or its table as text. */

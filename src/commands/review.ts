@@ -6,7 +6,7 @@ import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
 import { runPool } from '../model/concurrency.ts';
 import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
-import { connectService } from './context/connect.ts';
+import { withService } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
@@ -38,8 +38,7 @@ export const defineReview: DefineCommand = (command, run) => {
 async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
   const { print, hint, results, errors } = printerFor(context, flags);
-  const service = await connectService({ flags, context });
-  try {
+  return withService({ flags, context }, async (service) => {
     const asText = flags.format === 'text';
     const before = await waiting('reading the review', { flags, context }, () => readDecidable(service, flags.id, decision));
     const about = await waiting('reading the session', { flags, context }, () => service.session(before));
@@ -50,9 +49,7 @@ async function runReview(flags: ReviewFlags, context: CliContext): Promise<numbe
     else print(flags.format === 'json' ? toJsonText(reviewJsonOf(decided)) : toYamlText(reviewJsonOf(decided)));
     if (decided.status === 'PENDING') hint('approved; the review still waits for other groups\n');
     return 0;
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 function readDecision({ verdict, id, force, window }: ReviewFlags): Decision {

@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from './options.ts';
-import { connectService } from './context/connect.ts';
+import { withService } from './context/connect.ts';
 import { printView } from './get.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
@@ -23,8 +23,7 @@ async function runSearch(flags: SearchFlags, context: CliContext): Promise<numbe
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the search term is empty', 'pass a part of a name: ostiary search orders');
   const printer = printerFor(context, flags);
-  const service = await connectService({ flags, context });
-  try {
+  return withService({ flags, context }, async (service) => {
     const document = await waiting('searching the gateway', { flags, context }, () => service.search(term));
     printer.diagnostics(document.errors.map(partial));
     const { connections, resources, runbooks } = document;
@@ -32,9 +31,7 @@ async function runSearch(flags: SearchFlags, context: CliContext): Promise<numbe
       printer.hint(`no results for "${escapeTerminal(term)}"\n`);
     } else printView({ document, listing: searchListing(document) }, format, printer);
     return 0;
-  } finally {
-    await service.close();
-  }
+  });
 }
 
 function partial(text: string): Diagnostic {

@@ -2,7 +2,8 @@ import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Checked, Diagnostic, SourceFile } from '../model/diagnostic.ts';
 import { isRepositoryTop, realOf, shower } from './walk.ts';
-import { codeOf, reasonOf, textReader } from './text-file.ts';
+import { reasonOf, textReader } from './text-file.ts';
+import { systemCodeOf } from '../model/errors.ts';
 
 /** A config file, and the absolute folder that its paths are relative to. */
 type FoundConfig = { readonly file: SourceFile; readonly folder: string };
@@ -81,7 +82,7 @@ function reasonWhyNoFile(path: string): string | undefined {
   try {
     return statSync(path).isFile() ? undefined : 'it is not a regular file';
   } catch (error) {
-    return codeOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
+    return systemCodeOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
   }
 }
 

@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync }
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { isIgnored } from './walk.ts';
-import { codeOf, reasonOf, maxBytes } from './text-file.ts';
+import { reasonOf, maxBytes } from './text-file.ts';
+import { systemCodeOf } from '../model/errors.ts';
 
 type Refusal = 'outside' | 'hidden' | 'ignored' | 'missing' | 'too-large';
 
@@ -21,7 +22,7 @@ export function readSecretFile(root: string, path: string): Checked<Buffer> {
     const linked = refusalOf(realRoot, real) ?? (isIgnored(realRoot, real) || isIgnored(root, given) ? 'ignored' : undefined);
     return linked === undefined ? read(path, real) : refuse(path, linked);
   } catch (error) {
-    const code = codeOf(error);
+    const code = systemCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return refuse(path, 'missing');
     return failure('secret/unreadable-file', path, `cannot be read: ${reasonOf(error)}`, 'check its permissions');
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
-import { AppError } from '../model/errors.ts';
+import { AppError, systemCodeOf } from '../model/errors.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -23,14 +23,9 @@ const reasons: Readonly<Record<string, string>> = {
   ETXTBSY: 'it is busy',
 };
 
-/** Returns the system's error code, such as `ENOENT`; undefined if the error has none. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** Describes why the system refused. */
 export function reasonOf(error: unknown): string {
-  const code = codeOf(error);
+  const code = systemCodeOf(error);
   return (code === undefined ? undefined : reasons[code]) ?? code ?? 'the operating system refused the operation';
 }
 

@@ -16,10 +16,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, posix, sep } from 'node:path';
-import { AppError } from '../model/errors.ts';
+import { AppError, systemCodeOf } from '../model/errors.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { makeFolder } from './write.ts';
-import { codeOf, reasonOf } from './text-file.ts';
+import { reasonOf } from './text-file.ts';
 
 /** Writes files below one folder atomically; never follows a link out of the folder. */
 export type TreeWriter = {
@@ -77,7 +77,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return [];
     throw unwritable(folder, error);
   }
 }
@@ -118,8 +118,8 @@ function createWhole(path: string, text: string): boolean {
     linkSync(draft, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    if (systemCodeOf(error) === 'EEXIST') return false;
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(systemCodeOf(error) ?? '')) throw error;
     // Some file systems have no hard links.
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
     renameSync(draft, path);
@@ -161,7 +161,7 @@ function createFolder(folder: string, files: readonly SourceFile[]): boolean {
     renameSync(draft, folder);
     return true;
   } catch (error) {
-    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
+    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return false;
     throw error;
   } finally {
     rmSync(draft, { recursive: true, force: true });
@@ -187,7 +187,7 @@ function discard(draft: string): void {
   try {
     unlinkSync(draft);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import ignore from 'ignore';
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
-import { type ReadProblem, codeOf, decodeText, reasonOf, textReader } from './text-file.ts';
+import { type ReadProblem, decodeText, reasonOf, textReader } from './text-file.ts';
 import {
   type Checked,
   type Diagnostic,
@@ -13,6 +13,7 @@ import {
   sortDiagnostics,
 } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
+import { systemCodeOf } from '../model/errors.ts';
 
 /** Returns true if git ignores the file, by the `.gitignore` files from the top of the repository down to it. */
 export function isIgnored(root: string, path: string): boolean {
@@ -248,7 +249,7 @@ function tryReal(walk: Telling, path: string, missing: 'manifest/no-such-path' |
   try {
     return realpathSync.native(path);
   } catch (error) {
-    const code = codeOf(error);
+    const code = systemCodeOf(error);
     if (code === 'ELOOP') report(walk, path, 'manifest/symlink-loop', 'is part of a loop of symbolic links', 'remove the link');
     else if (code === 'ENOTDIR' && missing === 'manifest/no-such-path') report(walk, path, missing, 'does not exist', missingHint(path));
     else if (code !== 'ENOENT') report(walk, path, 'manifest/unreadable', `cannot be read: ${reasonOf(error)}`, 'check its permissions');

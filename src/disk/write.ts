@@ -14,8 +14,8 @@ import {
   readFileSync,
 } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { AppError } from '../model/errors.ts';
-import { reasonOf, codeOf, isSystemPath } from './text-file.ts';
+import { AppError, systemCodeOf } from '../model/errors.ts';
+import { reasonOf, isSystemPath } from './text-file.ts';
 
 /**
  * Creates a folder and its parents with the mode. `mkdirSync` with `recursive` never returns on a file system that allows no
@@ -110,7 +110,7 @@ export function createFile(path: string, text: string): boolean {
     writeFileSync(path, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (systemCodeOf(error) === 'EEXIST') return false;
     throw new AppError('init/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
       cause: error,
       hint: 'check its permissions, or use another folder',

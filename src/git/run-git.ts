@@ -1,7 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { Readable, type Writable } from 'node:stream';
 import type { SimpleGit, SimpleGitOptions } from 'simple-git';
-import { AppError } from '../model/errors.ts';
+import { AppError, systemCodeOf } from '../model/errors.ts';
 import { gitEnvironment, safeSettings, type GitContext } from './git-environment.ts';
 
 /** A running git. */
@@ -103,7 +103,7 @@ function killGroup(id: number | undefined): void {
     process.kill(-id, 'SIGKILL');
   } catch (error) {
     // The group has already ended.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (systemCodeOf(error) !== 'ESRCH') throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import schema from '../../schemas/connection.schema.json' with { type: 'json' };
-import { asText, type JsonObject } from '../model/json.ts';
+import { asText, type JsonObject, asArray } from '../model/json.ts';
 import type { DocumentDiagnostic } from '../model/diagnostic.ts';
 import type { DesiredSecrets, Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
@@ -60,30 +60,15 @@ export const connection: Kind = {
   },
   createDefaults: (name) => ({ resource_name: name }),
   check(spec: JsonObject): readonly DocumentDiagnostic[] {
-    const types = spec['redact_types'];
-    const given = Array.isArray(types) && types.length > 0;
-    if (spec['redact_enabled'] === false && given) {
-      return [
-        {
-          code: 'manifest/redact-contradiction',
-          severity: 'error',
-          pointer: '/redact_enabled',
-          message: 'redact_enabled is false, but redact_types is not empty',
-          hint: 'remove redact_enabled (derived from redact_types), or empty redact_types',
-        },
-      ];
-    }
-    if (spec['redact_enabled'] === true && !given) {
-      return [
-        {
-          code: 'manifest/redact-contradiction',
-          severity: 'error',
-          pointer: '/redact_enabled',
-          message: 'redact_enabled is true, but redact_types is empty',
-          hint: 'list the info types to redact in redact_types',
-        },
-      ];
-    }
-    return [];
+    const isEnabled = spec['redact_enabled'];
+    const hasTypes = asArray(spec['redact_types']).length > 0;
+    if (typeof isEnabled !== 'boolean' || isEnabled === hasTypes) return [];
+    const [message, hint] = isEnabled
+      ? ['redact_enabled is true, but redact_types is empty', 'list the info types to redact in redact_types']
+      : [
+          'redact_enabled is false, but redact_types is not empty',
+          'remove redact_enabled (derived from redact_types), or empty redact_types',
+        ];
+    return [{ code: 'manifest/redact-contradiction', severity: 'error', pointer: '/redact_enabled', message, hint }];
   },
 };

@@ -22,6 +22,11 @@ export class AppError extends Error {
   }
 }
 
+/** Returns the code of an error of the system or the database, such as `ENOENT`; undefined if it has none. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** The command line is wrong. */
 export class UsageError extends AppError {
   constructor(message: string, hint?: string) {

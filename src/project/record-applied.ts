@@ -5,7 +5,7 @@ import { hasOrigin } from '../git/origin.ts';
 import { headOf, repositoryOf } from '../git/repository.ts';
 import type { AppliedRecord, ApplyLease, PendingWrites } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { AppError, RefusedError } from '../model/errors.ts';
+import { AppError, RefusedError, systemCodeOf } from '../model/errors.ts';
 import type { AuditMark } from '../model/gateway.ts';
 import type { Allowance, Refusal } from '../model/plan/plan.ts';
 import {
@@ -307,7 +307,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+    return systemCodeOf(error) !== 'ESRCH';
   }
 }
 

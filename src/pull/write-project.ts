@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { codeOf } from '../disk/text-file.ts';
 import { previewWriter, treeWriter, unwritable, type TreeWriter } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
@@ -16,7 +15,7 @@ import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/pull/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { InputError } from '../model/errors.ts';
+import { InputError, systemCodeOf } from '../model/errors.ts';
 
 /** Reads the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
 export function readOwnedObjects(path: string, context: ProjectContext): readonly StateObject[] {
@@ -99,7 +98,7 @@ function textIn(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw unwritable(path, error);
   }
 }

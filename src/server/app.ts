@@ -1,4 +1,3 @@
-import { asText } from '../model/json.ts';
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler } from 'hono';
 import { serveAgents, serveHeartbeat, agentSection } from './agents/agents.openapi.ts';
 import type { ApiSection } from './api/api-section.ts';
@@ -22,6 +21,7 @@ import { type RunbookSearch, serveSearch, searchSection } from './search/search-
 import { LockLost } from './store/folder-lock.ts';
 import type { Store } from './store/store.ts';
 import { randomUUID } from 'node:crypto';
+import { systemCodeOf } from '../model/errors.ts';
 
 type AppOptions = ObserveOptions & {
   readonly store: Store;
@@ -179,7 +179,7 @@ function databaseUnavailableReason(error: unknown): string | undefined {
   if (error instanceof AggregateError) return error.errors.map((one) => databaseUnavailableReason(one)).find((why) => why !== undefined);
   if (!(error instanceof Error)) return undefined;
   if (error instanceof LockLost) return error.message;
-  const code = 'code' in error ? asText(error.code) : '';
+  const code = systemCodeOf(error) ?? '';
   // SQLSTATE classes: 53 is missing disk, memory or connections; 08 is the connection, 57P an operator.
   if (code === '53100') return 'the disk of the database is full';
   if (code.startsWith('53')) return 'the database has no memory or connections left';

@@ -55,11 +55,16 @@ export function announceTarget(flags: TargetFlags, context: CliContext, config: 
   return target;
 }
 
-/** Opens the service of the one selected target, for look-ups and review decisions. */
-export async function connectService(connecting: ConnectOptions): Promise<Service> {
+/** Opens the service of the one selected target, for look-ups and review decisions, and closes it after the work. */
+export async function withService<T>(connecting: ConnectOptions, work: (service: Service) => Promise<T>): Promise<T> {
   const { flags, context } = connecting;
   const session = sessionOptions(announceTarget(flags, context), connecting);
-  return waiting(`connecting to ${session.url}`, connecting, () => openService(session));
+  const service = await waiting(`connecting to ${session.url}`, connecting, () => openService(session));
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
 }
 
 /** Returns the diagnostics of invalid manifests with that of a missing token, so that one run names all missing variables. */

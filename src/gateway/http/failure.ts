@@ -1,4 +1,4 @@
-import type { ApiFailure } from '../../model/errors.ts';
+import { type ApiFailure, systemCodeOf } from '../../model/errors.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { proxyFailedCode, tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
@@ -229,8 +229,7 @@ function failureFields(
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.cause === undefined ? '' : codeOf(error.cause);
+  return systemCodeOf(error) ?? (error.cause === undefined ? '' : codeOf(error.cause));
 }
 
 const longest = 300;

@@ -23,8 +23,7 @@ export function resolveFormerNames(desired: DesiredState, live: LiveState): Form
   for (const resource of renamed) {
     const former = formerIdOf(resource);
     if (former === undefined) continue;
-    if (declared.has(former)) diagnostics.push(stillDeclared(resource, former));
-    else if (renames.has(former)) diagnostics.push(takenTwice(resource, former));
+    if (declared.has(former) || renames.has(former)) diagnostics.push(takenName(resource, former, declared.has(former)));
     else if (resource.renamedFrom !== undefined && found.has(former) && !found.has(resource.key)) {
       if (found.get(former)?.managedBy === undefined) renames.set(former, resource.key);
       else blocked.set(resource.key, former);
@@ -39,23 +38,12 @@ export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): Reso
   return name === undefined ? undefined : resourceId(kindOf(id), name);
 }
 
-function stillDeclared({ id, locate }: DesiredResource, former: ResourceId): Diagnostic {
+function takenName({ id, locate }: DesiredResource, former: ResourceId, isDeclared: boolean): Diagnostic {
   return {
     code: 'plan/former-name-declared',
     severity: 'error',
-    message: `${id} replaces ${former}, which still has a manifest`,
-    hint: 'remove that manifest, or remove the former name from this one',
-    at: locate(''),
-    resource: id,
-  };
-}
-
-function takenTwice({ id, locate }: DesiredResource, former: ResourceId): Diagnostic {
-  return {
-    code: 'plan/former-name-declared',
-    severity: 'error',
-    message: `${id} replaces ${former}, but another manifest also replaces it`,
-    hint: 'keep the former name in only one of them',
+    message: `${id} replaces ${former}, ${isDeclared ? 'which still has a manifest' : 'but another manifest also replaces it'}`,
+    hint: isDeclared ? 'remove that manifest, or remove the former name from this one' : 'keep the former name in only one of them',
     at: locate(''),
     resource: id,
   };

@@ -168,6 +168,13 @@ type ReviewRoutesOptions = { readonly store: Pick<Store, 'db'>; readonly now: ()
 
 /** Serves reviews: request, read, decide, and report the execution. */
 export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRoutesOptions): void {
+  async function requireReview(c: Context<AppEnv>): Promise<StoredReview> {
+    const text = c.req.param('id') ?? '';
+    const found = await findReview(db, c.get('principal'), text);
+    if (found === undefined) throw unknownReview(text);
+    return found;
+  }
+
   /** Applies a decision to the locked review; concurrent decisions wait. */
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
@@ -215,16 +222,10 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
     return respond(c, opened, 201);
   });
   app.get('/reviews/:id', async (c) => {
-    const text = c.req.param('id');
-    const found = await findReview(db, c.get('principal'), text);
-    if (found === undefined) throw unknownReview(text);
-    return respond(c, found, 200);
+    return respond(c, await requireReview(c), 200);
   });
   app.get('/sessions/:id', async (c) => {
-    const text = c.req.param('id');
-    const found = await findReview(db, c.get('principal'), text);
-    if (found === undefined) throw unknownReview(text);
-    return c.json(sessionJson(found));
+    return c.json(sessionJson(await requireReview(c)));
   });
   app.put('/reviews/:id', async (c) => handleDecision(c, readReviewDecision));
   app.post('/reviews/:id/execution', async (c) => handleDecision(c, readReviewExecution));

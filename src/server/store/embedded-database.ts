@@ -11,7 +11,7 @@ import {
   sql,
 } from 'kysely';
 import { Pool, type PoolClient } from 'pg';
-import { AppError } from '../../model/errors.ts';
+import { AppError, systemCodeOf } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 import type { Tables } from './migrations.ts';
 
@@ -293,7 +293,7 @@ export async function loadPglite(): Promise<LoadedPglite> {
     const module = await import('@electric-sql/pglite');
     return { PGlite: module.PGlite, parts: isSea() ? await partsOfExecutable() : {} };
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    if (systemCodeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new AppError('serve/no-embedded-database', 3, 'the embedded database is not installed', {
       cause: error,
       hint: `install it with npm install --global @electric-sql/pglite@${pgliteVersion}, or pass --database postgres://…`,

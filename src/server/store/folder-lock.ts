@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { largestOf } from '../../model/collections.ts';
-import { AppError } from '../../model/errors.ts';
+import { AppError, systemCodeOf } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 
 /** A lock that this process holds. */
@@ -77,7 +77,7 @@ async function createLockFile(path: string, holder: Holder): Promise<boolean> {
     await file.writeFile(`${counterText(0)} ${JSON.stringify(holder)}\n`).finally(() => file.close());
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (systemCodeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -92,8 +92,7 @@ async function makeLockFolder(folder: string): Promise<void> {
       await replaceLockFile(folder);
       return;
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      const isRace = code === 'ENOENT' || code === 'EEXIST' || code === 'EISDIR' || code === 'ERR_FS_EISDIR';
+      const isRace = ['ENOENT', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR'].includes(systemCodeOf(error) ?? '');
       if (!isRace || attempt === mostAttempts) throw error;
       await delay(10);
     }
@@ -200,7 +199,7 @@ function writeState(path: string, id: string, state: string): boolean {
   try {
     file = openSync(path, 'r+');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (systemCodeOf(error) === 'ENOENT') return false;
     throw error;
   }
   try {
@@ -237,7 +236,7 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    if (systemCodeOf(error) === 'ESRCH') return false;
   }
   return (await startTime(pid)) === start;
 }

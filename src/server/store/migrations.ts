@@ -1,6 +1,6 @@
 import { idPattern } from '../../model/resource.ts';
 import { type Kysely, type Migration, Migrator, sql, type ColumnType, type Generated, type GeneratedAlways } from 'kysely';
-import { AppError } from '../../model/errors.ts';
+import { AppError, systemCodeOf } from '../../model/errors.ts';
 import { beginAuditChain } from './begin-audit-chain.ts';
 import { type EdgeTable, kindTables, type KindTables, type ObjectTable } from '../collections.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -157,10 +157,10 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
     return result.error;
   });
   if (error === undefined) return;
-  const isForbidden = error instanceof Error && 'code' in error && error.code === '42501';
+  const isForbidden = systemCodeOf(error) === '42501';
   throw new AppError('serve/migration', isForbidden ? 3 : 1, 'the migration of the database failed', {
     cause: error,
-    ...(isForbidden ? { hint: 'run as the owner of the tables: ostiary serve --migrate --grant ROLE' } : {}),
+    hint: isForbidden ? 'run as the owner of the tables: ostiary serve --migrate --grant ROLE' : undefined,
   });
 }
 

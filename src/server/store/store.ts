@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction, type RawBuilder } from 'kysely';
-import { AppError } from '../../model/errors.ts';
+import { AppError, systemCodeOf } from '../../model/errors.ts';
 import { type Cipher, createCipher, parsePreviousKeys } from './secrets.ts';
 import { openDatabase, type OpenOptions } from './database.ts';
 import { migrate, sealedColumns, type Tables } from './migrations.ts';
@@ -101,8 +101,7 @@ export async function withUniqueName(what: string, statement: Promise<unknown>):
   try {
     await statement;
   } catch (error) {
-    const duplicate = error instanceof Error && 'code' in error && error.code === '23505';
-    throw duplicate ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} already exists`) : error;
+    throw systemCodeOf(error) === '23505' ? new Rejection(409, `${/^[AEIOU]/.test(what) ? 'an' : 'a'} ${what} already exists`) : error;
   }
 }
 
