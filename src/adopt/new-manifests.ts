@@ -16,7 +16,6 @@ import { makeManifests } from '../pull/make-manifests.ts';
 import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
 import { warnUnknownNames } from '../reconcile/guard/refusals.ts';
 
-/** Manifests of live objects that had none. */
 type NewManifests = {
   /** The files, with paths below the folder of the config file. */
   readonly files: readonly SourceFile[];

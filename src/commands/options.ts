@@ -332,7 +332,6 @@ export type PlanFlags = TargetFlags &
     readonly prune?: boolean;
     /** Whether an error about a single object blocks only that object and what depends on it. */
     readonly keepGoing?: boolean;
-    /** How secrets are read. */
     readonly secrets?: SecretsFlag;
   };
 

@@ -20,7 +20,6 @@ import { runForTargets } from './run-for-targets.ts';
 
 type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;
-  /** The file to save the plan in. */
   readonly out?: string;
 };
 

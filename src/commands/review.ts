@@ -66,7 +66,6 @@ function readWindow(text: string): TimeWindow {
   return { configuration: { start_time: start, end_time: end } };
 }
 
-/** The sessions that are read at the same time. */
 const concurrency = 8;
 /** The sessions that a list reads: each is a request. */
 const maxSessions = 200;

@@ -22,7 +22,6 @@ import {
 import { version } from './context/version.ts';
 import type { CommandEvent, CliContext } from './context/cli-context.ts';
 
-/** Options of a command that can run for several targets. */
 type MultiTargetFlags = TargetFlags &
   ReportFlags &
   TargetSelector & {
@@ -123,7 +122,6 @@ async function runAlone<F extends MultiTargetFlags>(given: F, context: CliContex
   return code;
 }
 
-/** Returns the document of a failure in a JSON format. */
 async function failedJson(failed: FailedTarget, format: FormatName, context: CliContext): Promise<JsonObject> {
   const { failedDocument } = await import('./output/write-failure-reports.ts');
   return (await renderJsonDocument(failedDocument(failed, context), format)) ?? {};

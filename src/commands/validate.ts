@@ -93,7 +93,6 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   return hasErrors(all) ? 3 : 0;
 }
 
-/** What was found in the manifests of one target. */
 type CheckedTarget = { readonly target: string; readonly resources: number; readonly diagnostics: readonly Diagnostic[] };
 
 /** Returns `7 resources in 2 targets. 1 warning.` */

@@ -71,7 +71,6 @@ type ReadTreeOptions = {
   readonly root: string;
   /** The folder that displayed paths are relative to. */
   readonly cwd: string;
-  /** Folders to leave out. */
   readonly exclude: readonly string[];
 };
 

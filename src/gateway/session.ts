@@ -42,7 +42,6 @@ export type SessionOptions = {
   readonly timeouts?: Partial<TransportTimeouts>;
   readonly network?: NetworkOptions | undefined;
   readonly retries?: Partial<RetryLimits>;
-  /** The largest number of reads at the same time. */
   readonly readConcurrency?: number | undefined;
   /** The largest response body that is read, in bytes. */
   readonly maxBytes?: number;

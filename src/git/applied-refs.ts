@@ -147,7 +147,6 @@ type LastAppliedQuery = {
   readonly target: string;
   /** Names of config files, to detect whether one has moved. */
   readonly configs: readonly string[];
-  /** Whether to read origin. */
   readonly origin: boolean;
 };
 

@@ -17,7 +17,6 @@ type BranchCommit = {
   readonly files: readonly FileUpdate[];
   readonly message: string;
   readonly now: Date;
-  /** Whether to read the branch of origin. */
   readonly origin: boolean;
 };
 

@@ -10,7 +10,6 @@ type RemovalQuery = {
   readonly until: string;
   /** Folders of manifests, relative to the top of the repository. */
   readonly paths: readonly string[];
-  /** The removed objects. */
   readonly ids: readonly ResourceId[];
   /** Returns the objects that the bytes of a file declare. */
   readonly declaredIds: (bytes: Buffer) => readonly ResourceId[];

@@ -44,7 +44,6 @@ type RemoteLimits = {
 
 export type RemoteOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns true for files to read. */
   readonly isWanted: (path: string) => boolean;
   /** The file of trusted ssh host keys. If undefined, the first key of each host is trusted until the process ends. */
   readonly knownHosts?: string | undefined;

@@ -19,7 +19,6 @@ type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'f
 type FindOptions = {
   /** The folder that links must not point out of. */
   readonly root: string;
-  /** Folders to skip. */
   readonly exclude: readonly string[];
   readonly show: (path: string) => string;
 };

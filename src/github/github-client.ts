@@ -103,7 +103,6 @@ type DeploymentStatus = {
 export interface GitHub extends IssueCalls, PullRequestCalls {
   /** Returns the login of this token's account. */
   readonly whoAmI: () => Promise<string>;
-  /** Returns whether an account may write to the repository. */
   readonly mayWrite: (login: string) => Promise<boolean>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
   /** Returns the login of the last editor of a comment; undefined if it was never edited. */

@@ -14,7 +14,6 @@ export type PullRequest = {
   readonly baseBranch: string;
   /** It comes from another repository. */
   readonly fork: boolean;
-  /** The login of the account that opened it. */
   readonly author: string;
   readonly merged: boolean;
 };

@@ -41,7 +41,6 @@ export type LoadInput = {
   /** The files of each overlay folder, in the order of application. */
   readonly overlays: readonly (readonly SourceFile[])[];
   readonly target: string;
-  /** The names of all targets. */
   readonly targets: readonly string[];
   readonly selection?: Selection;
   /** The prefixes that names in `valueFrom.env` must have. */

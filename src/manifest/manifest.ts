@@ -149,7 +149,6 @@ export type Manifest = {
   readonly spec: JsonObject;
   /** The samples of the manifest, for kinds that have them. */
   readonly tests: readonly JsonObject[];
-  /** The manifest's own document. */
   readonly document: ManifestDocument;
   /** The defaults of its folders from the outer one in, the own document, then the overlays in order. */
   readonly layers: readonly [ManifestDocument, ...ManifestDocument[]];

@@ -21,7 +21,6 @@ type DocumentSet = {
   readonly invalid: readonly InvalidManifest[];
   /** The overlays of each folder, in the order of the folders. */
   readonly overlays: readonly (readonly Manifest[])[];
-  /** Policy documents, not validated yet. */
   readonly policies: readonly ManifestDocument[];
   /** The ids that the files declare, invalid manifests included. */
   readonly declared: ReadonlySet<ResourceId>;

@@ -121,7 +121,6 @@ export type Target = {
   readonly manifests: readonly string[];
   readonly overlays: readonly string[];
   readonly limits: Limits;
-  /** Whether removed objects are deleted. */
   readonly prune: boolean;
   /** Whether plans list live connections without a manifest and check their policies. */
   readonly reportUnmanaged: boolean;

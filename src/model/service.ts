@@ -58,7 +58,6 @@ export type Review = {
 
 /** The session that a review decides about. */
 export type ReviewedSession = {
-  /** The name of the connection. */
   readonly connection: string;
   /** The email address or name of the user that asks for access. */
   readonly requester: string;

@@ -22,7 +22,6 @@ export type ProjectSelection = Partial<Pick<Target, 'url' | 'dialect' | 'auth' |
   readonly config?: string | undefined;
   /** The commit whose config decides targets, URLs, names of tokens and secrets, and limits. */
   readonly configRef?: string | undefined;
-  /** The name of the target. */
   readonly target?: string | undefined;
   /** The resources to load, as `KIND/NAME` or patterns; all if empty. */
   readonly only: readonly string[];

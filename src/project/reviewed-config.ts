@@ -96,7 +96,6 @@ function checkFieldsOf({
 type ReviewedPoliciesInput = {
   readonly config: ResolvedConfig;
   readonly target: Target;
-  /** The commit of `--config-ref`. */
   readonly configRef: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 };

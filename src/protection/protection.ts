@@ -235,7 +235,6 @@ function tagText(key: string, value: Json): string {
   return `${key}=${typeof value === 'string' ? value : canonical(value)}`;
 }
 
-/** What the effect of a plan is computed from. */
 type AssessInput = {
   readonly desired: DesiredState;
   readonly live: LiveState;

@@ -28,7 +28,6 @@ import type { PullProject } from './pull-project.ts';
 
 /** The live objects to write as manifests, and the project to write them for. */
 type ManifestRequest = {
-  /** The live objects that get a manifest. */
   readonly ids: ReadonlySet<ResourceId>;
   /** Objects that only their manager may write. */
   readonly managed: readonly SkippedObject[];

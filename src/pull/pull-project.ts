@@ -21,9 +21,7 @@ import { schemaPath } from '../project/schema-files.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
 export type PullProject = {
-  /** The folder of the config file. */
   readonly root: string;
-  /** The folder of new manifests. */
   readonly folder: string;
   readonly config: ResolvedConfig;
   /** Describes the config file that names the target; undefined without one. */

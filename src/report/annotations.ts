@@ -89,7 +89,6 @@ export function diagnosticAnnotations(diagnostics: readonly Diagnostic[]): reado
   }));
 }
 
-/** The order of annotations by action. */
 const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, blocked: 2, rename: 3, update: 4, create: 5 };
 
 /** Returns a plan's refusals and changes as annotations, each at the changed line; the pull request's own changes come first, by their risk. */

@@ -23,7 +23,6 @@ import { shortPosition } from './wording/value.ts';
 /** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
 export type LinkOf = (at: Position | CommitReference) => string | undefined;
 
-/** A commit of the repository. */
 type CommitReference = { readonly commit: string };
 
 /** A repository's page, a commit, and the repository path of a file that diagnostics name. */
@@ -136,7 +135,6 @@ export type ReportBlock =
 /** What a run found on each target, for formats that list findings at lines of files. */
 export type RunFindings = {
   readonly targets: readonly TargetFindings[];
-  /** Ostiary's version. */
   readonly version: string;
   /** Returns the repository path of a file that diagnostics name; undefined for a file outside the repository. */
   readonly pathOf: (file: string) => string | undefined;

@@ -14,7 +14,6 @@ type KindTexts = { readonly one: string; readonly many: string; readonly create:
 /** Everything that the gateway adds to a kind. */
 type KindRow = ServedRules & {
   readonly path: string;
-  /** The table of the objects. */
   readonly table: string;
   /** The table of the edges between a rule kind and connections. */
   readonly edges?: string;

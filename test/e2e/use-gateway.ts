@@ -16,6 +16,9 @@ export type Gateway = {
   /** Runs one command of the built CLI, in a process of its own. */
   readonly process: Run;
   readonly call: CallServer;
+  /** Whether it has a connection. */
+  readonly isLive: (name: string) => Promise<boolean>;
+  readonly reviewersOf: (name: string) => Promise<unknown>;
   /** The names in one of its lists. */
   readonly names: (path: string) => Promise<readonly string[]>;
   readonly server: () => TestServer;
@@ -31,6 +34,8 @@ export function useGateway(options: TestServerOptions = {}): Gateway {
     run: (line, cwd, more = {}) => ostiaryInProcess(line.split(' '), { cwd, env: { ...env(), ...more } }),
     process: (line, cwd, more = {}) => ostiary(line.split(' '), { cwd, env: { ...env(), ...more } }),
     call: used.call,
+    isLive: async (name) => (await used.call('GET', `/connections/${name}`)).status === 200,
+    reviewersOf: async (name) => (await used.call('GET', `/connections/${name}`)).body['reviewers'],
     async names(path) {
       const { list } = await used.call('GET', path);
       return list.flatMap(({ name }) => (typeof name === 'string' ? name : []));

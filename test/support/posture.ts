@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isObject, type JsonObject, textsIn, objectsIn } from '../../src/model/json.ts';
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
@@ -21,12 +21,12 @@ export function postureOf(resources: ResourceStates, id: ResourceId, ownThreshol
   const has = new Set<string>();
   const limits = new Map<string, number>();
   for (const field of [...modes, 'access_schema']) if (spec[field] === 'disabled') has.add(`closed ${field}`);
-  for (const group of texts(spec['reviewers'])) has.add(`reviewer ${group}`);
+  for (const group of textsIn(spec['reviewers'])) has.add(`reviewer ${group}`);
   // Without review every group passes, and a group that is the only reviewer need not force anything.
-  const reviewers = texts(spec['reviewers']);
+  const reviewers = textsIn(spec['reviewers']);
   const passes = (group: string): boolean => reviewers.length === 0 || (reviewers.length === 1 && reviewers[0] === group);
-  for (const group of allGroups) if (!texts(spec['force_approve_groups']).includes(group) && !passes(group)) has.add(`no force ${group}`);
-  for (const type of texts(spec['redact_types'])) has.add(`redacts ${type}`);
+  for (const group of allGroups) if (!textsIn(spec['force_approve_groups']).includes(group) && !passes(group)) has.add(`no force ${group}`);
+  for (const type of textsIn(spec['redact_types'])) has.add(`redacts ${type}`);
   limits.set('duration', typeof spec['access_max_duration'] === 'number' ? spec['access_max_duration'] : Number.POSITIVE_INFINITY);
   for (const rule of Object.values(resources)) {
     if (!(rule.edges?.['connection_ids'] ?? []).includes(id)) continue;
@@ -76,8 +76,8 @@ function exposureOf(id: ResourceId, [now, first, last]: readonly (Posture | unde
 function addGuardrail(has: Set<string>, spec: JsonObject): void {
   for (const side of ['input', 'output']) {
     const rules = spec[side];
-    for (const rule of isObject(rules) ? entries(rules['rules']) : []) {
-      for (const word of texts(rule['words'])) has.add(`${side} blocks ${word}`);
+    for (const rule of isObject(rules) ? objectsIn(rules['rules']) : []) {
+      for (const word of textsIn(rule['words'])) has.add(`${side} blocks ${word}`);
       if (rule['pattern_regex'] !== '' && rule['pattern_regex'] !== undefined)
         has.add(`${side} blocks /${JSON.stringify(rule['pattern_regex'])}/`);
     }
@@ -95,15 +95,7 @@ function addMasking(limits: Map<string, number>, spec: JsonObject, ownThreshold:
     if (typeof spec['score_threshold'] !== 'number') add(entity, score);
     else if (score >= threshold) limits.set(entity, -1);
   };
-  for (const group of entries(spec['supported_entity_types'])) for (const type of texts(group['entity_types'])) add(`masks ${type}`);
-  for (const custom of entries(spec['custom_entity_types']))
+  for (const group of objectsIn(spec['supported_entity_types'])) for (const type of textsIn(group['entity_types'])) add(`masks ${type}`);
+  for (const custom of objectsIn(spec['custom_entity_types']))
     addCustom(`masks ${JSON.stringify([custom['name'], custom['regex']])}`, typeof custom['score'] === 'number' ? custom['score'] : 0);
-}
-
-function texts(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((entry: Json) => typeof entry === 'string') : [];
-}
-
-function entries(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

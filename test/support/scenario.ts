@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isObject, type Json, type JsonObject, textsIn } from '../../src/model/json.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { MemoryResource } from './memory-store.ts';
 
@@ -213,7 +213,7 @@ function settle(entries: readonly Entry[]): Scenario {
   const liveIds = new Set<string>(live.map((one) => one.id));
   const declared = new Set<string>(entries.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifestId(manifest)])));
   const known = (kind: string, names: Json): readonly string[] =>
-    texts(names).filter((name) => declared.has(`${kind}/${name}`) || liveIds.has(`${kind}/${name}`));
+    textsIn(names).filter((name) => declared.has(`${kind}/${name}`) || liveIds.has(`${kind}/${name}`));
   return {
     manifests: entries.flatMap(({ manifest, live: found }) => {
       if (manifest === undefined) return [];
@@ -226,8 +226,8 @@ function settle(entries: readonly Entry[]): Scenario {
       }
       const { connection_selector: chosen } = spec;
       if (isObject(chosen)) {
-        const listed = texts(spec['connection_ids'] ?? []);
-        const except = texts(chosen['except'] ?? []).filter((name) => declared.has(`Connection/${name}`) && !listed.includes(name));
+        const listed = textsIn(spec['connection_ids']);
+        const except = textsIn(chosen['except']).filter((name) => declared.has(`Connection/${name}`) && !listed.includes(name));
         spec['connection_selector'] = { ...chosen, except };
       }
       return [{ ...manifest, spec }];
@@ -245,8 +245,4 @@ function withoutMissing(map: JsonObject, pathOf: (key: string) => string, found:
 
 function isMissing(value: Json, path: string, found: MemoryResource | undefined): boolean {
   return isObject(value) && value['keep'] === true && found?.secrets?.[path] === undefined;
-}
-
-function texts(value: Json): readonly string[] {
-  return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isObject, type Json, type JsonObject, textsIn } from '../../src/model/json.ts';
 
 /** Any JSON value, including those that often break programs. */
 export const anyJson: Arbitrary<Json> = fc.oneof(
@@ -74,7 +74,7 @@ function text(schema: JsonObject): Arbitrary<string> {
   if (typeof pattern !== 'string')
     return fc.string({ ...lengths, maxLength: Math.max(lengths.minLength, Math.min(lengths.maxLength, 20)) });
   const matching = fc.stringMatching(new RegExp(pattern), { maxLength: 60 });
-  const others = patternsIn(schema[otherPatterns]).map((one) => new RegExp(one, 'u'));
+  const others = textsIn(schema[otherPatterns]).map((one) => new RegExp(one, 'u'));
   const fits = (value: string): boolean => value.length >= lengths.minLength && value.length <= Math.max(lengths.maxLength, 60);
   return matching.filter((value) => fits(value) && others.every((one) => one.test(value)));
 }
@@ -102,17 +102,13 @@ function branches(schema: JsonObject, conditions: readonly Json[]): readonly Jso
 /** Returns the patterns that a text must match in addition to the one that generates it. */
 const otherPatterns = 'x-other-patterns';
 
-function patternsIn(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((one: Json) => typeof one === 'string') : [];
-}
-
 function merge(left: Json, right: Json): Json {
   if (!isObject(left) || !isObject(right)) return right;
   const merged = new Map(Object.entries(left));
   for (const [key, value] of Object.entries(right)) {
     const known = merged.get(key);
     if (key === 'required' && Array.isArray(known) && Array.isArray(value)) merged.set(key, [...new Set([...known, ...value])]);
-    else if (key === 'pattern' && typeof known === 'string') merged.set(otherPatterns, [...patternsIn(merged.get(otherPatterns)), value]);
+    else if (key === 'pattern' && typeof known === 'string') merged.set(otherPatterns, [...textsIn(merged.get(otherPatterns)), value]);
     else merged.set(key, known === undefined ? value : merge(known, value));
   }
   return Object.fromEntries(merged);

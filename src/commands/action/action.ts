@@ -106,7 +106,6 @@ function recordFindings({ log, inner }: Pick<Job, 'log' | 'inner'>): FindingsRec
   return { context: { ...inner, onEvent }, onEvent, log, findings: () => findings };
 }
 
-/** Runs the command line of one target. */
 async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOfSeveral'>, job: Job): Promise<TaskResult> {
   const { log, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
@@ -154,7 +153,6 @@ type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & {
   readonly cache: RunCache | undefined;
 };
 
-/** A context, the receiver of its events, and the log of the job. */
 type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void; readonly log: JobLog };
 
 /** Reads the inputs, the event and the checkout; calls `onTask` with each intermediate state, for the report of an error. */

@@ -86,7 +86,6 @@ export type ActionInputs = {
   readonly mode: ActionMode;
   /** Whether the step can have several targets. */
   readonly several: boolean;
-  /** Whether to comment on the pull request. */
   readonly comment: boolean;
   /** The text that distinguishes this config from others with targets of the same names; undefined for none. */
   readonly label: string | undefined;

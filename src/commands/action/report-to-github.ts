@@ -158,7 +158,6 @@ const outcomes = [
 
 type Outcome = (typeof outcomes)[number];
 
-/** Returns the result of one target. */
 function targetResultOf(done: TaskResult): TargetResult {
   const { findings, exitCode } = done;
   const { plan, result, saved, drift } = findings;
@@ -215,7 +214,6 @@ function reportOutputsOf(results: readonly NamedResult[], { several }: Pick<Acti
   return words({ outcome, targets: Object.fromEntries(targets) });
 }
 
-/** The result of a target, and its name if there is one. */
 type NamedResult = { readonly target: string | undefined; readonly result: TargetResult };
 
 /** Merges the results of all targets: adds up the counts, keeps the most important outcome and the highest risk. */

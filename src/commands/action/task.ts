@@ -88,7 +88,6 @@ export async function readCheckout(run: WorkflowRun, context: CliContext): Promi
   return { commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }
 
-/** A command line, and notes for its report. */
 type ActionStep = {
   readonly mode: ActionMode;
   readonly argv: readonly string[];

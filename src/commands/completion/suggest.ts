@@ -5,7 +5,6 @@ import { chooseTarget, resolveConfig, type ProjectSelection } from '../../projec
 import type { CliContext } from '../context/cli-context.ts';
 import { filesMark } from './scripts.ts';
 
-/** A word that can follow, with its help. */
 type Suggestion = { readonly word: string; readonly help: string };
 
 /** The typed words, as the parser would read them. */

@@ -143,7 +143,6 @@ function requireAddress(text: string): void {
   );
 }
 
-/** The input of the progress lines of a read. */
 type ReadContext = { readonly flags: TargetFlags; readonly context: CliContext };
 
 /** Reads the live state. Throws AppError for a list that cannot be proven complete, because nothing may be concluded from it. */

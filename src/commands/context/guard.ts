@@ -33,7 +33,6 @@ type ShownError = Pick<AppError, 'code' | 'message'> & { readonly hint?: string 
     Pick<Refusal, 'allowable' | 'at' | 'resource'>
   >;
 
-/** Converts an error to diagnostics. */
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof InputError) return error.diagnostics;
   if (error instanceof RefusedError) return error.refusals.map((refusal) => ({ ...refusal, severity: 'error' }));

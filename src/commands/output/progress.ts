@@ -10,7 +10,6 @@ import { openJournal } from '../../disk/journal.ts';
 import { AppError } from '../../model/errors.ts';
 import { outputPath } from '../../project/resolved-config.ts';
 
-/** Shows the progress of an apply. */
 type ProgressView = { readonly observe: (event: ApplyEvent) => void; readonly end: () => void };
 
 const silent: ProgressView = { observe: () => undefined, end: () => undefined };
@@ -113,7 +112,6 @@ function timeLeft(elapsedMs: number, done: number, total: number): string {
   return seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }
 
-/** The progress of an apply. */
 type ProgressCounts = {
   readonly done: number;
   readonly total: number;

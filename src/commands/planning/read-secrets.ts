@@ -46,10 +46,8 @@ export function secretCacheOf(
   };
 }
 
-/** Where secrets are read, and their cache. */
 type SecretReadOptions = SecretCache & DetailReads;
 
-/** An object with its manifest. */
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 
 /** An object whose secrets were just read, and their record if they can be recorded. */

@@ -157,7 +157,6 @@ function recallKey(token: string, url: string): Buffer {
     .digest();
 }
 
-/** Returns a keyed hash of texts. */
 function keyedHash(key: Buffer, texts: readonly (string | null)[]): string {
   return createHmac('sha256', key).update(canonical(texts)).digest('hex');
 }
@@ -190,7 +189,6 @@ function secretVariables({ resources }: DesiredState): readonly string[] | undef
   return [...names];
 }
 
-/** Returns the encrypted record of a plan document and its inputs. */
 function printRecorded(inputs: PlanInputs, document: JsonObject, key: Buffer): string {
   return encryptText(canonical({ ...inputs, document }), key);
 }

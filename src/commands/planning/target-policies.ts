@@ -58,7 +58,6 @@ export async function policyResultsOf(
   return policiesOn(id, { rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
 }
 
-/** The result of policies on the live state. */
 type LivePolicyCheck = {
   readonly diagnostics: readonly Diagnostic[];
   /** A connection violates a policy, or a policy could not be evaluated. */

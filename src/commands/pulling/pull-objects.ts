@@ -39,7 +39,6 @@ type PullInput = {
   readonly taken: ReadonlySet<string>;
   readonly gateway: Gateway;
   readonly identity: GatewayIdentity;
-  /** The result of the bulk read. */
   readonly listed: LiveState;
   readonly flags: PullFlags;
   readonly context: CliContext;

@@ -23,7 +23,6 @@ import { openSession, type GatewaySession, type SessionOptions } from '../sessio
 import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
-/** Returns an agent with our names of statuses. */
 function parseAgent(row: JsonObject, { agentStatus }: WireService): Agent {
   const status = asText(row['status']);
   return { id: asText(row['id']), name: asText(row['name']), status: agentStatus[status] ?? status };
@@ -40,7 +39,6 @@ function parseResource(row: JsonObject, wire: WireService): ListedResource {
   };
 }
 
-/** Returns the runbooks of one repository. */
 function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
   return objectsIn(listing['items']).map((row) => ({
     name: asText(row['name']),

@@ -49,7 +49,6 @@ export type AcceptInput = Omit<LoadInput, 'resolve' | 'resolveOnly'> & {
 
 /** The changed files and the differences that they accept. */
 export type AcceptResult = {
-  /** Changed files and overlays with their new text. */
   readonly files: readonly SourceFile[];
   readonly accepted: readonly LiveDifference[];
   /** The differences that cannot be accepted, with reasons; if the manifests have errors, nothing is accepted. */

@@ -223,7 +223,6 @@ export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: str
   return wanted === undefined ? -1 : normal.findIndex((entry) => equal(entry, wanted));
 }
 
-/** The ends of edges by edge key. */
 type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
 
 /** Lists the edges that manifests declare by the names of their ends; a uid counts as the name of its object. */

@@ -62,7 +62,6 @@ function tryEditsAgain(path: string, text: string, edits: readonly FileEdit[]): 
   return tryEdits({ path, text }, parseDocuments({ path, text }).value ?? [], edits);
 }
 
-/** The wanted state of one document. */
 type DocumentPlan = {
   readonly document: Document.Parsed;
   readonly wanted: WantedNode;
@@ -145,7 +144,6 @@ export type DocumentEdit =
   | ({ readonly edit: 'add'; readonly path: Pointer; readonly value: Json } & Ordered)
   /** Removes the entries that equal the value from a list. */
   | { readonly edit: 'drop'; readonly path: Pointer; readonly value: Json }
-  /** Renames a key of a map. */
   | { readonly edit: 'rename'; readonly path: Pointer; readonly key: string };
 
 /** A new key is inserted after the keys that precede it in `order`. `level` counts the tokens of the path up to that key; the default is all. */

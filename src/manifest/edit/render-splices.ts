@@ -134,7 +134,6 @@ function collectionSplices(
 
 type AddedItems = { readonly behind: SourceItem | undefined; readonly items: readonly WantedItem[] };
 
-/** Groups new items by the item that precedes them. */
 function groupAdditions(wanted: readonly WantedItem[]): readonly AddedItems[] {
   const groups: { behind: SourceItem | undefined; items: WantedItem[] }[] = [];
   let behind: SourceItem | undefined;

@@ -161,7 +161,6 @@ function listEdgesByField(
   return lists;
 }
 
-/** The metadata and spec of a manifest. */
 type ManifestBody = { readonly metadata: JsonObject; readonly spec: JsonObject };
 
 /** A path that was removed from a body because no manifest may state it, and the reason. */
@@ -220,7 +219,6 @@ function findPlaceToDrop(view: KindView, spec: JsonObject, at: Pointer): Pointer
   return field.required ? undefined : pointer(field.name);
 }
 
-/** Returns the value without the places. */
 function removePlaces(value: JsonObject, places: ReadonlySet<Pointer>, at: Pointer): JsonObject {
   const entries = Object.entries(value).filter(([key]) => !places.has(at + pointer(key)));
   return Object.fromEntries(entries.map(([key, one]) => [key, removePlacesBelow(one, places, at + pointer(key))]));

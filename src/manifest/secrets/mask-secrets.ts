@@ -195,7 +195,6 @@ function nameOfKey(text: string): string {
 /** What is hidden: the depth of its key, and its brackets and quotes so far. */
 type HiddenPart = { readonly depth: number; readonly brackets: number; readonly doubles: number; readonly singles: number };
 
-/** Returns the part with another line of text. */
 function extendPart(part: HiddenPart, text: string): HiddenPart {
   const count = (characters: RegExp): number => text.match(characters)?.length ?? 0;
   return {

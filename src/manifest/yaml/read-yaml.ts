@@ -92,7 +92,6 @@ function isAboutKey({ code }: Diagnostic): boolean {
   return code === 'manifest/duplicate-key' || code === 'manifest/non-string-key' || code === 'manifest/unsafe-key';
 }
 
-/** Returns whether a document contains only comments. */
 function isEmpty(document: Document.Parsed): boolean {
   const { contents } = document;
   return contents === null || (isScalar(contents) && contents.range[0] === contents.range[1] && contents.anchor === undefined);
@@ -100,7 +99,6 @@ function isEmpty(document: Document.Parsed): boolean {
 
 /** The maximum number of values that aliases may add to a document; more values make an alias bomb. */
 const maxAliasValues = 10_000;
-/** The most errors that are reported for one document. */
 const maxErrors = 20;
 
 type ReadingState = {

@@ -107,12 +107,10 @@ export const mapStart = 0x7b;
 export const mapEnd = 0x7d;
 const tilde = 0x7e;
 
-/** Returns whether the character code is an ASCII digit. */
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Returns whether the character code is an ASCII letter. */
 function isLetter(code: number): boolean {
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x7a;

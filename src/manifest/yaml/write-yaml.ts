@@ -98,7 +98,6 @@ export function writeFlowPair(key: string, value: Json, style: YamlStyle): strin
   return `${writeKey(key, style, true)}: ${writeFlow(value, style)}`;
 }
 
-/** Writes a key. */
 function writeKey(key: string, { keys, quote }: Pick<YamlStyle, 'keys' | 'quote'>, inFlow: boolean): string {
   return writeScalar(key, { inFlow, quoting: keys, quote });
 }

@@ -214,7 +214,6 @@ export type WriteSlot = 'first' | 'before-objects' | 'after-objects' | 'last';
 
 /** A rule that would be written twice, first with live and desired joined, on a gateway that does not accept the joined form. */
 export type SingleWrite = {
-  /** The change. */
   readonly id: ResourceId;
   /** The reason why the gateway rejects the intermediate spec. */
   readonly why: string;
@@ -225,7 +224,6 @@ export type SingleWrite = {
 
 /** An object of the gateway that refers to a replaced resource; the reference does not move to the successor. */
 export type OutsideReference = {
-  /** The successor. */
   readonly id: ResourceId;
   readonly replaces: ResourceId;
   /** The type of the referring object: `access-request rule`, `runbook rule`… */
@@ -277,7 +275,6 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly references: readonly OutsideReference[];
   /** The results of policies; absent when there are none. */
   readonly policies?: PolicyReport;
-  /** The effect on connections. */
   readonly protection: Protection;
   /** Risks of manifests that changed since the base although nothing is written for them. */
   readonly unwritten: readonly UnwrittenRisks[];

@@ -84,7 +84,6 @@ export type Step = {
   readonly key: StepKey;
   readonly change: Change;
   readonly kind: Kind;
-  /** The edges that the change writes. */
   readonly edges: readonly EdgeChange[];
   readonly part: StepPart;
   readonly stage: Stage;

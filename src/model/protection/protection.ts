@@ -158,7 +158,6 @@ export type Impact = {
   readonly places: readonly string[];
   /** The plan reverts a drift. */
   readonly byHand?: true;
-  /** The affected connections. */
   readonly connections: readonly ResourceId[];
   /** Their tags, most frequent first. */
   readonly tags: readonly TagCount[];
@@ -174,7 +173,6 @@ export type SampleChange = {
   readonly type?: string;
   readonly before: string;
   readonly after: string;
-  /** The position of the sample. */
   readonly at?: Position;
   /** The sample exists only in the manifests that were applied last. */
   readonly gone?: true;

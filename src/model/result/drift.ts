@@ -36,7 +36,6 @@ export type Drift = {
   readonly protection: Protection;
   /** The last writes to each changed object, newest first; absent without a readable audit log. */
   readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
-  /** The result of adopting the drift, if requested. */
   readonly adoption?: Adoption;
 };
 

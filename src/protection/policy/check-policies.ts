@@ -199,7 +199,6 @@ function requirementFindings(
 /** The reason why an expression has no result: a hidden value, or a failure at a character that no other token would avoid. */
 type EvaluationProblem = { readonly hidden: string } | { readonly failure: string; readonly hint: string; readonly start: number };
 
-/** Evaluates a requirement. */
 function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableProvider): boolean | EvaluationProblem {
   try {
     const value = evaluate(asked());

@@ -47,7 +47,6 @@ class CelObject {
     this.#read = read;
   }
 
-  /** Reads a field of the value. */
   ask(field: string): unknown {
     return this.#read(field);
   }

@@ -26,7 +26,6 @@ type GatewayPart = {
   readonly mayRequireReview?: boolean;
 };
 
-/** Both sides of one object. */
 type ObjectSides = GatewayPart & { readonly before: JsonObject; readonly after: JsonObject };
 
 /**

@@ -166,7 +166,6 @@ type Sides = {
   readonly own: Change | undefined;
   readonly before: Posture | undefined;
   readonly after: Posture | undefined;
-  /** The connection that this one replaces. */
   readonly replaced?: { readonly id: ResourceId; readonly posture: Posture };
   readonly causes: CauseFinder;
   /** The rules that are attached before or after. */

@@ -111,7 +111,6 @@ export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: Ri
   });
 }
 
-/** Describes a risk class in the words of the refusal. */
 function classText(one: RiskClass): string {
   if (one === 'unknown') return 'its effect is unknown';
   if (one === 'availability') return 'it may block users';

@@ -26,7 +26,6 @@ export type Assessment = {
   readonly unwritten: readonly UnwrittenRisks[];
   readonly protection: Protection;
   readonly policies: PolicyReport | undefined;
-  /** The failed policies. */
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
   /** The diagnostics of the rules that the plan writes. */

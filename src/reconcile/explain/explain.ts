@@ -19,7 +19,6 @@ import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, Explanatio
 import { type EdgeIndex, indexEdges, resolveEnds } from '../diff/edge-index.ts';
 import { lastAppliedLookup } from '../diff/own-changes.ts';
 
-/** The input of an explanation. */
 type ExplainInput = {
   readonly id: ResourceId;
   readonly kind: Kind;
@@ -29,7 +28,6 @@ type ExplainInput = {
   readonly base: BaseState | undefined;
   readonly plan: Plan;
   readonly registry: Registry;
-  /** Explains only this field. */
   readonly field?: string | undefined;
 };
 
@@ -81,7 +79,6 @@ function explainedOrigin(
   return field.origin === 'intent' && (field.own ?? own) === false ? 'pending' : field.origin;
 }
 
-/** Returns the sentence that explains an origin. */
 function originText(origin: ExplainedOrigin, id: ResourceId): string {
   switch (origin) {
     case 'intent':

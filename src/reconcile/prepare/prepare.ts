@@ -19,7 +19,6 @@ export type ReconcileInput = {
   readonly target: TargetIdentity;
   /** Fields of another dialect that the gateway has as well: `Kind.field`. */
   readonly borrowed?: readonly string[] | undefined;
-  /** The manifests as they were loaded. */
   readonly desired: DesiredState;
   /** The diagnostics of loading them; reported with those of planning. */
   readonly diagnostics?: readonly Diagnostic[];
@@ -53,7 +52,6 @@ export type Consent = {
   readonly adopt: readonly string[];
   /** Resources whose drift is reverted even where that weakens them. */
   readonly revert: readonly string[];
-  /** Orphans are deleted. */
   readonly prune: boolean;
 };
 

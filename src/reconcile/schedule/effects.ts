@@ -29,7 +29,6 @@ export function specDirection(id: ResourceId, before: JsonObject, after: JsonObj
 export type Effect = {
   readonly change: Change;
   readonly kind: Kind;
-  /** The edges that the change writes. */
   readonly edges: readonly EdgeChange[];
   readonly content: Direction;
   readonly attaches: ReadonlySet<ResourceId>;

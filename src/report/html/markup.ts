@@ -98,7 +98,6 @@ export function verdictWord(verdict: ProtectionVerdict | HeadlineVerdict): strin
   return verdictSigns[verdict].word;
 }
 
-/** Returns the icon of a verdict. */
 function verdictIcon(verdict: ProtectionVerdict | HeadlineVerdict): Html {
   return icon(verdictSigns[verdict].sign);
 }

@@ -69,7 +69,6 @@ function isOfConfig({ code }: Diagnostic): boolean {
   return code === 'config/after-merge';
 }
 
-/** Returns the version, the commit and a link to the run. */
 function footer({ at, version }: Pick<RunReport, 'at' | 'version'>): string {
   if (at === undefined) return '';
   return `Ostiary ${codeSpan(version)} at commit ${codeSpan(at.commit.slice(0, 12))}, in [this run](${at.runUrl}).\n`;

@@ -91,7 +91,6 @@ function findingsBlock(run: RunFindings, linkOf: LinkOf | undefined): MarkdownBl
 
 const findingsRoom = 50_000;
 
-/** Returns the verdict as the heading of a section. */
 function titleBlock({ before, name, after }: Verdict, label: string | undefined): MarkdownBlock {
   // Spaces and colons beside the name stay as they are.
   const [first, last] = [before, after].map((text) => clip(text, longestVerdict).replace(/[^ :.].*[^ ]/s, (own) => escapeMarkdown(own)));

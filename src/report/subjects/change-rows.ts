@@ -97,7 +97,6 @@ function rowOf(action: Action, field: FieldChange): FieldRow | undefined {
   return { label, part: partOf(before, after), merges: element };
 }
 
-/** Returns the held live value. */
 function stayingText({ before, after }: FieldChange): string {
   return 'absent' in before ? `without ${valueText(after)}` : valueText(before);
 }

@@ -31,7 +31,6 @@ export function findingDiagnostics({ targets }: Pick<RunFindings, 'targets'>): r
   );
 }
 
-/** The names of targets that a message lists. */
 const mostTargets = 3;
 
 function namingTargets(one: Diagnostic, names: readonly string[], total: number): Diagnostic {

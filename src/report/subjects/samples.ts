@@ -16,7 +16,6 @@ export function samplesDocument(targets: readonly TargetSampleResults[]): Report
   };
 }
 
-/** Samples by result, and the rules without samples. */
 type SampleCounts = {
   readonly passed: number;
   readonly failed: number;

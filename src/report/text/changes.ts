@@ -197,7 +197,6 @@ function endLines(ends: readonly Span[], terminal: Terminal): readonly string[] 
   return more > 0 ? [...lines, `      and ${plural(more, 'more attachment')}; --full prints them`] : lines;
 }
 
-/** Returns the risks of a change that are not neutral. */
 function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly string[] {
   const text = risksText(risks);
   if (text === '') return [];

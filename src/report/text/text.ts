@@ -37,7 +37,6 @@ function sectionLines({ verdict, place, summary, blocks }: ReportSection, termin
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-/** Returns the place of the subject, and the config in force. */
 function placeLines({ where, config }: SubjectPlace, terminal: Terminal): readonly string[] {
   const { dim } = terminal.color;
   const source = config === undefined ? [] : [...gap, ...withoutBreak(words(escapeTerminal(config), dim))];
@@ -88,7 +87,6 @@ function summaryLines(summary: ReportSummary, terminal: Terminal): readonly stri
   return [...(plan.changes.length === 0 ? [] : sentenceLines(planSummaryText(plan))), ...planFacts(plan, terminal)];
 }
 
-/** Returns the policies, the highest risk and the digest of a plan. */
 function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
   const policies = policiesText(plan.policies);
   const highest = highestPlanRisk(plan);
@@ -99,7 +97,6 @@ function planFacts(plan: Plan, terminal: Terminal): readonly string[] {
   ];
 }
 
-/** Returns the digest of the applied plan, and its overrides. */
 function auditLines(
   { digest, allowed = [] }: { readonly digest: string; readonly allowed?: Plan['allowed'] },
   terminal: Terminal,
@@ -107,7 +104,6 @@ function auditLines(
   return [...digestLines(digest, terminal, 2), ...allowanceLines(allowed, terminal)];
 }
 
-/** Returns the digest, and what it covers. */
 function digestLines(digest: string, terminal: Terminal, indent: number): readonly string[] {
   const lines = [`Digest ${escapeTerminal(digest)}`, digestScope];
   return lines.flatMap((line) => wrap(words(line, terminal.color.dim), terminal, indent));

@@ -96,7 +96,6 @@ const id = pathParameter('id', 'The ID or name of the agent.');
 
 const schemaVersion = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The schema of a body that registers an agent. */
 const agentBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Agent',
@@ -117,7 +116,6 @@ const agentBodySchema: JsonObject = {
 
 const heartbeatText = { type: 'string', maxLength: 255, default: '' } as const;
 
-/** The schema of a heartbeat. */
 const heartbeatBodySchema: JsonObject = {
   $schema: schemaVersion,
   title: 'Heartbeat',

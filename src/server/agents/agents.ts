@@ -5,7 +5,6 @@ import { Rejection } from '../http/request-body.ts';
 import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
-/** An agent as responses contain it. */
 type RegisteredAgent = {
   readonly id: string;
   readonly name: string;
@@ -136,7 +135,6 @@ export async function removeAgent(trx: Transaction<Tables>, target: WriteTarget,
   await author.record(trx, { id: agent.id, name: agent.name, payload: {} });
 }
 
-/** The agent that a token belongs to. */
 type TokenHolder = { readonly name: string; readonly tokenHash: string };
 
 /** Finds the agent with this token. */

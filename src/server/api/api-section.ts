@@ -36,9 +36,7 @@ export type ApiOperation = {
   /** The operation requires an agent token instead of a key. */
   readonly needsAgentToken?: true;
   readonly parameters?: readonly Parameter[];
-  /** The schema of the body. */
   readonly body?: JsonObject;
-  /** The body is optional. */
   readonly hasOptionalBody?: true;
   readonly responses: Readonly<Record<number, ApiResponse>>;
   /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 400, 413, 422 with a body. */

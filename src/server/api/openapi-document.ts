@@ -204,7 +204,6 @@ function withoutSurrogates(schema: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** All roles. */
 const allRoles: readonly Role[] = ['admin', 'auditor', 'standard'];
 
 /** The roles of routes that deviate from the default: admins and auditors read, admins write. */
@@ -243,7 +242,6 @@ export const requirePermission: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** Returns the roles that may use a route. */
 function allowedRoles({ method, path }: ServedRoute): readonly Role[] {
   return exceptions[`${method} ${path}`] ?? (method === 'GET' ? ['admin', 'auditor'] : ['admin']);
 }

@@ -18,7 +18,6 @@ export type WriteAttempt = {
   readonly at: Date;
 };
 
-/** The result of a write. */
 type WriteRecord = {
   readonly id: string;
   readonly name: string;

@@ -46,7 +46,6 @@ export type ServeOptions = {
   readonly trustProxy?: boolean;
   readonly log: Log;
   readonly version: string;
-  /** How long the server waits for slow callers. */
   readonly timeouts?: Partial<RequestTimeouts>;
   /** How many milliseconds the server still serves after `close`, while `/readyz` fails; 0 by default. */
   readonly drainMs?: number;

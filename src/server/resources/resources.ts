@@ -34,7 +34,6 @@ export type ResourceFilter = {
 
 type ResourceQueryRow = Omit<StoredResource, 'secrets'> & { readonly sealed: string | null };
 
-/** The field with the secrets of a resource. */
 const environmentField: FieldRule = {
   name: 'env_vars',
   shape: 'map',

@@ -15,7 +15,6 @@ const lockName = 'ostiary.lock';
 /** Everything that Ostiary writes into a database folder, and what a file system keeps at its top. */
 const knownNames: ReadonlySet<string> = new Set([dataName, draftName, keyName, newKeyName, lockName, '.gitignore', 'lost+found']);
 
-/** The paths in the folder of an embedded database. */
 type DatabasePaths = {
   /** The files of PostgreSQL. */
   readonly data: string;

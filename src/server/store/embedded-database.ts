@@ -15,7 +15,6 @@ import { AppError, systemCodeOf } from '../../model/errors.ts';
 import type { Log } from '../http/request-context.ts';
 import type { Tables } from './migrations.ts';
 
-/** An open embedded database. */
 type EmbeddedDatabase = { readonly db: Kysely<Tables>; readonly close: () => Promise<void> };
 
 type EmbeddedOptions = {

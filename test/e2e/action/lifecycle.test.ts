@@ -112,10 +112,6 @@ async function bodyOn(number: number, title: 'Plan' | 'Apply'): Promise<string> 
   return bodies.join('');
 }
 
-async function isLive(name: string): Promise<boolean> {
-  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
-}
-
 /** Runs the drift of a schedule. */
 function drift(cwd: string, env: Place['env']): Promise<StepEnded> {
   return bench.step({ cwd, event: 'schedule', payload: {}, inputs: { mode: 'drift', 'detailed-exitcode': 'true' }, env });
@@ -189,7 +185,7 @@ test('with keep-going, the comment heads with what is blocked, and the rest is a
   const applied = await bench.step({ cwd, event: 'push', payload: push, inputs: { mode: 'apply', 'keep-going': 'true' }, env });
   expect(applied).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
   expect(JSON.parse(applied.outputs['counts'] ?? '')).toMatchObject({ created: 1, blocked: 1 });
-  expect(await isLive('going-c')).toBe(true);
+  expect(await gateway.isLive('going-c')).toBe(true);
 });
 
 test('a replaced certificate is a change of its own, without its content', patient, async () => {
@@ -215,7 +211,7 @@ test.each([true, false])('the revert of a failed merge shows what that left behi
   const failed = await merge(cwd, `fails-${prune}`, pull);
   chaos = () => undefined;
   expect([failed.applied.code, failed.body]).toEqual([5, expect.stringContaining('not finished: 1 failed, 1 created.')]);
-  expect(await isLive(made)).toBe(true);
+  expect(await gateway.isLive(made)).toBe(true);
   const revert = await propose(cwd, `revert-${prune}`, () => git(cwd, 'revert --no-edit HEAD'));
   expect(revert.planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });
   expect(revert.body).not.toContain('No changes');
@@ -223,7 +219,7 @@ test.each([true, false])('the revert of a failed merge shows what that left behi
   expect(revert.body).toContain(prune ? '1 to delete' : still);
   const back = await merge(cwd, `revert-${prune}`, revert);
   expect([back.applied.code, back.body]).toEqual([0, expect.stringContaining(prune ? ': 1 deleted.' : still)]);
-  expect(await isLive(made)).toBe(!prune);
+  expect(await gateway.isLive(made)).toBe(!prune);
 });
 
 test('a branch behind main shows its own change alone, and says that it is behind', patient, async () => {

@@ -53,14 +53,6 @@ async function killAtWrite(count: number, at: TestRepository): Promise<void> {
   chaos = () => undefined;
 }
 
-async function reviewersOf(name: string): Promise<unknown> {
-  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
-}
-
-async function isLive(name: string): Promise<boolean> {
-  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
-}
-
 test('of three processes from two clones one writes, one waits and finds nothing to do, one stops', patient, async () => {
   const { ours, other, origin } = await clones({ 'access/a.yaml': connection('race-a') });
   publish(ours, other, manyConnections('race-many', 12));
@@ -89,11 +81,11 @@ test('kill -9 between the pushed record and the first write: the other clone con
     publish(ours, other, { 'access/a.yaml': connection(a, { reviewers: ['dba'] }), 'access/c.yaml': connection(c) });
     await killAtWrite(1, ours);
     expect(origin.git('log', '-1', '--format=%B', ref)).toContain(`Connection/${c}`);
-    expect([await reviewersOf(a), await isLive(c)]).toEqual([[], false]);
+    expect([await gateway.reviewersOf(a), await gateway.isLive(c)]).toEqual([[], false]);
     if (back) other.git('revert', '--no-edit', 'HEAD');
     expect(await gateway.run('plan', other.folder)).toMatchObject({ code: 0 });
     expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-    expect([await reviewersOf(a), await isLive(c)]).toEqual([back ? [] : ['dba'], !back]);
+    expect([await gateway.reviewersOf(a), await gateway.isLive(c)]).toEqual([back ? [] : ['dba'], !back]);
     expect(origin.git('rev-parse', `${ref}^1`)).toBe(other.git('rev-parse', 'HEAD'));
     expect(await gateway.run('drift', other.folder)).toMatchObject({ code: 0 });
   }
@@ -103,11 +95,11 @@ test('what a killed apply created is ours although the record has no id of it', 
   const { ours, other } = await clones({ 'access/a.yaml': connection('made-a') });
   publish(ours, other, { 'access/c.yaml': connection('made-c'), 'access/d.yaml': connection('made-d') });
   await killAtWrite(2, ours);
-  expect([await isLive('made-c'), await isLive('made-d')]).toEqual([true, false]);
+  expect([await gateway.isLive('made-c'), await gateway.isLive('made-d')]).toEqual([true, false]);
   other.git('revert', '--no-edit', 'HEAD');
   expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 2 });
   expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-  expect([await isLive('made-a'), await isLive('made-c')]).toEqual([true, false]);
+  expect([await gateway.isLive('made-a'), await gateway.isLive('made-c')]).toEqual([true, false]);
 });
 
 test(
@@ -131,7 +123,7 @@ test(
         2,
         expect.stringContaining('Connection/theirs-c was removed'),
       ]);
-      expect(await reviewersOf('theirs-c')).toEqual(['sre']);
+      expect(await gateway.reviewersOf('theirs-c')).toEqual(['sre']);
     }
     const kept = await gateway.run('plan --prune', other.folder);
     expect(kept.stdout.replaceAll(/\s+/g, ' ')).toContain('but it differs from that manifest');

@@ -39,14 +39,6 @@ function recordedCommit({ git }: TestRepository): unknown {
   return record.commit;
 }
 
-async function isLive(name: string): Promise<boolean> {
-  return (await gateway.call('GET', `/connections/${name}`)).status === 200;
-}
-
-async function reviewersOf(name: string): Promise<unknown> {
-  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
-}
-
 const still = (name: string): string => `Connection/${name} was removed from the manifests but is still live and accessible`;
 
 /** Returns text as a terminal of any width shows it, on one line. */
@@ -71,7 +63,7 @@ describe('removing a manifest', () => {
       expect(flat(stdout)).not.toContain('--prune deletes it');
     }
     expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('r0-old')).toBe(true);
+    expect(await gateway.isLive('r0-old')).toBe(true);
   });
 
   test('without prune: every plan and drift report names the object, in every clone, until it is deleted', async () => {
@@ -93,7 +85,7 @@ describe('removing a manifest', () => {
     const fresh = clone(origin);
     expect(await gateway.run('plan --prune', fresh.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to delete') });
     expect(await gateway.run('apply --yes --prune', fresh.folder)).toMatchObject({ code: 0 });
-    expect([await isLive('r1-old'), await isLive('r1-kept')]).toEqual([false, true]);
+    expect([await gateway.isLive('r1-old'), await gateway.isLive('r1-kept')]).toEqual([false, true]);
     expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0 });
     expect(recordedCommit(origin)).toBe(fresh.git('rev-parse', 'HEAD'));
   });
@@ -110,9 +102,9 @@ describe('removing a manifest', () => {
     });
     expect(await gateway.run('drift', ours.folder)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 pending') });
     expect(await gateway.run('apply --yes --no-prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('r2-old')).toBe(true);
+    expect(await gateway.isLive('r2-old')).toBe(true);
     expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('r2-old')).toBe(false);
+    expect(await gateway.isLive('r2-old')).toBe(false);
     expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 0 });
   });
 
@@ -136,7 +128,7 @@ describe('removing a manifest', () => {
       stdout: expect.stringContaining('No changes'),
     });
     expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('r3-old')).toBe(true);
+    expect(await gateway.isLive('r3-old')).toBe(true);
     expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
@@ -150,7 +142,7 @@ describe('removing a manifest', () => {
     const { id: _, ...fields } = body;
     expect((await gateway.call('POST', '/connections', { body: fields })).status).toBeLessThan(300);
     expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('r4-old')).toBe(true);
+    expect(await gateway.isLive('r4-old')).toBe(true);
   });
 });
 
@@ -165,7 +157,7 @@ describe('an apply that fails', () => {
     refuseCreation();
     expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 5 });
     chaos = () => undefined;
-    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([true, ['dba']]);
+    expect([await gateway.isLive('f1-c'), await gateway.reviewersOf('f1-a')]).toEqual([true, ['dba']]);
     ours.git('revert', '--no-edit', 'HEAD');
     ours.git('push', '--quiet', 'origin', 'main');
     const other = clone(origin);
@@ -175,7 +167,7 @@ describe('an apply that fails', () => {
       { id: 'Connection/f1-c', action: 'delete' },
     ]);
     expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
-    expect([await isLive('f1-c'), await reviewersOf('f1-a')]).toEqual([false, []]);
+    expect([await gateway.isLive('f1-c'), await gateway.reviewersOf('f1-a')]).toEqual([false, []]);
   });
 
   test('going on updates it', async () => {
@@ -186,7 +178,7 @@ describe('an apply that fails', () => {
     chaos = () => undefined;
     ours.save({ 'access/c.yaml': connection('f2-c', { reviewers: ['dba'] }) });
     expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
-    expect(await reviewersOf('f2-c')).toEqual(['dba']);
+    expect(await gateway.reviewersOf('f2-c')).toEqual(['dba']);
     expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 
@@ -197,7 +189,7 @@ describe('an apply that fails', () => {
     drop(ours, 'access/b.yaml', 'access/c.yaml');
     expect(await gateway.run('plan --detailed-exitcode', ours.folder)).toMatchObject({ code: 2 });
     expect(await gateway.run('apply --yes --prune', ours.folder)).toMatchObject({ code: 0 });
-    expect(await isLive('f3-b')).toBe(false);
+    expect(await gateway.isLive('f3-b')).toBe(false);
   });
 });
 
@@ -227,9 +219,9 @@ describe('a branch behind the applied commit', () => {
     ours.git('checkout', '--quiet', 'HEAD~1');
     expect(await gateway.run('plan', ours.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
     expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 6 });
-    expect(await reviewersOf('b2-a')).toEqual(['dba']);
+    expect(await gateway.reviewersOf('b2-a')).toEqual(['dba']);
     expect(await gateway.run('apply --yes --allow git/older-commit=rollback', ours.folder)).toMatchObject({ code: 0 });
-    expect(await reviewersOf('b2-a')).toEqual([]);
+    expect(await gateway.reviewersOf('b2-a')).toEqual([]);
   });
 
   test('a shallow checkout of an older commit, as in a job that runs again, is not applied either', async () => {
@@ -244,7 +236,7 @@ describe('a branch behind the applied commit', () => {
     job.git('fetch', '--quiet', '--depth=1', 'origin', first);
     job.git('checkout', '--quiet', first);
     expect(await gateway.run('apply --yes', job.folder)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/older-commit') });
-    expect(await reviewersOf('b3-a')).toEqual(['security']);
+    expect(await gateway.reviewersOf('b3-a')).toEqual(['security']);
     ours.save({ 'access/b.yaml': connection('b3-b') });
     ours.git('push', '--quiet', 'origin', 'main');
     expect(await gateway.run('apply --yes', clone(origin, '--depth=1').folder)).toMatchObject({ code: 0 });
@@ -281,13 +273,13 @@ describe('another apply to the target', () => {
       const refused = await gateway.run(`apply --yes${wait}`, ours.folder);
       expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('other-machine:1:x') });
     }
-    expect(await reviewersOf('l1-a')).toEqual([]);
+    expect(await gateway.reviewersOf('l1-a')).toEqual([]);
     ours.git('checkout', '--quiet', 'HEAD~1');
     lease(ours, new Date(Date.now() + 3000));
     ours.git('checkout', '--quiet', 'main');
     const waited = await gateway.run('apply --yes --lock-timeout 30s', ours.folder);
     expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
-    expect(await reviewersOf('l1-a')).toEqual(['dba']);
+    expect(await gateway.reviewersOf('l1-a')).toEqual(['dba']);
     expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
   });
 });

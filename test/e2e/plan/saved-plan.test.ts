@@ -33,10 +33,6 @@ async function planned(name: string): Promise<string> {
   return cwd;
 }
 
-async function reviewersOf(name: string): Promise<unknown> {
-  return (await gateway.call('GET', `/connections/${name}`)).body['reviewers'];
-}
-
 /** Runs a command that must not write, and returns its output. */
 async function refused(
   cwd: string,
@@ -65,7 +61,7 @@ describe('a saved plan', () => {
     expect(statSync(join(cwd, 'plan.json')).mode & 0o777).toBe(0o600);
     const applied = await gateway.process('apply --yes --plan plan.json', cwd, environment);
     expect([applied.code, applied.stdout]).toEqual([0, expect.stringContaining(': 1 updated.')]);
-    expect(await reviewersOf('saved')).toEqual(['dba', 'sre']);
+    expect(await gateway.reviewersOf('saved')).toEqual(['dba', 'sre']);
     const again = await gateway.process('apply --yes --plan plan.json', cwd);
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining(': 1 unchanged.')]);
   });
@@ -78,7 +74,7 @@ describe('a saved plan', () => {
     expect(code).toBe(6);
     expect(printed).toContain('/reviewers: planned from ["dba"], now ["dba","night"], desired ["dba","sre"]');
     expect(printed).toContain('/access_schema: planned from "enabled", now "disabled", desired "enabled"');
-    expect(await reviewersOf('moved')).toEqual(['dba', 'night']);
+    expect(await gateway.reviewersOf('moved')).toEqual(['dba', 'night']);
     await gateway.call('DELETE', '/connections/moved');
     expect(await refused(cwd)).toEqual({ code: 6, printed: expect.stringContaining('it no longer exists on the gateway') });
     expect((await gateway.call('POST', '/connections', { body })).status).toBe(201);

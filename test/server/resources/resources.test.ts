@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { compareText, isObject, type Json, type JsonObject } from '../../../src/model/json.ts';
-import { base64, connectionBody, databases, idOf, type ApiAnswer } from '../client.ts';
+import { compareText, type JsonObject } from '../../../src/model/json.ts';
+import { base64, connectionBody, databases, idOf, rowsOf, type ApiAnswer } from '../client.ts';
 import { useServer } from '../use-server.ts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-/** Returns the entries of a page. */
-function dataOf({ body }: ApiAnswer): readonly JsonObject[] {
-  const { data } = body;
-  return Array.isArray(data) ? data.filter((entry: Json) => isObject(entry)) : [];
-}
-
 function namesOf(answer: ApiAnswer): readonly unknown[] {
-  return dataOf(answer).map(({ name }) => name);
+  return rowsOf(answer).map(({ name }) => name);
 }
 
 describe.each(databases)('resources on %s', (_name, start) => {
@@ -40,7 +34,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
       updated_at: '2026-01-01T00:00:00.000Z',
     });
     expect(headers.get('ETag')).toBe(`"${idOf({ body })}.1"`);
-    expect(dataOf(await call('GET', '/resources?name=orders'))).toEqual([body]);
+    expect(rowsOf(await call('GET', '/resources?name=orders'))).toEqual([body]);
   });
 
   test('a connection without a resource name gets its own resource; a replace may change it', async () => {
@@ -192,7 +186,7 @@ describe.each(databases)('resources on %s', (_name, start) => {
     for (const key of [await keyOf('auditor'), await keyOf('dba')]) {
       const one = await call('GET', '/resources/seen', { key });
       expect(one).toMatchObject({ status: 200, body: { env_vars: { 'envvar:A': null } } });
-      expect(dataOf(await call('GET', '/resources?name=seen', { key }))).toEqual([one.body]);
+      expect(rowsOf(await call('GET', '/resources?name=seen', { key }))).toEqual([one.body]);
       expect((await call('GET', '/search?term=seen', { key })).body['resources']).toMatchObject([{ name: 'seen' }]);
       for (const [method, path] of [
         ['POST', '/resources'],

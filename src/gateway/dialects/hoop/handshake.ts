@@ -28,7 +28,6 @@ export function authHeaderFor(token: string): 'bearer' | 'api-key' {
 export type ServerFeatures = {
   readonly hasFreeLicense: boolean;
   readonly hasMaskingProvider: boolean;
-  /** The protection profile of the organization. */
   readonly profile: string | undefined;
   /** The gateway is later than 1.148, the version that this dialect describes. */
   readonly isNewer: boolean;
