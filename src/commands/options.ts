@@ -103,7 +103,7 @@ export function baseOptions(on: Command): Command {
 }
 
 /** Adds the options of commands that plan. */
-export function planOptions(on: Command, subject: ReportSubject = 'drift'): Command {
+export function planOptions(on: Command, subject: ReportSubject): Command {
   return reportOptions(baseOptions(cacheOption(on)), subject)
     .optionsGroup(groups.refusals)
     .addOption(

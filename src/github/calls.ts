@@ -24,10 +24,9 @@ export function textIn(value: JsonObject, name: string, what: string): string {
   return typeof found === 'string' ? found : throwUnexpected(what);
 }
 
-/** Returns the login of an account in an object, empty if the account was deleted. */
-export function loginIn(value: JsonObject, name = 'user'): string {
-  const account = value[name];
-  return asText(asObject(account)['login']);
+/** Returns the login of the author of an object, empty if the account was deleted. */
+export function loginIn({ user }: JsonObject): string {
+  return asText(asObject(user)['login']);
 }
 
 /** Throws: nothing is concluded from an answer of another shape. */

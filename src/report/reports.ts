@@ -39,7 +39,7 @@ export function applyJson(applied: readonly AppliedPlan[]): string {
   return renderJson(applyDocument(applied));
 }
 
-/** Returns drifts as Markdown, at most `limit` characters long. */
-export function driftMarkdown(drifts: readonly Drift[], limit?: number, linkOf?: LinkOf): string {
-  return renderMarkdown(driftDocument(drifts), { limit, linkOf });
+/** Returns drifts as Markdown, as long as a comment may be. */
+export function driftMarkdown(drifts: readonly Drift[]): string {
+  return renderMarkdown(driftDocument(drifts));
 }

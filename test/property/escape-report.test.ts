@@ -120,7 +120,7 @@ describe('text', () => {
   it('of progress is one line', () => {
     fc.assert(
       fc.property(id, fc.nat(100), (one, width) => {
-        const line = progressLine({ done: 1, total: 2, failed: 1, action: 'create', id: one }, width);
+        const line = progressLine({ done: 1, total: 2, failed: 1, id: one }, width);
         expect(visibleWidth(line)).toBeLessThanOrEqual(width);
         expect(hasControls(line)).toBe(false);
       }),

@@ -1,6 +1,6 @@
 import type { ApplyEvent, JournalEntry, RequestEvent } from '../../model/result/outcome.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { isWritten, type Action, type Plan } from '../../model/plan/plan.ts';
+import { isWritten, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { shortList } from '../../report/wording/summary.ts';
 import { clip } from '../../report/text/wrap.ts';
@@ -112,28 +112,12 @@ function timeLeft(elapsedMs: number, done: number, total: number): string {
   return seconds < 120 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }
 
-type ProgressCounts = {
-  readonly done: number;
-  readonly total: number;
-  readonly failed: number;
-  readonly action?: Action;
-  readonly id?: ResourceId;
-};
-
-const doing: Readonly<Record<Action, string>> = {
-  create: 'creating',
-  update: 'updating',
-  rename: 'renaming',
-  delete: 'deleting',
-  blocked: 'skipping',
-  held: 'leaving',
-};
+type ProgressCounts = { readonly done: number; readonly total: number; readonly failed: number; readonly id?: ResourceId };
 
 /** Returns one line, no wider than the terminal: the counts, then the object that is being written. */
 export function progressLine(progress: ProgressCounts, columns: number): string {
   const failed = progress.failed === 0 ? '' : `, ${progress.failed} failed`;
-  const verb = progress.action === undefined ? '' : `${doing[progress.action]} `;
-  const now = progress.id === undefined ? '' : `  ${verb}${escapeTerminal(progress.id)}`;
+  const now = progress.id === undefined ? '' : `  ${escapeTerminal(progress.id)}`;
   return clip(`${progress.done}/${progress.total} done${failed}${now}`, columns);
 }
 

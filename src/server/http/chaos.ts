@@ -61,9 +61,9 @@ const maxDelayMs = 60_000;
 
 /** The effect of each switch, by its name. */
 const switchEffects: Readonly<Record<string, (value: string) => ChaosEffect | undefined>> = {
-  delay: (value) => (isInRange(value, 0, maxDelayMs) ? { delayMs: Number(value) } : undefined),
+  delay: (value) => (isWholeUpTo(maxDelayMs, value) ? { delayMs: Number(value) } : undefined),
   status: (value) => chaosStatuses.map((status) => ({ status })).find(({ status }) => String(status) === value),
-  'retry-after': (value) => (isInRange(value, 0, 3600) ? { retryAfter: Number(value) } : undefined),
+  'retry-after': (value) => (isWholeUpTo(3600, value) ? { retryAfter: Number(value) } : undefined),
   drop: (value) => (Object.hasOwn(dropEffects, value) ? dropEffects[value] : undefined),
   fail: (value) => (value === 'after-commit' ? { status500AfterCommit: true } : undefined),
 };
@@ -87,6 +87,6 @@ function readSwitches(text: string): ChaosEffect {
   return effects.reduce((all, one) => ({ ...all, ...one }), {});
 }
 
-function isInRange(text: string, from: number, to: number): boolean {
-  return /^\d{1,6}$/.test(text) && Number(text) >= from && Number(text) <= to;
+function isWholeUpTo(most: number, text: string): boolean {
+  return /^\d{1,6}$/.test(text) && Number(text) <= most;
 }

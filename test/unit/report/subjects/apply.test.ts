@@ -120,11 +120,11 @@ describe('applyMarkdown', () => {
 
 describe('progressLine', () => {
   it.each([
-    [80, '12/40 done, 1 failed  updating Connection/billing-db'],
-    [30, '12/40 done, 1 failed  updatin…'],
+    [80, '12/40 done, 1 failed  Connection/billing-db'],
+    [30, '12/40 done, 1 failed  Connect…'],
     [5, '12/4…'],
     [0, ''],
   ])('fits %d columns', (columns, line) => {
-    expect(progressLine({ done: 12, total: 40, failed: 1, action: 'update', id: 'Connection/billing-db' }, columns)).toBe(line);
+    expect(progressLine({ done: 12, total: 40, failed: 1, id: 'Connection/billing-db' }, columns)).toBe(line);
   });
 });
