@@ -9,8 +9,6 @@ import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';
 
-type SearchFlags = ViewFlags & { readonly term: string };
-
 /** Defines `ostiary search`. */
 export const defineSearch: DefineCommand = (command, run) => {
   targetOptions(command.argument('<term>', 'part of a name'))
@@ -19,7 +17,7 @@ export const defineSearch: DefineCommand = (command, run) => {
 };
 
 /** Searches connections, resources and runbooks. A part that could not be searched is a warning. Returns exit code 0. */
-async function runSearch(flags: SearchFlags, context: CliContext): Promise<number> {
+async function runSearch(flags: ViewFlags & { readonly term: string }, context: CliContext): Promise<number> {
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the search term is empty', 'pass a part of a name: ostiary search orders');
   const printer = printerFor(context, flags);

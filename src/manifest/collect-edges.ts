@@ -84,9 +84,7 @@ function findListPath(manifest: Manifest, path: Pointer): Pointer {
   return pointer(field, String(readStrings(manifest.spec[field]).indexOf(text)));
 }
 
-type End = EdgeEnds['rule'];
-
-function toEnds(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: End, text: string): EdgeEnds {
+function toEnds(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: EdgeEnds['rule'], text: string): EdgeEnds {
   const other = { kind: field.refers, text };
   return field.edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
 }

@@ -277,10 +277,8 @@ type Selection = ResourceSelection & { readonly paths?: readonly SelectedPath[] 
 /** A path as the user gave it, and a test for files at or below it. */
 export type SelectedPath = { readonly path: string; readonly holds: (file: string) => boolean };
 
-type ManifestMatcher = (manifest: Manifest) => boolean;
-
 /** Creates the test for selected manifests; without a selection, all are selected. */
-function manifestMatcher(selection: Selection | undefined): ManifestMatcher {
+function manifestMatcher(selection: Selection | undefined): (manifest: Manifest) => boolean {
   if (selection === undefined) return () => true;
   const { paths } = selection;
   const matches = selectionMatcher(selection);

@@ -84,6 +84,9 @@ export type DesiredState = {
   readonly policies?: readonly Policy[];
 };
 
+/** The desired state of no manifests. */
+export const emptyState: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+
 /** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */
 export type BaseState = {
   readonly commit: string;

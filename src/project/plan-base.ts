@@ -5,7 +5,7 @@ import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { emptyRecord, type Remembered, type AppliedRecord, type PendingObject, type RememberedObject } from '../model/applied-record.ts';
-import { type BaseState, type DesiredState, desiredByKey, type DesiredResource } from '../model/desired.ts';
+import { type BaseState, type DesiredState, desiredByKey, type DesiredResource, emptyState } from '../model/desired.ts';
 import type { Target } from '../model/gateway.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
@@ -233,8 +233,6 @@ async function readOwn({ repository, config, target }: CommittedTarget, ref: str
 }
 
 const codesOfAbsence: ReadonlySet<string> = new Set(['git/no-config', 'git/no-target', 'manifest/none']);
-
-const emptyState: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
 
 function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
   return {

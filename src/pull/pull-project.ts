@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
 import type { Target } from '../model/gateway.ts';
-import type { DesiredState } from '../model/desired.ts';
+import { type DesiredState, emptyState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
@@ -97,8 +97,6 @@ function requireContent(config: ResolvedConfig, target: Target, context: Project
   return { sources, declared };
 }
 
-const nothing: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
-
 function readContent(
   config: ResolvedConfig,
   target: Target,
@@ -113,7 +111,7 @@ function readContent(
   const { value, diagnostics } = loadSources(sources, wholeTarget(config, target, context));
   const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
   if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
-  return { sources, declared: value ?? nothing, diagnostics };
+  return { sources, declared: value ?? emptyState, diagnostics };
 }
 
 function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target, isWhole: boolean): string {

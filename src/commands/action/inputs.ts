@@ -122,10 +122,8 @@ export function projectKeyOf({ flags, label = '', workingDirectory = '' }: Proje
 
 export type ProjectInputs = Pick<ActionInputs, 'flags' | 'label' | 'workingDirectory'>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Reads the inputs of a step. Throws UsageError for an unknown input or an invalid value. */
-export function readInputs(env: Environment): ActionInputs {
+export function readInputs(env: Readonly<Record<string, string | undefined>>): ActionInputs {
   const names = [...ownInputs, ...Object.keys(flagInputs)];
   const given = new Map<string, string>();
   for (const [variable, text = ''] of Object.entries(env)) {

@@ -96,7 +96,7 @@ function planDocument({ text }: SourceText, document: Document.Parsed, edits: re
   const context: EditContext = { nodes: resolveNodes(document), columnOf: (offset) => displayColumn(text, offset) };
   let wanted: WantedNode = { is: 'kept', site: createRootSite(document) };
   for (const edit of edits) {
-    const next = applyEdit(wanted, edit, context);
+    const next = applyEditAt(wanted, tokensOf(edit.path), edit, context);
     if ('code' in next) return next;
     wanted = next;
   }
@@ -162,11 +162,7 @@ function unsafeEdit({ path }: DocumentEdit, reason: string): DocumentDiagnostic 
   };
 }
 
-/** Applies an edit; returns the same node if it changes nothing. */
-function applyEdit(wanted: WantedNode, edit: DocumentEdit, context: EditContext): WantedNode | DocumentDiagnostic {
-  return applyEditAt(wanted, tokensOf(edit.path), edit, context);
-}
-
+/** Applies an edit at the tokens below a node; returns the same node if it changes nothing. */
 function applyEditAt(
   wanted: WantedNode,
   tokens: readonly string[],
