@@ -229,10 +229,14 @@ function changedRow(
 function alikeRow(rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
   const names = rows.map(({ connection }) => nameOf(connection));
   const [first] = rows;
+  const name = element('span', { class: 'mono' }, names[0] ?? '');
   const title =
     rows.length === 1
-      ? element('span', { class: 'mono' }, names[0] ?? '')
-      : element('span', { title: shortList(names, longestList).join(', ') }, `${names[0] ?? ''} and ${rows.length - 1} more`);
+      ? name
+      : element('span', { title: shortList(names, longestList).join(', ') }, [
+          name,
+          element('span', { class: 'quiet' }, ` and ${rows.length - 1} more`),
+        ]);
   const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
   return element('tr', { 'data-name': text, 'data-way': 'same' }, [
     element('th', { scope: 'row' }, [title]),
