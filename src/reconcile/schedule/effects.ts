@@ -4,7 +4,8 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import { isWritten, liveKeyOf, otherEnd, type Change, type EdgeChange, type Diff } from '../../model/plan/plan.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { type JsonObject, textsIn } from '../../model/json.ts';
+import { tokensOf } from '../../model/pointer.ts';
 import { effectsOfDifferences } from '../../protection/controls/compare-protection.ts';
 import { compareOwn } from '../../protection/posture/causes.ts';
 
@@ -45,7 +46,7 @@ export function isRule(kind: Kind): boolean {
 /** Returns the effects of all changes that write. */
 export function effectsOf(plan: Pick<Diff, 'changes' | 'edges'>, live: LiveState, registry: Registry): readonly Effect[] {
   const byId = liveById(live.resources);
-  const protects = protectedBy(live, plan.edges, registry);
+  const protects = protectedBy(plan, live, registry);
   const edgesBy = groupByWriter(plan.edges);
   return plan.changes.filter(isWritten).map((change) => {
     const kind = writtenKind(change, registry);
@@ -89,8 +90,12 @@ function groupByWriter(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, re
   return groups;
 }
 
-/** Returns the connections that each rule protects before or after the plan. */
-function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Registry): ReadonlyMap<ResourceId, Set<ResourceId>> {
+/** Returns the connections that each rule protects before or after the plan, over an edge or a shared attribute. */
+function protectedBy(
+  plan: Pick<Diff, 'changes' | 'edges'>,
+  live: LiveState,
+  registry: Registry,
+): ReadonlyMap<ResourceId, ReadonlySet<ResourceId>> {
   const result = new Map<ResourceId, Set<ResourceId>>();
   const add = (rule: ResourceId, connection: ResourceId): void => {
     const set = result.get(rule);
@@ -98,8 +103,33 @@ function protectedBy(live: LiveState, edges: readonly EdgeChange[], registry: Re
     else set.add(connection);
   };
   for (const { rule, connection } of liveEdges(live, registry)) add(rule, connection);
-  for (const edge of edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
+  for (const edge of plan.edges) if (edge.action === 'attach') add(edge.rule, edge.connection);
+  const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
+  for (const { rules, others } of attributesIn(plan, live, registry).values())
+    for (const rule of [...rules].filter((id) => written.has(id))) for (const connection of others) add(rule, connection);
   return result;
+}
+
+/** The objects with one attribute, before or after the plan. */
+type AttributeMembers = { readonly rules: Set<ResourceId>; readonly others: Set<ResourceId> };
+
+function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, registry: Registry): ReadonlyMap<string, AttributeMembers> {
+  const members = new Map<string, AttributeMembers>();
+  const add = (id: ResourceId, spec: JsonObject): void => {
+    for (const attribute of textsIn(spec['attributes'])) {
+      const known = members.get(attribute) ?? { rules: new Set(), others: new Set() };
+      const kind = registry.get(kindOf(id));
+      (kind !== undefined && isRule(kind) ? known.rules : known.others).add(id);
+      members.set(attribute, known);
+    }
+  };
+  for (const { id, spec } of live.resources) add(id, spec);
+  // Attributes that a change removes are among the live ones.
+  for (const change of changes.filter(isWritten)) {
+    for (const { path, after } of change.fields)
+      if (tokensOf(path)[0] === 'attributes' && 'value' in after) add(liveKeyOf(change), { attributes: [after.value].flat() });
+  }
+  return members;
 }
 
 /** Returns the effect of a rule's change on one of its connections. */

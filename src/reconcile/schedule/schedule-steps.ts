@@ -265,15 +265,16 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
     const { weakens } = ownDirection(effect);
     const first = guards.filter((rule) => weakens || effect.attaches.has(liveKeyOf(rule.change))).map(earlyKey);
     if (!weakens || !attachesLate(effect)) return [{ ...step, stage: 'update', needs: first }];
-    const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'strengthen-created', needs: first } as const;
+    const gain = { ...step, key: earlyKey(effect), part: 'gain', stage: 'before-objects', needs: first } as const;
     return [gain, { ...step, stage: 'update', needs: [gain.key] }];
   }
-  const attaching = guards.filter((rule) => rule.attaches.has(id));
-  const first = guards.filter((rule) => !rule.attaches.has(id)).map(earlyKey);
-  if ((attaching.length === 0 && !attachesLate(effect)) || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
+  const isCarried = (rule: PlacedRule): boolean => effect.attaches.has(liveKeyOf(rule.change));
+  const attachedLater = guards.filter((rule) => !isCarried(rule));
+  const first = guards.filter(isCarried).map(earlyKey);
+  if ((attachedLater.length === 0 && !attachesLate(effect)) || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
   return [
     { ...step, part: 'closed', stage: 'create', needs: first },
-    { ...step, key: { id, phase: 'open' }, part: 'open', stage: 'update', needs: [step.key, ...attaching.map(earlyKey)] },
+    { ...step, key: { id, phase: 'open' }, part: 'open', stage: 'update', needs: [step.key, ...attachedLater.map(earlyKey)] },
   ];
 }
 
