@@ -63,6 +63,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(dialect === undefined ? {} : { dialect }),
     ...(borrowed === undefined ? {} : { borrowed }),
     ...(node['x-ostiary-late'] === true ? { late: true } : {}),
+    ...(typeof node['x-ostiary-counts'] === 'string' ? { counts: node['x-ostiary-counts'] } : {}),
   };
 }
 

@@ -29,6 +29,8 @@ export type FieldRule = Shape & {
   /** The value of an omitted field: the empty value, the live value, or the value that the kind derives (else the live value). */
   readonly omitted: 'empty' | 'kept' | 'derived';
   readonly protects?: Protects;
+  /** The list of which this number says how many are needed (`x-ostiary-counts`). */
+  readonly counts?: string;
   /** The kind of resource that the value refers to by name or id. */
   readonly refers?: string;
   /** The field lists edges from this end; it is never compared as a field. */

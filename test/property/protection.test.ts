@@ -164,6 +164,26 @@ test('the state between two writes is at least as strict as both, by the same co
   );
 });
 
+const review = fc.record({
+  reviewers: fc.subarray(['a', 'b', 'c', 'x']),
+  min_review_approvals: fc.option(fc.integer({ min: 1, max: 4 })),
+});
+
+test('between two writes of reviewers of whom a number is needed, the state before is the weakest, and if the number changes both', () => {
+  const id = 'Connection/db';
+  fc.assert(
+    fc.property(review, review, (live, desired) => {
+      const merged = mergeStrictest(registry.get('Connection')?.fields ?? [], desired, live);
+      const isChanged = live.min_review_approvals !== desired.min_review_approvals;
+      for (const before of isChanged ? [live, desired] : [live]) {
+        const effects = effectsOfDifferences(compareOwn(id, { before, after: merged }));
+        expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
+      }
+    }),
+    { numRuns: runCount(300) },
+  );
+});
+
 test('risks are never milder than the effect on connections', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {

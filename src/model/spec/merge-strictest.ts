@@ -6,13 +6,21 @@ import { normalizeValue } from './normalize.ts';
 
 /**
  * Merges two specs into one that protects at least as much as both: sets and entries are merged (an entry with the same name
- * and other content is listed twice), numbers and switches take the stricter value. Other fields keep their live value.
+ * and other content is listed twice), numbers and switches take the stricter value. Other fields keep their live value, and so does
+ * a list of which an unchanged number is needed: as many of both lists together may be enough for neither.
  */
 export function mergeStrictest(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...live };
   for (const field of fields) {
     const wished = desired[field.name];
     if (wished !== undefined) result[field.name] = normalizeValue(field, unionValue(field, wished, live[field.name] ?? field.empty));
+  }
+  for (const { name, counts } of fields) {
+    if (counts === undefined || equal(desired[counts] ?? live[counts] ?? null, live[counts] ?? null)) continue;
+    const wished = desired[name];
+    const isChanged = wished !== undefined && !equal(wished, live[name] ?? null);
+    if (isChanged) result[name] = null;
+    else if (typeof live[name] === 'number') result[counts] = live[counts] ?? [];
   }
   return result;
 }
