@@ -119,6 +119,23 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const [quote, backslash, openList, closeList, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Returns whether the brackets of a JSON text nest deeper, before anything recurses into its value. */
+export function nestsDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (quoted && code === backslash) index += 1;
+    else if (code === quote) quoted = !quoted;
+    else if (!quoted && (code === openObject || code === openList)) depth += 1;
+    else if (!quoted && (code === closeObject || code === closeList)) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
 /** Returns the strings of a JSON list; an empty list for any other value. */
 export function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((element: Json) => typeof element === 'string') : [];

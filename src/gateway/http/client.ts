@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { canonical, compareText, parseJson } from '../../model/json.ts';
+import { canonical, compareText, nestsDeeper, parseJson } from '../../model/json.ts';
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { networkFailure, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
 import { createMemoryBudget, largestMemory, type MemoryShare } from './memory.ts';
-import { largerThan, pauseAfter, parseRetryAfter, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
+import { largerThan, pauseAfter, parseRetryAfter, tooLarge, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -58,6 +58,9 @@ export type Client = {
 };
 
 const maxRedirects = 3;
+
+/** The depth limit of an answer, as of a saved plan: manifests nest at most 64 deep. */
+const deepest = 128;
 
 /** What the parts of one client share. */
 type ClientState = {
@@ -228,6 +231,7 @@ function interpretResponse(request: HttpRequest, context: RequestContext, respon
   if (!success && !accepted) return statusFailure(context, response);
   const memory = request.memory ?? createMemoryBudget().share();
   if (!memory.take(text)) return networkFailure(context, largerThan(largestMemory, ' of memory'));
+  if (nestsDeeper(text, deepest)) return networkFailure(context, tooLarge(`${deepest} levels of nesting`));
   const body = text === '' ? undefined : parseJson(text);
   const needsBody = success && (request.method === 'GET' || text !== '');
   return needsBody && body === undefined && !accepted ? unreadableFailure(context, response) : { status, header, body };

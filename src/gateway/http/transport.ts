@@ -195,7 +195,12 @@ function decompress(bytes: Buffer, unpack: Unpack, maxBytes: number): Buffer {
 /** Returns the error of an answer that is larger than is read. */
 export function largerThan(bytes: number, of = ''): Error {
   const size = bytes < 1024 * 1024 ? `${bytes} bytes` : `${Math.floor(bytes / 1024 / 1024)} MiB`;
-  return Object.assign(new Error(`more than ${size}${of}`), { code: tooLargeCode });
+  return tooLarge(`${size}${of}`);
+}
+
+/** Returns the error of an answer that has more than is read. */
+export function tooLarge(most: string): Error {
+  return Object.assign(new Error(`more than ${most}`), { code: tooLargeCode });
 }
 
 /** How often and for how long a request is repeated; times in milliseconds. */

@@ -124,7 +124,7 @@ export const apiCodes = {
   'api/too-large': {
     meaning: 'An answer is too large',
     cause:
-      'An answer is larger than 128 MiB, or the lists of a gateway need more than 512 MiB of memory together: about 115,000 connections',
+      'An answer is larger than 128 MiB or nests more than 128 deep, or the lists of a gateway need more than 512 MiB of memory together: about 115,000 connections',
     fix: "Check that the URL is the root of a gateway's API",
     example: 'the answer is too large (more than 128 MiB)',
   },

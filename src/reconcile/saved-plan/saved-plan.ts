@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Checked } from '../../model/diagnostic.ts';
-import { type JsonObject, canonicalPieces, isObject } from '../../model/json.ts';
+import { type JsonObject, canonicalPieces, isObject, nestsDeeper } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type Plan, type SavedPlan, isOnLiveObject, liveKeyOf } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
@@ -75,7 +75,7 @@ function broken(reason: string): Checked<never> {
 
 function parsed(text: string): JsonObject | string {
   if (text.trim() === '') return 'it is empty';
-  if (isDeep(text)) return `it nests more than ${deepest} deep`;
+  if (nestsDeeper(text, deepest)) return `it nests more than ${deepest} deep`;
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) return 'it is not a JSON object';
@@ -84,21 +84,6 @@ function parsed(text: string): JsonObject | string {
   } catch {
     return 'it is not JSON, or is truncated';
   }
-}
-
-/** Returns whether brackets nest too deep, before a parser recurses into them. */
-function isDeep(text: string): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (quoted && code === backslash) index += 1;
-    else if (code === quote) quoted = !quoted;
-    else if (!quoted && (code === openBrace || code === openBracket)) depth += 1;
-    else if (!quoted && (code === openBrace + 2 || code === openBracket + 2)) depth -= 1;
-    if (depth > deepest) return true;
-  }
-  return false;
 }
 
 function unsealed(document: JsonObject): JsonObject {

@@ -47,6 +47,12 @@ const failures: readonly Failure[] = [
   ['no JSON', lists(text(200, 'hello')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON.*"hello"/],
   ['JSON that ends early', lists(text(200, '[{"id": ')), 'api/not-json', /GET \S+\/[\w-]+: .*not JSON/],
   ['a JSON object where a list belongs', lists(json(200, { ok: true })), 'api/unexpected-shape', /GET \S+\/[\w-]+: .*neither a list nor/],
+  [
+    'lists that nest 100,000 deep in a field that no kind has',
+    lists(text(200, `[{"id":"1","name":"one","other":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`)),
+    'api/too-large',
+    /GET \S+\/[\w-]+: the answer is too large \(more than 128 levels of nesting\)/,
+  ],
   ['a list without ids', lists(json(200, [{ name: 'one' }])), 'api/unexpected-shape', /GET \S+\/[\w-]+: entry 1 of the list has no ID/],
   ['a list with an id twice', lists(json(200, same)), 'api/list-not-whole', /GET \S+\/[\w-]+: incomplete listing: .*; nothing was changed/],
   [
