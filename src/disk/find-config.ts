@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Checked, Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { isRepositoryTop, realOf, shower } from './walk.ts';
+import { isPrivateLink, isRepositoryTop, realOf, shower } from './walk.ts';
 import { reasonOf, textReader } from './text-file.ts';
 import { systemCodeOf } from '../model/errors.ts';
 
@@ -72,7 +72,10 @@ function readConfigFile(cwd: string, path: string, given: string): Checked<Found
   if (missing !== undefined) return failure('config/not-found', `the config file ${name} cannot be read: ${missing}`, 'check the path');
   const shown = shower(cwd)(path);
   const result = textReader()(path);
-  if ('text' in result) return { value: { file: { path: shown, text: result.text }, folder: dirname(path) }, diagnostics: [] };
+  if ('text' in result) {
+    const file = { path: shown, text: result.text, ...(isPrivateLink(path) ? { isPrivate: true as const } : {}) };
+    return { value: { file, folder: dirname(path) }, diagnostics: [] };
+  }
   const { code, reason, line } = result.problem;
   const at = { file: shown, line, column: 1 };
   return failure(`config/${code}`, `the config file ${name} cannot be read: ${reason}`, 'a config is a UTF-8 file of at most 1 MiB', at);

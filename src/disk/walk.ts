@@ -209,7 +209,7 @@ function addFile(walk: Walk, file: Found): void {
   const identity = isDefaultsPath(file.path) ? join(realOf(dirname(file.path)), basename(file.path)) : file.real;
   if (walk.known.has(identity) || !hasGoodName(walk, file)) return;
   walk.known.add(identity);
-  walk.files.push({ shown: walk.show(file.path), real: file.real, isPrivate: isPrivate(walk, file) });
+  walk.files.push({ shown: walk.show(file.path), real: file.real, isPrivate: isPrivate(walk.root, file) });
 }
 
 function readFiles(walk: Walk): readonly SourceFile[] {
@@ -284,11 +284,18 @@ function isEscape(walk: Walk, path: string, real: string): boolean {
 }
 
 /** Returns whether a link leads to a file that is hidden or ignored by git. Kubernetes links to folders such as `..data`. */
-function isPrivate(walk: Walk, { path, real }: Found): boolean {
-  if (path === real || !isWithin(real, walk.root)) return false;
-  const below = relative(walk.root, real);
+function isPrivate(root: string, { path, real }: Found): boolean {
+  if (path === real || !isWithin(real, root)) return false;
+  const below = relative(root, real);
   if (path.endsWith(`${sep}${below}`)) return false;
-  return below.split(sep).some((segment) => /^\.(?!\.)/.test(segment)) || isIgnored(walk.root, real);
+  return below.split(sep).some((segment) => /^\.(?!\.)/.test(segment)) || isIgnored(root, real);
+}
+
+/** Returns whether a link of a repository leads out of it, or to a file that is hidden or ignored by git. */
+export function isPrivateLink(path: string): boolean {
+  const top = topOf(dirname(path));
+  const [root, real] = [realOf(top), realOf(path)];
+  return isRepositoryTop(top) && (!isWithin(real, root) || isPrivate(root, { path, real }));
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -9,7 +9,14 @@ import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { defaultsAbove, hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { type ProjectContext, type ProjectSelection, absolutePath, isPartialSelection, type ResolvedConfig } from './resolved-config.ts';
+import {
+  type ProjectContext,
+  type ProjectSelection,
+  absolutePath,
+  isPartialSelection,
+  type ResolvedConfig,
+  withoutQuotes,
+} from './resolved-config.ts';
 
 export type LoadOptions = {
   readonly selection: ProjectSelection;
@@ -106,21 +113,8 @@ export function loadSources(sources: ManifestSources, site: LoadContext): Checke
   const { files, diagnostics } = sources;
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
   const loaded = loadManifests(loadInputOf(sources, site));
-  const all = [...diagnostics, ...withoutQuotes(loaded.diagnostics, sources)];
+  const all = [...diagnostics, ...withoutQuotes(loaded.diagnostics, [sources.files, ...sources.overlays].flat())];
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
-}
-
-/** Removes everything that diagnostics quote from private files. */
-function withoutQuotes(diagnostics: readonly Diagnostic[], { files, overlays }: ManifestSources): readonly Diagnostic[] {
-  const hidden = new Set(
-    [files, ...overlays].flatMap((folder) => folder.flatMap(({ path, isPrivate }) => (isPrivate === true ? [path] : []))),
-  );
-  return diagnostics.map((found) => {
-    const { code, severity, at } = found;
-    if (at === undefined || !hidden.has(at.file)) return found;
-    const message = 'the text is not shown: the file is a link to one that is hidden or ignored by git';
-    return { code, severity, at, message, hint: 'copy the file in, then run again' };
-  });
 }
 
 /** Returns the input of `loadManifests` for the given files. */

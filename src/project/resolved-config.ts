@@ -3,7 +3,7 @@ import { findConfig } from '../disk/find-config.ts';
 import { requireFolderInside } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, defaultReadConcurrency, type Config, type Target } from '../model/gateway.ts';
-import { hasErrors, type Diagnostic, suggest } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic, type SourceFile, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
 
@@ -56,9 +56,21 @@ export function resolveConfig(selection: ProjectSelection, context: ProjectConte
       throw new InputError(found.diagnostics.map((ignored) => ({ ...ignored, severity: 'error' })));
     return { ...configFromSelection({ ...selection, url: override?.url ?? '' }, context), notices: found.diagnostics };
   }
-  const { value, diagnostics } = readConfig(found.value.file, found.value.folder);
+  const { value, diagnostics: quoting } = readConfig(found.value.file, found.value.folder);
+  const diagnostics = withoutQuotes(quoting, [found.value.file]);
   if (value === undefined || hasErrors(diagnostics)) throw new InputError(diagnostics);
   return { ...value, ...(override === undefined ? {} : { override }), notices: [...found.diagnostics, ...diagnostics] };
+}
+
+/** Removes everything that diagnostics quote from private files. */
+export function withoutQuotes(diagnostics: readonly Diagnostic[], files: readonly SourceFile[]): readonly Diagnostic[] {
+  const hidden = new Set(files.flatMap(({ path, isPrivate }) => (isPrivate === true ? [path] : [])));
+  return diagnostics.map((found) => {
+    const { code, severity, at } = found;
+    if (at === undefined || !hidden.has(at.file)) return found;
+    const message = 'the text is not shown: the file is a link out of the repository, or to a file that is hidden or ignored by git';
+    return { code, severity, at, message, hint: 'copy the file in, then run again' };
+  });
 }
 
 /** Returns the URL of `--url`, otherwise of OSTIARY_URL unless that is empty. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection, useProjects, writeFiles } from '../project.ts';
@@ -36,6 +36,29 @@ test.each(places)('errors never quote %s behind the link access/%s', async (file
     }
   }
 });
+
+test.each(['.env', '.private/keys.yaml', 'private/keys.yaml', '../outside.yaml'])(
+  'errors never quote %s behind a linked config',
+  async (file) => {
+    for (const text of [...privateTexts, `targets: { ${canary}: ${canary} }\n`]) {
+      const cwd = makeProject({ '.gitignore': 'private/\n', '.git/HEAD': '', 'access/a.yaml': connection('a') });
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      writeFileSync(join(cwd, file), text);
+      symlinkSync(file, join(cwd, 'ostiary.yaml'));
+      for (const args of [
+        ['validate'],
+        ['validate', '--format', 'json'],
+        ['plan'],
+        ['plan', '--config', 'ostiary.yaml'],
+        ['fmt', '--check'],
+      ]) {
+        const { code, stdout, stderr } = await ostiaryInProcess(args, { cwd, env: { OSTIARY_TOKEN: 'x' } });
+        expect({ args, output: `${stdout}${stderr}` }).toEqual({ args, output: expect.not.stringContaining(canary) });
+        expect({ args, code }).toEqual({ args, code: 3 });
+      }
+    }
+  },
+);
 
 test('errors quote a linked file that everybody sees, and a valid private file is read', async () => {
   const wrong = 'apiVersion: ostiary/v1\nkind: Conection\n';
