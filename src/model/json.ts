@@ -124,16 +124,32 @@ const [quote, backslash, openList, closeList, openObject, closeObject] = [0x22, 
 /** Returns whether the brackets of a JSON text nest deeper, before anything recurses into its value. */
 export function nestsDeeper(text: string, levels: number): boolean {
   let depth = 0;
-  let quoted = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
-    if (quoted && code === backslash) index += 1;
-    else if (code === quote) quoted = !quoted;
-    else if (!quoted && (code === openObject || code === openList)) depth += 1;
-    else if (!quoted && (code === closeObject || code === closeList)) depth -= 1;
-    if (depth > levels) return true;
+    if (code === quote) {
+      const end = closingQuote(text, index);
+      // The text is not JSON.
+      if (end < 0) return false;
+      index = end;
+    } else if (code === openObject || code === openList) {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (code === closeObject || code === closeList) depth -= 1;
   }
   return false;
+}
+
+/** Returns the index of the quote that ends the JSON string at a quote; -1 if there is none. */
+export function closingQuote(text: string, from: number): number {
+  let index = text.indexOf('"', from + 1);
+  while (isEscaped(text, index)) index = text.indexOf('"', index + 1);
+  return index;
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(index - 1 - slashes) === backslash) slashes += 1;
+  return slashes % 2 === 1;
 }
 
 /** Returns the strings of a JSON list; an empty list for any other value. */

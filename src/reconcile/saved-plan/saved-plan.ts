@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Checked } from '../../model/diagnostic.ts';
-import { type JsonObject, canonicalPieces, isObject, nestsDeeper } from '../../model/json.ts';
+import { type JsonObject, canonicalPieces, closingQuote, isObject, nestsDeeper } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type Plan, type SavedPlan, isOnLiveObject, liveKeyOf } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
@@ -156,17 +156,4 @@ function keyAt(text: string, start: number, end: number): string {
   return inner.includes('\\') ? JSON.parse(`"${inner}"`) : inner;
 }
 
-/** Returns the index of the quote that ends the JSON string. */
-function closingQuote(text: string, from: number): number {
-  let index = text.indexOf('"', from + 1);
-  while (isEscaped(text, index)) index = text.indexOf('"', index + 1);
-  return index;
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(index - 1 - slashes) === backslash) slashes += 1;
-  return slashes % 2 === 1;
-}
-
-const [quote, colon, backslash, openBrace, openBracket] = [0x22, 0x3a, 0x5c, 0x7b, 0x5b];
+const [quote, colon, openBrace, openBracket] = [0x22, 0x3a, 0x7b, 0x5b];

@@ -1,6 +1,6 @@
 import { array, assert, nat, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, canonicalPieces, compareText, equal, isObject, sortedKeys, type Json } from '../../../src/model/json.ts';
+import { canonical, canonicalPieces, compareText, equal, isObject, sortedKeys, type Json, nestsDeeper } from '../../../src/model/json.ts';
 import { json } from '../../support/nasty-values.ts';
 
 describe('equal', () => {
@@ -74,4 +74,18 @@ it('sorts the keys of small and large objects alike, and leaves the object as it
       expect(Object.keys(object)).toEqual(before);
     }),
   );
+});
+
+it.each([
+  ['[[1]]', false],
+  ['[[[1]]]', true],
+  ['{"a":{"b":{}}}', true],
+  ['[[1],[2],{"a":3}]', false],
+  ['["[[[[", "{{{{"]', false],
+  [String.raw`["\"[[[[", "\\", [[]]]`, true],
+  [String.raw`["\\\"[[[[", []]`, false],
+  ['["', false],
+  [String.raw`["\"`, false],
+])('%s nests deeper than two levels: %s', (text, isDeeper) => {
+  expect(nestsDeeper(text, 2)).toBe(isDeeper);
 });
