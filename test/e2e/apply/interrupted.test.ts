@@ -227,7 +227,7 @@ async function converges(cwd: string, prefix: string, count: number, connections
 /** Runs apply on a terminal and types the keys once it asks. */
 async function typed(cwd: string, keys: string, args = '', more: Partial<TerminalOptions> = {}): Promise<Ended> {
   const running = await startOnTerminal(`apply ${args}`, { cwd, ...more, env: { ...gateway.env(), ...more.env } });
-  await shows(running, 'Write 1 object on');
+  await shows(running, 'Write 1 object to');
   running.child.stdin.write(keys);
   return running.ended;
 }
@@ -253,7 +253,7 @@ describe.runIf(hasTerminal)('apply asks on a terminal', () => {
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/rule.yaml': guardrail('asked-yes') });
     const { code, stdout } = await typed(cwd, 'y');
     expect(code).toBe(0);
-    expect(stripVTControlCharacters(stdout)).toMatch(/Plan:[\s\S]*Write 1 object on[\s\S]*Apply to production: 1 created\./);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Plan:[\s\S]*Write 1 object to[\s\S]*Apply to production: 1 created\./);
     expect(await isLive('asked-yes')).toBe(true);
   });
 
