@@ -267,19 +267,21 @@ export function assessProtection(
   return { changes, unwritten, protection: { ...protection, headlines: withReroutes(protection.headlines, reroutes) } };
 }
 
-/** Builds one headline for each way in which credentials are redirected. */
+/** Builds one headline for each way in which credentials are redirected, by connections and by other objects that name no connections. */
 function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
   const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
-  for (const change of changes.filter((one) => kindOf(liveKeyOf(one)) === 'Connection'))
-    for (const risk of change.risks) if (risk.class === 'reroutes') addToGroup(groups, risk.code, { change, risk });
+  for (const change of changes)
+    for (const risk of change.risks)
+      if (risk.class === 'reroutes') addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
   return [...groups.values()].flatMap((members): readonly Headline[] => {
     const phrase = members[0] === undefined ? undefined : reroutePhrase(members[0].risk.code);
     if (phrase === undefined) return [];
-    const ids = members.map(({ change }) => liveKeyOf(change));
+    const ids = [...new Set(members.flatMap(({ change, risk }) => connectionsOf(change, risk)))];
+    const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
     return [
       {
         way: 'reroutes',
-        text: ids.length === 1 ? `1 connection ${phrase.one}` : `${ids.length} connections ${phrase.many}`,
+        text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
         causes: members.map(({ change, risk: { path, place } }) => ({
@@ -291,6 +293,12 @@ function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, p
       },
     ];
   });
+}
+
+/** Returns the connections whose credentials a change redirects: the one that it changes, or those on which its runbooks can be run. */
+function connectionsOf(change: AssessedChange, { connections = [] }: Risk): readonly ResourceId[] {
+  const key = liveKeyOf(change);
+  return kindOf(key) === 'Connection' ? [key] : connections;
 }
 
 /** Returns whether a change only undoes drift in the fields at a path. */

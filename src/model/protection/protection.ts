@@ -136,6 +136,7 @@ export type PostureChange = {
 export type Headline = {
   readonly way: HeadlineVerdict;
   readonly text: string;
+  /** Empty if the causes affect no connections, such as a runbook configuration whose password is sent elsewhere. */
   readonly connections: readonly ResourceId[];
   /** The tags that all connections share. */
   readonly tags: JsonObject;

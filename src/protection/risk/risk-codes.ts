@@ -41,6 +41,11 @@ const codes = {
     'a credential is used under another key, or by another object that leads elsewhere',
     ['uses', 'use', 'an existing credential under another key or at another endpoint'],
   ],
+  'runbooks-rerouted': [
+    'reroutes',
+    'runbooks from another repository or server can be run on connections, with their credentials',
+    ['accepts', 'accept', 'runbooks from another repository or server'],
+  ],
   'replacement-differs': ['unknown', 'a connection has another protection than the connection that it replaces'],
   'combined-effect': ['unknown', 'several changes together have an effect that none has alone'],
   exposed: ['exposes', 'a new connection is accessible without review, guardrails and masking'],

@@ -24,7 +24,15 @@ import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
-import { manifestRisks, repositoryRisks, rerouteRisks, resourceMembers, sourceRisks, sourceUsers } from './secret-risks.ts';
+import {
+  isOtherRepository,
+  manifestRisks,
+  repositoryRisks,
+  rerouteRisks,
+  resourceMembers,
+  sourceRisks,
+  sourceUsers,
+} from './secret-risks.ts';
 import { rulesOn, type ProtectionSnapshot } from '../posture/protection-snapshot.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import type { ProtectionEffect } from '../controls/compare-protection.ts';
@@ -121,6 +129,7 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
     ...explained.flatMap((one) => explainedRisks(one, { placing, isRule })),
     ...placeRisks([...ownDrafts(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))], placing),
     ...unenforceableRisks(change, context),
+    ...runbookRisks(placing, context),
   ];
   if (risks.length > 0) return sortRisks(mergeRisks(risks));
   return placeRisks(
@@ -268,6 +277,24 @@ function unenforceableRisks(change: Change, { before, after, edgesBy, connection
   return [
     { code: riskCode(generalRisk('unenforceable')), class: 'availability', connections: connections.toSorted(compareText), ...place },
   ];
+}
+
+/** Finds the connections on which runbooks from another repository can be run: with their credentials, and with content that no plan shows. */
+function runbookRisks(
+  { change, resource }: PlacingInput & { readonly change: Change },
+  { before, after, liveResources }: RiskContext,
+): readonly Risk[] {
+  const key = liveKeyOf(change);
+  if (!isOtherRepository(liveResources.get(key), specIn(after, key))) return [];
+  const connections = [...after.resources.keys()].filter((id) =>
+    [before, after].every((snapshot) => specIn(snapshot, id)['access_mode_runbooks'] === 'enabled'),
+  );
+  if (connections.length === 0) return [];
+  return placeRisks([{ code: generalRisk('runbooks-rerouted'), fields: ['git_url'] }], {
+    change,
+    resource,
+    connections: connections.toSorted(compareText),
+  });
 }
 
 type PlacingInput = {

@@ -114,9 +114,17 @@ function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
 export function repositoryRisks(change: Change, owners: Owners): readonly RiskDraft[] {
   const { subject, after } = owners;
   const written = new Set(change.fields.filter(({ held }) => held !== true).map(({ path }) => path));
-  const isMoved = subject !== undefined && serverOf(subject.spec) !== serverOf(after);
-  const isKept = isMoved && [...Object.keys(subject.secrets), ...subject.unknown].some((path) => !written.has(path));
+  const isKept =
+    subject !== undefined &&
+    isOtherRepository(subject, after) &&
+    [...Object.keys(subject.secrets), ...subject.unknown].some((path) => !written.has(path));
   return [...(isKept ? [{ code: generalRisk('endpoint-rerouted'), fields: ['git_url'] }] : []), ...reusedSecrets(change, owners)];
+}
+
+/** Returns whether runbooks come from another repository than before: a new one, or one that another server sends. */
+export function isOtherRepository(subject: LiveResource | undefined, after: JsonObject): boolean {
+  const server = serverOf(after);
+  return server !== undefined && server !== (subject === undefined ? undefined : serverOf(subject.spec));
 }
 
 /** Returns the server of a repository's address, `git@host:path` or a URL, and whether it is reached in clear; undefined if there is none. */

@@ -6,7 +6,7 @@ import { parsePosition, sortDiagnostics, type Diagnostic, type Position } from '
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText, verdictText } from '../wording/summary.ts';
-import { driftCause } from '../wording/impact.ts';
+import { driftCause, headlineObjects } from '../wording/impact.ts';
 import type { GroupedChange, SideList } from '../subjects/groups.ts';
 import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
 import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord, matrixTable } from './markup.ts';
@@ -165,8 +165,9 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
   if (headlines.length + deletions.length === 0) return element('p', { class: 'quiet' }, 'No connection gains or loses protection.');
   return element('ul', { class: 'headlines' }, [
     ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
-    ...headlines.map(({ way, text, connections, causes }) => {
-      const names = shortList(connections.map(nameOf), mostNames).join(', ');
+    ...headlines.map((headline) => {
+      const { way, text, causes } = headline;
+      const names = shortList(headlineObjects(headline).map(nameOf), mostNames).join(', ');
       const lines = causeLines(causes);
       return element('li', { class: way }, [
         verdictBadge(way),

@@ -2,7 +2,7 @@ import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
 import type { Orphans } from '../document.ts';
 import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { nameOf } from '../../model/resource.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { removalText } from '../subjects/change-rows.ts';
 import { clip } from '../text/wrap.ts';
 import { shortList } from './summary.ts';
@@ -45,16 +45,22 @@ function causeText({ by, place, byHand }: Cause, { orphans, position, name }: Ca
   return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
 }
 
-/** Returns the connections that a headline is about, and the tags that all of them share. */
-export function headlineConnections({ connections, tags }: Headline, escape: (text: string) => string): string {
+/** Returns the objects that a headline is about: its connections, or the objects that cause it without them. */
+export function headlineObjects({ connections, causes }: Headline): readonly ResourceId[] {
+  return connections.length > 0 ? connections : [...new Set(causes.map(({ by }) => by))];
+}
+
+/** Returns the names of the objects that a headline is about, and the tags that all connections share. */
+export function headlineConnections(headline: Headline, escape: (text: string) => string): string {
   const listed = (texts: readonly string[], most: number): string =>
     shortList(
       texts.map((text) => escape(clip(text, longestName))),
       most,
     ).join(', ');
-  const shared = Object.entries(tags).map(([key, value]) => `${key}=${tagText(value)}`);
-  const names = listed(connections.map(nameOf), mostConnections);
-  return shared.length === 0 ? names : `${names}; ${connections.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`;
+  const objects = headlineObjects(headline);
+  const shared = Object.entries(headline.tags).map(([key, value]) => `${key}=${tagText(value)}`);
+  const names = listed(objects.map(nameOf), mostConnections);
+  return shared.length === 0 ? names : `${names}; ${objects.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`;
 }
 
 const mostConnections = 5;

@@ -34,3 +34,34 @@ test('a change of the manifests that sends a credential elsewhere is not marked'
   expect(planned).toMatchObject([{ way: 'reroutes', causes: [{ path: '/secret/envvar:HOST' }] }]);
   expect(JSON.stringify(planned)).not.toContain('byHand');
 });
+
+function booksAt(url: string): readonly Manifest[] {
+  const spec = { git_url: url, git_password: { value: 'secret' } };
+  return [{ kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec }];
+}
+
+test('drift that sends the password of runbooks in clear has the headline of the plan that undoes it', () => {
+  const [applied, found] = [booksAt('https://git.example.com/books'), booksAt('http://git.example.com/books')];
+  const headline = {
+    way: 'reroutes',
+    text: '1 runbook configuration sends a kept credential to another endpoint',
+    connections: [],
+    causes: [{ by: 'RunbookConfiguration/books', path: '/git_url', byHand: true }],
+  };
+  expect(headlinesOf(applied, found, applied)).toMatchObject([[headline], [headline]]);
+});
+
+test('another repository of runbooks names the connections on which runbooks can be run', () => {
+  const open = { reviewers: ['dba'], access_mode_runbooks: 'enabled' };
+  const connections = [connectionManifest('app', open), connectionManifest('db'), connectionManifest('ops', open)];
+  const [first, next] = ['https://git.example.com/books', 'https://git.example.com/more'].map((url) => [...connections, ...booksAt(url)]);
+  const [planned] = headlinesOf(next ?? [], first ?? [], first ?? []);
+  expect(planned).toMatchObject([
+    {
+      way: 'reroutes',
+      text: '2 connections accept runbooks from another repository or server',
+      connections: ['Connection/app', 'Connection/ops'],
+      causes: [{ by: 'RunbookConfiguration/books', path: '/git_url' }],
+    },
+  ]);
+});

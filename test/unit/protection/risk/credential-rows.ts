@@ -24,9 +24,12 @@ function onHost(name: string, host: string): Manifest {
 }
 
 /** A repository of runbooks with a password from the environment, or the one that is live. */
-function repository(name: string, url: string, password: JsonObject = { valueFrom: { env: 'OSTIARY_SECRET_GIT' } }): Manifest {
+function repository(name: string, url: string, password: JsonObject | null = { valueFrom: { env: 'OSTIARY_SECRET_GIT' } }): Manifest {
   return { kind: 'RunbookConfiguration', metadata: { name }, spec: { git_url: url, git_password: password } };
 }
+
+/** A connection on which runbooks can be run. */
+const runs = connection('ops', { reviewers: ['dba'], access_mode_runbooks: 'enabled' });
 
 function inResource(name: string, resource: string): Manifest {
   return connection(name, { reviewers: ['dba'], resource_name: resource });
@@ -139,6 +142,34 @@ export const credentialRows: readonly Row[] = [
     [repository('books', 'https://git.example.com/team/more')],
     ['neutral created'],
     ['neutral created'],
+  ],
+  [
+    'runbooks from another repository of the same server, where runbooks can be run',
+    [runs, repository('books', 'https://git.example.com/team/books')],
+    [runs, repository('books', 'https://git.example.com/team/more')],
+    ['reroutes runbooks-rerouted'],
+    ['reroutes runbooks-rerouted'],
+  ],
+  [
+    'runbooks that come in clear, and no password',
+    [runs, repository('books', 'https://git.example.com/team/books', null)],
+    [runs, repository('books', 'http://git.example.com/team/books', null)],
+    ['reroutes runbooks-rerouted'],
+    ['reroutes runbooks-rerouted'],
+  ],
+  [
+    'more runbooks, with a new connection on which they can be run',
+    [connection('db')],
+    [connection('db'), runs, repository('books', 'https://git.example.com/team/books')],
+    ['neutral created', 'neutral created'],
+    [],
+  ],
+  [
+    'another user of a repository',
+    [runs, repository('books', 'https://git.example.com/team/books')],
+    [runs, repository('books', 'ssh://ops@git.example.com/team/books.git')],
+    ['neutral neutral'],
+    ['neutral neutral'],
   ],
   [
     'more runbooks from another server with the same password',
