@@ -130,7 +130,7 @@ export function isOtherRepository(subject: LiveResource | undefined, after: Json
 /** Returns the server of a repository's address, `git@host:path` or a URL, and whether it is reached in clear; undefined if there is none. */
 function serverOf({ git_url: url }: JsonObject): string | undefined {
   if (typeof url !== 'string') return undefined;
-  const [, scheme = '', long, short] = /^(?:([a-z]+):\/\/(?:[^/@]*@)?([^/?#]+)|(?:[\w.-]+@)?([\w.-]+):)/i.exec(url) ?? [];
+  const [, scheme = '', long, short] = /^(?:([a-z]+):\/\/(?:[^/?#@]*@)?([^/?#]+)|(?:[\w.-]+@)?([\w.-]+):)/i.exec(url) ?? [];
   return `${scheme.toLowerCase() === 'http' ? 'http ' : ''}${(long ?? short ?? url).toLowerCase()}`;
 }
 

@@ -192,6 +192,13 @@ export const credentialRows: readonly Row[] = [
     ['reroutes endpoint-rerouted'],
     [],
   ],
+  ...['#', '?'].map((sign): Row => [
+    `a kept password that is sent to the server in front of ${sign}`,
+    [repository('books', 'ssh://git.example.com/team/books')],
+    [repository('books', `ssh://git.example.org${sign}@git.example.com/team/books`)],
+    ['reroutes endpoint-rerouted'],
+    ['reroutes endpoint-rerouted'],
+  ]),
   [
     'the same server, spelled otherwise',
     [repository('books', 'https://git.example.com/team/books')],
