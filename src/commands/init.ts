@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { join, resolve } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
@@ -86,9 +86,15 @@ async function runInit(flags: OutputFlags & { readonly folder: string }, context
     );
   for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
   if (hasConfig) return 0;
-  const enter = normalize(flags.folder) === '.' ? '' : `  cd ${escapeTerminal(flags.folder)}\n`;
+  const isHere = resolve(context.cwd, flags.folder) === resolve(context.cwd);
+  const enter = isHere ? '' : `  cd ${escapeTerminal(quoteWord(flags.folder))}\n`;
   hint(
     `\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve   # a gateway; in another terminal\n  export OSTIARY_TOKEN=try-me OSTIARY_SECRET_EXAMPLE_DB_PASS=secret\n  ostiary plan\n`,
   );
   return 0;
+}
+
+/** Quotes a word for a shell where it needs quotes. */
+function quoteWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

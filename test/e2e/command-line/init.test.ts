@@ -22,6 +22,16 @@ describe('init', () => {
     expect(contentsOf(cwd)).toEqual(before);
   });
 
+  test.each([
+    ['.', ''],
+    ['./', ''],
+    ['sub', '  cd sub\n'],
+    ["the team's", String.raw`  cd 'the team'\''s'` + '\n'],
+  ])('of the folder %s prints the commands to go on with', async (folder, enter) => {
+    const { stderr } = await ostiaryInProcess(['init', folder], { cwd: makeProject({}) });
+    expect(stderr).toContain(`\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve `);
+  });
+
   test('adds only schemas to an existing project', async () => {
     const cwd = makeProject({ 'sub/ostiary.yml': config('http://127.0.0.1:9'), 'sub/access/rule.yaml': guardrail('no-drop') });
     expect(await ostiaryInProcess(['init', 'sub', '--quiet'], { cwd })).toMatchObject({ code: 0, stderr: '' });
