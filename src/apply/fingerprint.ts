@@ -123,12 +123,19 @@ function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
  * and any other field the stricter one.
  */
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
+  const side = (which: 'before' | 'after'): JsonObject =>
+    editSpec(
+      kind.fields,
+      live.spec,
+      planned.map((field): Edit => ({ path: field.path, value: shownValue(field[which]) })),
+    );
+  // A number that counts a list depends on both, so the fields are joined together.
+  let joined: JsonObject | undefined;
   return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);
     const [from, desired] = [shownValue(before), shownValue(after)];
     if (equal(from, now) || equal(desired, now)) return [];
-    const side = (value: Json | undefined): JsonObject => editSpec(kind.fields, live.spec, [{ path, value }]);
-    const joined = mergeStrictest(kind.fields, side(desired), side(from));
+    joined ??= mergeStrictest(kind.fields, side('after'), side('before'));
     return equal(specValueAt(kind.fields, joined, path), now) ? [] : [{ path, from, now, desired }];
   });
 }
