@@ -123,20 +123,16 @@ function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
  * and any other field the stricter one.
  */
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
-  const side = (which: 'before' | 'after'): JsonObject =>
-    editSpec(
-      kind.fields,
-      live.spec,
-      planned.map((field): Edit => ({ path: field.path, value: shownValue(field[which]) })),
-    );
-  // A number that counts a list depends on both, so the fields are joined together.
-  let joined: JsonObject | undefined;
-  return planned.flatMap(({ path, before, after }): readonly ChangedField[] => {
+  const unplanned = planned.filter(({ path, before, after }) => {
     const now = specValueAt(kind.fields, live.spec, path);
-    const [from, desired] = [shownValue(before), shownValue(after)];
-    if (equal(from, now) || equal(desired, now)) return [];
-    joined ??= mergeStrictest(kind.fields, side('after'), side('before'));
-    return equal(specValueAt(kind.fields, joined, path), now) ? [] : [{ path, from, now, desired }];
+    return !equal(shownValue(before), now) && !equal(shownValue(after), now);
+  });
+  if (unplanned.length === 0) return [];
+  // All fields together: what a number becomes can depend on the list that it counts.
+  const joined = mergeStrictest(kind.fields, completeFields(kind, live.spec, planned), revertFields(kind, live.spec, planned));
+  return unplanned.flatMap(({ path, before, after }): readonly ChangedField[] => {
+    const now = specValueAt(kind.fields, live.spec, path);
+    return equal(specValueAt(kind.fields, joined, path), now) ? [] : [{ path, from: shownValue(before), now, desired: shownValue(after) }];
   });
 }
 
@@ -145,11 +141,7 @@ type PlannedAndLive = { readonly live: LiveResource; readonly seen: PlannedObjec
 function changedOtherFields(planned: readonly FieldChange[], kind: Kind, { live, seen }: PlannedAndLive): readonly ChangedField[] {
   const hashes = hashesOf(kind, revertFields(kind, live.spec, planned), seen.without);
   const known = knownFields(kind, seen);
-  const wanted = editSpec(
-    kind.fields,
-    known,
-    planned.map(({ path, after }): Edit => ({ path, value: shownValue(after) })),
-  );
+  const wanted = completeFields(kind, known, planned);
   return kind.fields.flatMap((field): readonly ChangedField[] => {
     const { name } = field;
     const hash = seen.fields[name];
@@ -164,6 +156,12 @@ function changedOtherFields(planned: readonly FieldChange[], kind: Kind, { live,
 function knownFields(kind: Kind, { spec, fields, without }: PlannedObject): JsonObject {
   const hashes = hashesOf(kind, spec, without);
   return Object.fromEntries(Object.entries(spec).filter(([name]) => fields[name] !== undefined && fields[name] === hashes[name]));
+}
+
+/** Returns the spec after the plan's writes. */
+function completeFields(kind: Kind, spec: JsonObject, planned: readonly FieldChange[]): JsonObject {
+  const edits = planned.map(({ path, after }): Edit => ({ path, value: shownValue(after) }));
+  return editSpec(kind.fields, spec, edits);
 }
 
 /** Returns the spec as it was before the plan's writes, if nothing else wrote. */

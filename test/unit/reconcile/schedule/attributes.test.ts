@@ -66,3 +66,14 @@ test('a new connection with the attribute of a new rule is opened after the rule
   expect(statuses).toEqual(['done Connection/db', 'done Connection/next', 'done DataMaskingRule/mask']);
   expect(writes?.slice(2)).toEqual(['POST DataMaskingRule/mask', 'PUT Connection/db', 'PUT Connection/next']);
 });
+
+test('a connection whose reviewers and their number change is changed in two writes, the first of which needs all of them', async () => {
+  const live = [connection('db', { attributes: ['ops'], reviewers: ['dba'], min_review_approvals: 1 })];
+  const desired = [
+    connection('db', { attributes: ['pii'], reviewers: ['sre', 'security'], min_review_approvals: 2 }),
+    masking({ attributes: ['pii'] }),
+  ];
+  const [writes, statuses] = await applied(live, desired);
+  expect(statuses).toEqual(['done Connection/db', 'done DataMaskingRule/mask']);
+  expect(writes).toEqual(['POST DataMaskingRule/mask', 'PUT Connection/db', 'PUT Connection/db']);
+});
