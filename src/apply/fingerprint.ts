@@ -120,7 +120,7 @@ function reopened(planned: readonly FieldChange[], kind: Kind, live: LiveResourc
 
 /**
  * Returns planned fields with an unexpected value. After the first of two writes, each entry of a list has one of the two values,
- * and any other field the stricter one.
+ * and any other field the stricter one; a number that counts a list which changes too is as `mergeStrictest` sets it.
  */
 function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: LiveResource): readonly ChangedField[] {
   const unplanned = planned.filter(({ path, before, after }) => {
@@ -128,7 +128,7 @@ function unexpectedFields(planned: readonly FieldChange[], kind: Kind, live: Liv
     return !equal(shownValue(before), now) && !equal(shownValue(after), now);
   });
   if (unplanned.length === 0) return [];
-  // All fields together: what a number becomes can depend on the list that it counts.
+  // All fields are merged together, because a number depends on the list that it counts.
   const joined = mergeStrictest(kind.fields, completeFields(kind, live.spec, planned), revertFields(kind, live.spec, planned));
   return unplanned.flatMap(({ path, before, after }): readonly ChangedField[] => {
     const now = specValueAt(kind.fields, live.spec, path);

@@ -81,7 +81,7 @@ export function complement({ ranges }: CharSet): CharSet {
   return { ranges: rest };
 }
 
-/** Characters that are equal where case is ignored, and do not all differ by the same distance: with the long s and the Kelvin sign. */
+/** The letters S and K with all characters that equal them where case is ignored: also the long s and the Kelvin sign. */
 const equalRunes = [
   [0x53, 0x73, 0x17f],
   [0x4b, 0x6b, 0x212a],
