@@ -69,7 +69,7 @@ export function withoutQuotes(diagnostics: readonly Diagnostic[], files: readonl
     const { code, severity, at } = found;
     if (at === undefined || !hidden.has(at.file)) return found;
     const message = 'the text is not shown: the file is a link out of the repository, or to a file that is hidden or ignored by git';
-    return { code, severity, at, message, hint: 'copy the file in, then run again' };
+    return { code, severity, at, message, hint: 'replace the link with a copy of the file, then run the command again' };
   });
 }
 
