@@ -267,7 +267,10 @@ function moduleOf(ajv, names) {
     // Only schemas that refer to data need their parents.
     .replaceAll(/,parentData:[^,{}]+,parentDataProperty:[^,{}]+,rootData(?=[,}])/g, '')
     .replaceAll('{instancePath="", parentData, parentDataProperty, rootData=data}={}', '{instancePath=""}={}')
-    .replaceAll(/if\(vErrors === null\)\{vErrors = \[(err\d+)\];\}else \{vErrors\.push\(\1\);\}/g, '(vErrors ??= []).push($1);')
+    .replaceAll(
+      /const (err\d+) = (\{.*?\});if\(vErrors === null\)\{vErrors = \[\1\];\}else \{vErrors\.push\(\1\);\}/g,
+      '(vErrors ??= []).push($2);',
+    )
     .replaceAll(/require\("(ajv\/dist\/runtime\/(\w+))"\)\.default/g, (_, path, name) => {
       const line = `import ${name} from '${path}.js';`;
       if (!imports.includes(line)) imports.push(line);
