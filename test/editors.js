@@ -112,7 +112,7 @@ try {
   await inRule('pattern_regex', 'pattern_re^gex', { shows: 'A blocked pattern (RE2).' });
   await inRule(sample, '- input: SELECT 1\n    expect: ^allowed', {
     completes: ['blocked', 'allowed'],
-    shows: 'What the rule makes of it.',
+    shows: 'The expected result.',
   });
   await inRule(sample, '- { input: SELECT 1, expects: allowed }^', {
     errors: ['15:5 Missing property "expect".', '15:24 Property expects is not allowed.'],
