@@ -62,14 +62,26 @@ function isEnough(posture: Posture, { name }: Control): boolean {
 }
 
 /**
- * Compares access-request rules by their names. The groups of a rule may approve instead of the reviewers, so what the first or the
- * last rule on a connection with reviewers changes besides cannot be compared.
+ * Compares access-request rules by their names. One rule of a connection governs, not all of them, so several cannot be compared. The
+ * groups of a rule may approve instead of the reviewers, so what the first or the last rule on a connection with reviewers changes
+ * besides cannot be compared.
  */
 function compareRequests(before: Posture, after: Posture): ControlComparison {
   const [had, has] = [controlsOf(before, 'requests'), controlsOf(after, 'requests')];
   const found = compareSets(had, has, byName);
+  if (had.length > 0 && has.length > 0) return withoutVerdict(found);
   if (had.length === 0 && before.approvals > 0) return { ...found, gained: [], incomparable: found.gained };
   return has.length === 0 && after.approvals > 0 ? { ...found, incomparable: found.lost } : found;
+}
+
+/** Compares attributes: each may grant access, choose the rule that governs, or issue machine credentials, which Ostiary does not read. */
+function compareAttributes(before: Posture, after: Posture): ControlComparison {
+  return withoutVerdict(compareSets(controlsOf(before, 'attributes'), controlsOf(after, 'attributes'), byName));
+}
+
+/** Returns a comparison in which nothing that differs is certainly lost or gained. */
+function withoutVerdict(found: ControlComparison): ControlComparison {
+  return { ...found, lost: [], gained: [], incomparable: [...found.lost, ...found.gained] };
 }
 
 function mayRequireReview(posture: Posture): boolean {
@@ -289,11 +301,11 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
   gains: () => verbPhrase('asks', 'ask', 'for more metadata'),
 };
 
-/** The attributes that rules refer to. */
+/** The attributes, by which rules of every kind and access groups refer to connections. */
 export const attributesRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
-  compare: compareNamed('attributes'),
+  compare: compareAttributes,
   risks: { Connection: [attributeRisks] },
   weight: 9,
   column: { heading: 'attributes' },

@@ -243,11 +243,20 @@ function limitOf(value: Json): number {
   return typeof value === 'number' ? value : Number.POSITIVE_INFINITY;
 }
 
-/** Finds changed attributes, which attach rules. */
-export const attributeRisks: FieldRisks = setRisks(['attributes'], {
-  removed: weakening('attribute-removed', 'an attribute is removed, with the rules that it attaches'),
-  added: strengthening('attribute-added', 'an attribute is added, with the rules that it attaches'),
-});
+const attributeCodes = {
+  removed: uncertain('attribute-removed', 'an attribute is removed, with what it attaches, requires and grants'),
+  added: uncertain('attribute-added', 'an attribute is added, with what it attaches, requires and grants'),
+};
+
+/** Finds changed attributes of connections: they attach rules, and what else they do cannot be compared. */
+export const attributeRisks: FieldRisks = setRisks(['attributes'], attributeCodes);
+
+/** Finds changed attributes of rules, which only attach the rule to connections. */
+export const ruleAttributeRisks: FieldRisks = {
+  codes: attributeRisks.codes,
+  find: (sides) =>
+    attributeRisks.find(sides).map((draft) => ({ ...draft, class: draft.code === attributeCodes.added ? 'strengthens' : 'weakens' })),
+};
 
 const enforcementChanged = uncertain('enforcement-changed', 'the new type enforces guardrails or masking differently');
 

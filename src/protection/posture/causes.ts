@@ -1,6 +1,6 @@
 import { addToGroup, memoizeByKey } from '../../model/collections.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
-import { type JsonObject, equal, isObject } from '../../model/json.ts';
+import { type JsonObject, equal, isObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { type Change, type EdgeChange, type FieldChange, type Value, fieldPosition, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
@@ -14,6 +14,7 @@ import {
   compareProtection,
   effectsOfDifferences,
 } from '../controls/compare-protection.ts';
+import { byName, compareSets } from '../controls/compare-controls.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { createPostureBuilder } from './posture.ts';
@@ -33,7 +34,15 @@ type ObjectSides = GatewayPart & { readonly before: JsonObject; readonly after: 
  * connection of a rule loses at most what it loses here, because rules only add.
  */
 export function compareOwn(id: ResourceId, { before, after, ...part }: ObjectSides): readonly ControlDifference[] {
-  return compareProtection(ownPosture(id, before, part), ownPosture(id, after, part));
+  const differences = compareProtection(ownPosture(id, before, part), ownPosture(id, after, part));
+  return kindOf(id) === 'Connection' ? differences : [...differences, ...attachmentsByAttribute(before, after)];
+}
+
+/** Compares the attributes of a rule: each attaches it to connections, and does nothing else. */
+function attachmentsByAttribute(before: JsonObject, after: JsonObject): readonly ControlDifference[] {
+  const [had, has] = [textsIn(before['attributes']), textsIn(after['attributes'])].map((names) => names.map((name) => ({ name })));
+  const found = compareSets(had ?? [], has ?? [], byName);
+  return found.lost.length + found.gained.length === 0 ? [] : [{ aspect: 'attributes', ...found }];
 }
 
 type OwnPosture = { readonly key: string; readonly posture: Posture };
@@ -65,8 +74,7 @@ function readOwnPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Po
   const resource: ResourceSnapshot = { spec, unknown: [] };
   if (kindOf(id) === 'Connection') return builderWithoutRules(part)({ resource, rules: new Map(), accessRules: [] });
   const build = createPostureBuilder({ incomplete: new Set(), longestAccess: part.longestAccess });
-  const attributes = spec['attributes'] ?? [];
-  return build({ resource: { spec: { attributes }, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
+  return build({ resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
 }
 
 /** Returns the effects of some changed fields of an object: from its state before, and towards its state after the change. */

@@ -397,8 +397,8 @@ function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | und
   return [...explained].map(([reason, own]) => ({ reason, effects: own }));
 }
 
-function isUsual({ code }: Reason, effect: ProtectionEffect): boolean {
-  return code.class === effect;
+function isUsual({ code, class: usual = code.class }: Reason, effect: ProtectionEffect): boolean {
+  return usual === effect;
 }
 
 /** Returns the reason of an effect that no single field explains. */

@@ -21,9 +21,15 @@ export function combineDirections(directions: readonly Direction[]): Direction {
 
 /** Compares two specs of one object by what it brings to every connection. */
 export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
-  const effects = effectsOfDifferences(compareOwn(id, { before, after }));
+  const found = compareOwn(id, { before, after });
+  const effects = effectsOfDifferences(found.filter(({ aspect }) => aspect !== 'attributes'));
   const isUnknown = effects.has('unknown');
-  return { strengthens: isUnknown || effects.has('strengthens'), weakens: isUnknown || effects.has('weakens') };
+  // What an attribute grants is not compared, but it attaches rules: it is added before something is lost, and removed after.
+  const attributes = found.find(({ aspect }) => aspect === 'attributes');
+  return {
+    strengthens: isUnknown || effects.has('strengthens') || (attributes?.after ?? []).length > 0,
+    weakens: isUnknown || effects.has('weakens') || (attributes?.before ?? []).length > 0,
+  };
 }
 
 /** The effect of one change on protection: by its own fields, and on single connections by the edges that it writes. */

@@ -20,7 +20,9 @@ function posture(rules: readonly string[], reviewers: readonly string[] = []): P
 test.each([
   ['the first rule without reviewers', posture([]), posture(['r']), ['requests strengthens'], ['requests weakens']],
   ['the first rule beside reviewers', posture([], ['a']), posture(['r'], ['a']), ['requests unknown'], ['requests weakens']],
-  ['one more rule beside reviewers', posture(['r'], ['a']), posture(['r', 's'], ['a']), ['requests strengthens'], ['requests weakens']],
+  ['one more rule beside reviewers', posture(['r'], ['a']), posture(['r', 's'], ['a']), ['requests unknown'], ['requests unknown']],
+  ['one more rule without reviewers, which may govern', posture(['r']), posture(['r', 's']), ['requests unknown'], ['requests unknown']],
+  ['one rule for another', posture(['strict']), posture(['weak']), ['requests unknown'], ['requests unknown']],
   [
     'a rule in place of reviewers',
     posture([], ['a']),

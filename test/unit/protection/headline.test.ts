@@ -52,7 +52,13 @@ describe('headlines of a connection’s own fields', () => {
       'weakens: 1 connection asks for less metadata',
       'strengthens: 1 connection asks for more metadata',
     ],
-    ['attributes', ['pci'], [], 'weakens: 1 connection loses an attribute', 'strengthens: 1 connection gains an attribute'],
+    [
+      'attributes',
+      ['pci'],
+      [],
+      'unknown: 1 connection changes attributes in a way that cannot be compared',
+      'unknown: 1 connection changes attributes in a way that cannot be compared',
+    ],
   ])('%s %j → %j', (field, before, after, there, back) => {
     expect(thereAndBack(field, before, after)).toEqual([[there], [back]]);
   });

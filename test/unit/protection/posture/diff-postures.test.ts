@@ -247,8 +247,17 @@ describe('attributes', () => {
   it('attach the rules that share them', () => {
     const there = changeOf('Connection/a', [fieldOf('/attributes/pci', undefined, 'pci')]);
     expect(sentences(protectionOfWrites([connection('a'), pci], [there], { dialect: 'hoop' }))).toEqual([
+      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
       'strengthens: 1 connection gains a guardrail (Connection/a)',
-      'strengthens: 1 connection gains an attribute (Connection/a)',
+    ]);
+  });
+
+  it('name the loss of a rule that they attached', () => {
+    const back = changeOf('Connection/a', [fieldOf('/attributes/pci', 'pci', undefined)]);
+    const live = [connection('a', { attributes: ['pci'] }), pci];
+    expect(sentences(protectionOfWrites(live, [back], { dialect: 'hoop' }))).toEqual([
+      'weakens: 1 connection loses a guardrail (Connection/a)',
+      'unknown: 1 connection changes attributes in a way that cannot be compared (Connection/a)',
     ]);
   });
 
