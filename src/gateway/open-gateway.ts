@@ -4,6 +4,8 @@ import { createContext, openSession, type SessionOptions } from './session.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { checksVersions, confirmIds, readAll, readOne } from './live/read.ts';
+import { readInheritedKeys } from './live/read-inherited.ts';
+import { mayRerouteInherited } from './dialects/rest.ts';
 import { readAuditMark } from './service/open-service.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
@@ -23,8 +25,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     async preflight(proposal) {
       const { client, dialect } = session;
       const handshake = await session.handshake();
-      const answers = await readPreflightAnswers(client, dialect.preflightReads(proposal, handshake));
-      return dialect.preflight(proposal, handshake, answers);
+      const [answers, inherited] = await Promise.all([
+        readPreflightAnswers(client, dialect.preflightReads(proposal, handshake)),
+        mayRerouteInherited(proposal) ? readInheritedKeys(context) : undefined,
+      ]);
+      const result = dialect.preflight(proposal, handshake, answers);
+      return inherited === undefined ? result : { ...result, inherited };
     },
     create: (request) => sendCreate(context, request),
     update: (fresh, request, onWritten) => sendUpdate(context, fresh, { request, onWritten }),

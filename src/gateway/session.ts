@@ -24,7 +24,7 @@ import type { DialectChoice } from '../model/dialects.ts';
 import { type ApiError, AppError } from '../model/errors.ts';
 import { type GatewayIdentity, hasField } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
-import type { LiveResource } from '../model/live.ts';
+import type { InheritedKeys, LiveResource } from '../model/live.ts';
 import { type ResourceId, kindOf, nameOf, resourceId } from '../model/resource.ts';
 import type { RequestEvent, RetryEvent } from '../model/result/outcome.ts';
 
@@ -206,6 +206,8 @@ export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' |
   readonly idIndex: IdIndex;
   /** By uid: the result of the last read of that one object. */
   readonly recentReads: Map<string, LiveResource>;
+  /** The keys of inherited secrets, where a bulk read has brought them. */
+  readonly inherited: { keys?: InheritedKeys };
   /** Returns how this gateway has a kind; throws where the dialect has no such kind. */
   readonly bindingFor: (kind: string) => Promise<KindBinding>;
 };
@@ -222,6 +224,7 @@ export function createContext({ url, client, dialect, capabilities, pause }: Gat
     pause,
     idIndex,
     recentReads: new Map(),
+    inherited: {},
     async bindingFor(name) {
       const { borrowed } = await capabilities();
       const present = bindings.get(name);

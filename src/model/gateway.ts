@@ -2,7 +2,7 @@ import { dialectNames, hiddenControls, type DialectChoice, type DialectName } fr
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './kind.ts';
-import type { LiveResource, LiveState } from './live.ts';
+import type { InheritedKeys, LiveResource, LiveState } from './live.ts';
 import type { Diff, OutsideReference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
@@ -64,6 +64,8 @@ export type PreflightResult = {
   readonly indivisible: ReadonlyMap<ResourceId, string>;
   /** Objects of the gateway that refer to a replaced resource and do not refer to its successor. */
   readonly references: readonly OutsideReference[];
+  /** The secrets that connections inherit; absent where no change may send them elsewhere. */
+  readonly inherited?: InheritedKeys;
 };
 
 /** The name of the caller in the gateway's audit log, and the time of its newest entry; empty for an empty log. */

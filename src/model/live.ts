@@ -73,6 +73,12 @@ export type AccessRule = {
   readonly text: string;
 };
 
+/**
+ * The keys of the secrets that connections inherit, by the name of their resource; `hidden` where the gateway does not show them. A
+ * resource that is not listed does not exist.
+ */
+export type InheritedKeys = ReadonlyMap<string, readonly string[]> | 'hidden';
+
 /** The complete state that was read from one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];

@@ -1,6 +1,6 @@
 import { addToGroup } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
-import type { LiveState } from '../model/live.ts';
+import type { InheritedKeys, LiveState } from '../model/live.ts';
 import type {
   Protection,
   ControlType,
@@ -241,6 +241,8 @@ type AssessInput = {
   /** The manifests that were last applied. */
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
+  /** The secrets that connections inherit; undefined where no change may send them elsewhere. */
+  readonly inherited?: InheritedKeys | undefined;
 };
 
 /** The effect of a plan on people: the risks of each change, and the connections whose protection changes. */
@@ -253,34 +255,36 @@ type ProtectionAssessment = {
 /** Assesses the effect of changes and edges on the protection of connections. */
 export function assessProtection(
   diff: Pick<Diff, 'target' | 'changes' | 'edges'>,
-  { desired, live, base: applied, registry }: AssessInput,
+  { desired, live, base: applied, registry, inherited }: AssessInput,
 ): ProtectionAssessment {
   const base = applied === desired ? undefined : applied;
   if (diff.changes.length === 0 && base === undefined) return { changes: [], unwritten: [], protection: noProtectionChange };
   const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
   const known = withNames(live, renamesOf(diff.changes));
   const selectorOf = selectors(desired);
-  const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, ...snapshots });
+  const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, inherited, ...snapshots });
   const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(liveKeyOf(change)) ?? [] }));
   const protection = summarizeProtection(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf }));
   const reroutes = rerouteHeadlines(changes, snapshots);
   return { changes, unwritten, protection: { ...protection, headlines: withReroutes(protection.headlines, reroutes) } };
 }
 
-/** Builds one headline for each way in which credentials are redirected, by connections and by other objects that name no connections. */
+/** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
 function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {
   const groups = new Map<string, { readonly change: AssessedChange; readonly risk: Risk }[]>();
   for (const change of changes)
     for (const risk of change.risks)
-      if (risk.class === 'reroutes') addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
+      if (reroutePhrase(risk.code) !== undefined)
+        addToGroup(groups, `${risk.code} ${connectionsOf(change, risk).length > 0}`, { change, risk });
   return [...groups.values()].flatMap((members): readonly Headline[] => {
-    const phrase = members[0] === undefined ? undefined : reroutePhrase(members[0].risk.code);
+    const first = members[0]?.risk;
+    const phrase = first && reroutePhrase(first.code);
     if (phrase === undefined) return [];
     const ids = [...new Set(members.flatMap(({ change, risk }) => connectionsOf(change, risk)))];
     const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
     return [
       {
-        way: 'reroutes',
+        way: first?.class === 'unknown' ? 'unknown' : 'reroutes',
         text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
@@ -307,11 +311,9 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
   return written.length > 0 && written.every(({ origin }) => origin === 'drift');
 }
 
-/** Inserts the headlines of redirected credentials before those that strengthen. */
+/** Adds the headlines of redirected credentials after those with the same verdict. */
 function withReroutes(headlines: readonly Headline[], reroutes: readonly Headline[]): readonly Headline[] {
-  const rest = headlines.findIndex(({ way }) => way === 'strengthens');
-  const at = rest === -1 ? headlines.length : rest;
-  return [...headlines.slice(0, at), ...reroutes, ...headlines.slice(at)];
+  return [...headlines, ...reroutes].toSorted((left, right) => verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way));
 }
 
 function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {

@@ -91,7 +91,7 @@ export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRi
   const refused = input.previewOnly === true ? [] : preflight.diagnostics;
   if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
   const schedule = withExposureWindows(diff, draft.steps, { live, registry, indivisible: preflight.indivisible });
-  const assessment = assess(prepared, diff, { policies, rules });
+  const assessment = assess(prepared, diff, { policies, rules, inherited: preflight.inherited });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
   const guarded = guard({ desired, diff, schedule, assessment, limits }, { preflight, maxRisk, allowed });
   const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));

@@ -2,13 +2,13 @@ import { registry } from '../../src/kinds/index.ts';
 import type { DesiredState } from '../../src/model/desired.ts';
 import type { FieldRule, Registry } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { LiveResource, LiveState } from '../../src/model/live.ts';
+import type { InheritedKeys, LiveResource, LiveState } from '../../src/model/live.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { seal } from '../../src/model/secret.ts';
 import { type Plan, planRisks } from '../../src/model/plan/plan.ts';
 import { desiredState } from './desired-state.ts';
 import { liveOf } from './resources.ts';
-import { runReconcile } from './run-pipeline.ts';
+import { reviewOf, runReconcile, type TestInput } from './run-pipeline.ts';
 import type { Manifest } from './scenario.ts';
 
 /** A connection that is open to connect, with the given fields. */
@@ -73,23 +73,32 @@ function withoutDialect(field: FieldRule): FieldRule {
 /** The kinds with the fields of all dialects, so that one table of risks covers them all. */
 const allFields: Registry = new Map([...registry].map(([name, kind]) => [name, { ...kind, fields: kind.fields.map(withoutDialect) }]));
 
+type PlanOptions = {
+  readonly withBase?: boolean;
+  readonly prune?: boolean;
+  /** The keys of the secrets of resources, by resource; by default no resource has secrets. */
+  readonly inherited?: InheritedKeys | undefined;
+};
+
 /** Plans from the live state of the first manifests to the second, with risks; the first are the base unless `withBase` is false. */
 export function planWithRisks(
   before: readonly Manifest[],
   after: readonly Manifest[],
-  { withBase = true, prune = false }: { readonly withBase?: boolean; readonly prune?: boolean } = {},
+  { withBase = true, prune = false, inherited }: PlanOptions = {},
 ): Plan {
   const desired = desiredState(after);
   const applied = before.length === 0 ? undefined : desiredState(before);
   const base = withBase ? applied : undefined;
   const live = applied === undefined ? { resources: [], lookups } : liveAs(applied);
-  const { value, diagnostics } = runReconcile({
+  const planned: TestInput = {
     registry: allFields,
     desired,
     live,
     base: base === undefined ? undefined : { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
     consent: { adopt: [], revert: [], prune },
-  });
+  };
+  const { preflight } = reviewOf();
+  const { value, diagnostics } = runReconcile(planned, inherited === undefined ? {} : { preflight: { ...preflight, inherited } });
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   return value;
 }

@@ -1,7 +1,7 @@
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { pointer, isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import { pointer, isPointerWithin, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { type DesiredResource, desiredById } from '../../model/desired.ts';
 import { liveById, type LiveResource } from '../../model/live.ts';
 import type { PreflightRequest } from '../../model/gateway.ts';
@@ -148,6 +148,18 @@ function containsText(value: Json, isBad: (text: string) => boolean): boolean {
   if (typeof value === 'string') return isBad(value);
   if (Array.isArray(value)) return value.some((inner: Json) => containsText(inner, isBad));
   return isObject(value) && Object.entries(value).some(([key, inner]) => isBad(key) || containsText(inner, isBad));
+}
+
+/** The fields of a connection that decide where its secrets are sent. */
+const routeFields: ReadonlySet<string> = new Set(['agent_id', 'command', 'type', 'subtype', 'resource_name', 'secret']);
+
+/** Returns whether a change may send secrets elsewhere that a connection inherits from its resource. */
+export function mayRerouteInherited({ plan }: PreflightRequest): boolean {
+  return plan.changes.some(
+    ({ id, action, fields }) =>
+      kindOf(id) === 'Connection' &&
+      (action === 'create' || (action === 'update' && fields.some(({ path }) => routeFields.has(tokensOf(path)[0] ?? '')))),
+  );
 }
 
 /** A connection that replaces another one, its predecessor. */

@@ -7,6 +7,7 @@ import type { HttpResponse } from '../http/client.ts';
 import { createMemoryBudget, type MemoryBudget } from '../http/memory.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
+import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete, or `isKnown`. */
@@ -265,6 +266,7 @@ async function readSupplement(
   const url = `${context.url}${list.path}`;
   const read = await readWholeList({ url, list, fetch: listFetcher(context, list), memory: budget.share(), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
+  if (list === context.dialect.service.resources) context.inherited.keys = inheritedKeysIn(read.value.entries);
   const rows = new Map<string, SupplementRow>();
   for (const entry of read.value.entries) for (const row of objectsIn(entry)) rows.set(row.uid, row);
   return { value: rows, diagnostics: [] };

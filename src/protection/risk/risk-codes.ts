@@ -20,21 +20,35 @@ const codes = {
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
-  'agent-rerouted': ['reroutes', 'a kept credential is used by another agent', ['sends', 'send', 'a kept credential to another agent']],
+  'agent-rerouted': [
+    'reroutes',
+    'a kept or inherited credential is used by another agent',
+    ['sends', 'send', 'a kept credential to another agent'],
+  ],
   'command-rerouted': [
     'reroutes',
-    'a kept credential is used by another command, type or subtype',
+    'a kept or inherited credential is used by another command, type or subtype',
     ['passes', 'pass', 'a kept credential to another command or type'],
   ],
   'endpoint-rerouted': [
     'reroutes',
-    'a kept credential is sent to another endpoint',
+    'a kept or inherited credential is sent to another endpoint',
     ['sends', 'send', 'a kept credential to another endpoint'],
   ],
   'resource-rerouted': [
     'reroutes',
     'the connection joins another resource and inherits its secrets',
     ['joins', 'join', 'another resource, whose secrets the sessions inherit'],
+  ],
+  'secret-inherited': [
+    'reroutes',
+    'an own credential is removed, so that sessions use the one of the resource',
+    ['uses', 'use', 'a credential of the resource instead of an own one'],
+  ],
+  'inheritance-unknown': [
+    'unknown',
+    'a credential of the resource may be sent elsewhere: the gateway does not show the secrets of resources',
+    ['may send', 'may send', 'a credential of the resource elsewhere; the gateway does not show which it has'],
   ],
   'secret-reused': [
     'reroutes',

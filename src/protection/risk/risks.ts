@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
-import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
+import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import {
   fieldPosition,
   isWritten,
@@ -46,6 +46,7 @@ type RiskInput = PlanSnapshots & {
   readonly base: DesiredState | undefined;
   readonly registry: Registry;
   readonly selectorOf: SelectorLookup;
+  readonly inherited: InheritedKeys | undefined;
 };
 
 /** The risks of every change by the id of its live object (one name of a runbook configuration can be two of them), and the risks of manifests that differ from the base without writing anything. */
@@ -180,7 +181,7 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
 
 /** Finds risks that are no effects on protection: credentials that move, hidden values, deletions, and new access. */
 function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
-  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf, membersOf } = context;
+  const { liveResources, resources, postureBefore, postureAfter, predecessors, baseResources, usersOf, membersOf, inherited } = context;
   const key = liveKeyOf(change);
   const isConnection = kindOf(key) === 'Connection';
   if (change.action === 'delete') return isConnection ? [{ code: generalRisk('deleted'), fields: [] }] : [];
@@ -193,6 +194,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
     applied: baseResources.get(change.id),
     usersOf,
     membersOf,
+    inherited,
   };
   const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;

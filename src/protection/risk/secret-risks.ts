@@ -1,14 +1,17 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import type { LiveResource } from '../../model/live.ts';
+import type { InheritedKeys, LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
-import { looksLikeCredential, type DesiredSecret, type LiveSecret } from '../../model/secret.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import type { RiskDraft } from '../controls/control-row.ts';
 import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
 import type { Kind } from '../../model/kind.ts';
 import { controlTypesOf } from '../controls/control-table.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { compareInherited, type SecretUse } from './inherited-secrets.ts';
+import { isCredential, isEndpoint, isSetting } from './secret-keys.ts';
 
 /** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
@@ -65,13 +68,6 @@ const routes: Readonly<Record<string, GeneralRiskName>> = {
 
 const secretField = 'secret';
 
-/** Keys that are not credentials themselves but decide where or how the connection is made. */
-const setting =
-  /(^|[:_])(host|hostname|port|url|uri|addr|address|endpoint|server|socket|db|database|dbname|sid|service|service_name|schema|table|index|region|zone|bucket|path|sslmode|ssl|tls|insecure|options|ca)$/i;
-
-/** Keys that name a user; they redirect nothing. */
-const identity = /(^|[:_])(user|username|login|account|role)$/i;
-
 /** The owner of the secrets: the live connection itself, or the predecessor that it replaces. */
 type Owners = {
   readonly subject: LiveResource | undefined;
@@ -86,28 +82,81 @@ type Owners = {
   readonly usersOf: (source: string) => readonly DesiredResource[];
   /** Lists the live connections of a resource. */
   readonly membersOf: (resource: Json | undefined) => readonly LiveResource[];
+  /** The keys of the secrets that connections inherit from their resources. */
+  readonly inherited: InheritedKeys | undefined;
 };
 
 /** Finds changes that send a kept credential to another agent, command, endpoint or resource. */
 export function rerouteRisks(change: Change, owners: Owners): readonly RiskDraft[] {
-  return mergeDrafts([...keptRerouted(change, owners), ...reusedSecrets(change, owners)]);
+  return [...keptRerouted(change, owners), ...reusedSecrets(change, owners)];
 }
 
 function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
   const { subject, predecessor, desired } = owners;
   const written = change.fields.filter(({ held }) => held !== true);
   const owner = subject ?? predecessor;
-  if (owner === undefined || !keepsCredential(written, owner, subject === undefined ? desired : 'its own'))
-    return resourceRisks(written, owners);
+  const sides = secretUses(change, written, owners);
+  const use = compareInherited(owners.inherited, sides.before, sides.after);
+  const joins = sides.before?.resource !== sides.after.resource;
+  const moves = resourceRisks(written, owners, joins && use.begins === 'yes');
+  const moved =
+    joins && use.begins === 'unknown' && moves.length === 0 ? [inheritedDraft('unknown', 'resource-rerouted', 'resource_name')] : moves;
+  if (owner === undefined) return isRecreated(owners) ? recreationRisks(use.begins, owners) : moved;
+  const uncovered = joins || use.begins === 'no' ? [] : [inheritedDraft(use.begins, 'secret-inherited', secretField)];
+  const kept = keepsCredential(written, owner, subject === undefined ? desired : 'its own') ? 'yes' : use.kept;
+  if (kept === 'no') return [...moved, ...uncovered];
   const paths = subject === undefined ? reroutingFields(owner, owners) : written.map(({ path }) => path);
   const fields = paths.flatMap((path): readonly RiskDraft[] => {
     const [name = '', key] = tokensOf(path);
     if (name === secretField && key !== undefined)
-      return isEndpoint(key) && !isSameSecret(path, desired, owner) ? [{ code: generalRisk('endpoint-rerouted'), fields: [name] }] : [];
+      return isEndpoint(key) && !isSameSecret(path, desired, owner) ? [inheritedDraft(kept, 'endpoint-rerouted', name)] : [];
     const route = routes[name];
-    return route === undefined ? [] : [{ code: generalRisk(route), fields: [name] }];
+    return route === undefined ? [] : [inheritedDraft(kept, route, name)];
   });
-  return mergeDrafts([...fields, ...resourceRisks(written, owners)]);
+  return [...fields, ...moved, ...uncovered];
+}
+
+/** Returns a risk of credentials that are certainly used, or the risk of those that may be inherited. */
+function inheritedDraft(used: 'yes' | 'unknown', name: GeneralRiskName, field: string): RiskDraft {
+  return { code: generalRisk(used === 'yes' ? name : 'inheritance-unknown'), fields: [field] };
+}
+
+/** Returns from which resource and with which own keys a connection uses secrets before and after a change. */
+function secretUses(
+  { id }: Change,
+  written: readonly FieldChange[],
+  { subject, predecessor, after }: Owners,
+): { readonly before: SecretUse | undefined; readonly after: SecretUse } {
+  const owner = subject ?? predecessor;
+  const before = owner && { resource: resourceOf(owner.id, owner.spec), own: ownKeys([...Object.keys(owner.secrets), ...owner.unknown]) };
+  const own = new Set(subject === undefined ? [] : before?.own);
+  for (const { path, after: value } of written)
+    for (const key of ownKeys([path])) {
+      if ('absent' in value || ('secret' in value && value.state === 'removed')) own.delete(key);
+      else own.add(key);
+    }
+  return { before, after: { resource: resourceOf(id, after), own } };
+}
+
+/** Returns the resource of a connection, which has the name of the connection unless the connection names one. */
+function resourceOf(id: ResourceId, { resource_name: name }: JsonObject): string {
+  return typeof name === 'string' && name !== '' ? name : nameOf(id);
+}
+
+/** Returns the keys of the map of secrets among some paths. */
+function ownKeys(paths: readonly Pointer[]): ReadonlySet<string> {
+  return new Set(paths.map(tokensOf).flatMap(([field, key]) => (field === secretField && key !== undefined ? [key] : [])));
+}
+
+/** Returns whether a connection that was applied and is gone comes back in its resource. */
+function isRecreated({ applied, after }: Owners): boolean {
+  return applied !== undefined && resourceOf(applied.id, applied.spec) === resourceOf(applied.id, after);
+}
+
+/** Finds inherited credentials that a connection sends elsewhere when it comes back. */
+function recreationRisks(begins: 'yes' | 'no' | 'unknown', { desired, applied }: Owners): readonly RiskDraft[] {
+  const isMoved = desired !== undefined && applied !== undefined && !isSameRoute(desired, applied);
+  return begins === 'no' || !isMoved ? [] : [{ code: generalRisk(begins === 'yes' ? 'secret-reused' : 'inheritance-unknown'), fields: [] }];
 }
 
 /** Finds secrets of a runbook configuration that are sent to another server: kept ones, and those that are used elsewhere already. */
@@ -230,18 +279,19 @@ function isSameRoute(one: DesiredResource, other: DesiredResource): boolean {
   });
 }
 
-function isSetting(key: string): boolean {
-  return setting.test(key);
-}
-
 /**
  * Finds a move to another resource, and a new connection in the resource of others: a connection inherits the secrets of its resource in
  * addition to its own.
  */
-function resourceRisks(written: readonly FieldChange[], { subject, predecessor, applied, after, membersOf }: Owners): readonly RiskDraft[] {
+function resourceRisks(
+  written: readonly FieldChange[],
+  { subject, predecessor, applied, after, membersOf }: Owners,
+  inherits: boolean,
+): readonly RiskDraft[] {
   const { resource_name: name } = after;
   const isNew = subject === undefined && name !== (predecessor ?? applied)?.spec['resource_name'];
-  const moves = subject === undefined ? isNew && membersOf(name).length > 0 : written.some(({ path }) => path === pointer('resource_name'));
+  const joins = isNew && (inherits || membersOf(name).length > 0);
+  const moves = subject === undefined ? joins : written.some(({ path }) => path === pointer('resource_name'));
   return moves ? [{ code: generalRisk('resource-rerouted'), fields: ['resource_name'] }] : [];
 }
 
@@ -274,15 +324,6 @@ function keepsCredential(written: readonly FieldChange[], owner: LiveResource, d
   return kept.some((path) => isPointerWithin(path, root) && path !== root && isCredential(tokensOf(path)[1] ?? '') && !replaced.has(path));
 }
 
-function isCredential(key: string): boolean {
-  return !setting.test(key) && !identity.test(key);
-}
-
-/** Returns whether the key may name an endpoint: it is not a user and not certainly a credential. */
-function isEndpoint(key: string): boolean {
-  return !identity.test(key) && !looksLikeCredential(key);
-}
-
 /** Finds secrets that moved into the manifest or out of it, compared with the base or else with the live reference. */
 export function sourceRisks(
   desired: DesiredResource,
@@ -307,16 +348,4 @@ function formOf(source: string | undefined): Form | undefined {
 /** Returns the form of a live secret; only a reference (`_name:…`) shows where the value was stored. */
 function liveForm(secret: LiveSecret | undefined): Form | undefined {
   return secret?.state === 'value' && /^_\w+:/.test(secret.reveal()) ? 'elsewhere' : undefined;
-}
-
-function mergeDrafts(drafts: readonly RiskDraft[]): readonly RiskDraft[] {
-  const known = new Map<string, RiskDraft>();
-  for (const draft of drafts) {
-    const existing = known.get(draft.code.name);
-    known.set(
-      draft.code.name,
-      existing === undefined ? draft : { ...existing, fields: [...new Set([...existing.fields, ...draft.fields])] },
-    );
-  }
-  return [...known.values()];
 }

@@ -17,7 +17,7 @@ import { leftMatchDiagnostic, type FormerConnection, type FormerConnections } fr
 import type { CompiledPolicy } from '../../protection/policy/compile-policies.ts';
 import { plannedSnapshot } from '../../protection/posture/protection-snapshot.ts';
 import { desiredByKey } from '../../model/desired.ts';
-import { liveById } from '../../model/live.ts';
+import { liveById, type InheritedKeys } from '../../model/live.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** The effect of a plan on people: risks, protection before and after, policies, samples. */
@@ -35,10 +35,14 @@ export type Assessment = {
 /** The checks that need compiled expressions or patterns; without `rules`, rules are not checked. */
 export type AssessmentChecks = { readonly policies: CompiledPolicies; readonly rules: RuleChecks | undefined };
 
+/** What the gateway reported for the assessment. */
+type GatewayReport = { readonly inherited: InheritedKeys | undefined };
+
 /** Assesses the effect of the differences on connections. */
-export function assess(prepared: Prepared, diff: Diff, { policies, rules }: AssessmentChecks): Assessment {
+export function assess(prepared: Prepared, diff: Diff, { policies, rules, inherited }: AssessmentChecks & GatewayReport): Assessment {
   const { input, desired, live, applied } = prepared;
-  const { changes, unwritten, protection } = assessProtection(diff, { desired, live, base: applied, registry: input.registry });
+  const { registry } = input;
+  const { changes, unwritten, protection } = assessProtection(diff, { desired, live, base: applied, registry, inherited });
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
   const { flips, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {

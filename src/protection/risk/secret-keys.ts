@@ -1,0 +1,23 @@
+import { looksLikeCredential } from '../../model/secret.ts';
+
+/** Keys that are not credentials themselves but decide where or how the connection is made. */
+const setting =
+  /(^|[:_])(host|hostname|port|url|uri|addr|address|endpoint|server|socket|db|database|dbname|sid|service|service_name|schema|table|index|region|zone|bucket|path|sslmode|ssl|tls|insecure|options|ca)$/i;
+
+/** Keys that name a user; they redirect nothing. */
+const identity = /(^|[:_])(user|username|login|account|role)$/i;
+
+/** Returns whether the key decides where or how the connection is made. */
+export function isSetting(key: string): boolean {
+  return setting.test(key);
+}
+
+/** Returns whether the key may be a credential: any key that is neither a known setting nor a user. */
+export function isCredential(key: string): boolean {
+  return !setting.test(key) && !identity.test(key);
+}
+
+/** Returns whether the key may name an endpoint: it is not a user and not certainly a credential. */
+export function isEndpoint(key: string): boolean {
+  return !identity.test(key) && !looksLikeCredential(key);
+}
