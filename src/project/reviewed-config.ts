@@ -5,11 +5,13 @@ import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
 import { type ProjectContext, type ProjectSelection, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
 import type { Policy } from '../model/protection/policy.ts';
+import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
  * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, and limits are those of that
  * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
- * Throws AppError outside a repository, and InputError for an invalid config at that commit.
+ * Throws AppError outside a repository and for a config file in another checkout than the working directory, whose branches another
+ * person may have chosen; InputError for an invalid config at that commit.
  */
 export async function resolveReviewedConfig(selection: ProjectSelection, context: ProjectContext): Promise<ResolvedConfig> {
   const config = resolveConfig(selection, context);
@@ -24,6 +26,7 @@ export async function resolveReviewedConfig(selection: ProjectSelection, context
         hint: 'remove --config-ref, or run in a clone',
       },
     );
+  await requireConfigOfCheckout(selection, context);
   const commit = await resolveCommit(repository, selection.configRef);
   const target = { name: selection.target ?? config.targets[0]?.name ?? '' };
   const { value: reviewed, diagnostics } = await readCommittedConfig({ repository, config, target }, commit);

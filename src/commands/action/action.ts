@@ -39,6 +39,7 @@ import {
 import type { SendRequest } from '../../github/github-client.ts';
 import { UsageError } from '../../model/errors.ts';
 import { isObject } from '../../model/json.ts';
+import { requireConfigOfCheckout } from '../../project/config-checkout.ts';
 import { type TargetSelector, pathForTarget, requirePathPerTarget, selectTargets } from '../../project/resolved-config.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 
@@ -169,6 +170,7 @@ async function prepareTasks(
   const env = withGitCredentials(context.env, inputs.token, run.page);
   const cwd = workingDirectoryOf(inputs, run, context);
   const inGit: CliContext = { ...inner, env, cwd };
+  await requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
   const checkout = await readCheckout(run, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.
   readNetwork(context.env);

@@ -11,6 +11,7 @@ import {
 } from '../../git/repository.ts';
 import type { PullRequest, WorkflowRun } from '../../github/workflow-run.ts';
 import { AppError, UsageError } from '../../model/errors.ts';
+import { uncommittedConfig } from '../../project/config-checkout.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ActionInputs } from './inputs.ts';
 
@@ -19,7 +20,7 @@ export type Proposal = { readonly configRef: string; readonly own: string };
 
 /**
  * Returns the proposal that is checked out; undefined if HEAD is a commit of the reviewed branch, that is of the input `config-ref`
- * or of the default branch. The event does not decide this, because a workflow can check out any commit for any event. Throws AppError
+ * or of the default branch, and the config file is that of HEAD. The event does not decide this, because a workflow can check out any commit for any event. Throws AppError
  * for a checkout without the head of the pull request, and UsageError for a proposal in modes that need a merged commit.
  */
 export async function findProposal(inputs: ActionInputs, run: WorkflowRun, context: CliContext): Promise<Proposal | undefined> {
@@ -33,7 +34,11 @@ export async function findProposal(inputs: ActionInputs, run: WorkflowRun, conte
   const { proposedFor } = run;
   const isProposed = proposedFor !== undefined && run.pullRequest?.merged !== true;
   const reviewed = await reviewedRevisions(inputs, run, checkout?.repository);
-  if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) return undefined;
+  if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) {
+    const edited = await uncommittedConfig({ config: inputs.flags['config'] }, context);
+    if (edited === undefined) return undefined;
+    if (mode !== 'plan') throw unreviewedConfig(inputs, checkout.head, edited);
+  }
   if (mode !== 'plan') throw unreviewedCheckout(inputs, run, checkout?.head);
   const isForDefault = isProposed && inputs.configRef === undefined && proposedFor.branch === run.defaultBranch;
   const [configRef] = isForDefault ? [proposedFor.commit] : reviewed;
@@ -111,6 +116,11 @@ function unreviewedCheckout({ mode, configRef }: ActionInputs, run: WorkflowRun,
   return new AppError('github/not-reviewed', 3, message, {
     hint: 'check out that branch with fetch-depth: 0; if another branch is also reviewed, set config-ref: origin/BRANCH',
   });
+}
+
+function unreviewedConfig({ mode }: ActionInputs, head: string, file: string): AppError {
+  const message = `mode: ${mode} needs a reviewed config file, but ${file} differs from commit ${head.slice(0, 12)}`;
+  return new AppError('github/not-reviewed', 3, message, { hint: 'commit the file and merge it; another URL can be set with OSTIARY_URL' });
 }
 
 function unknownBranch({ event }: WorkflowRun): AppError {

@@ -134,6 +134,14 @@ export const configCodes = {
     fix: 'Keep only the Config document; put manifests in other files',
     example: 'the config file has more than one document',
   },
+  'config/other-checkout': {
+    meaning: 'The config file is in another checkout than the working directory',
+    cause:
+      'A job has two checkouts, for example the pull request in a folder of its own, or a submodule; what is known about one commit says nothing about the other',
+    fix: 'Run in the folder of the config file; in a workflow, set `working-directory`',
+    example:
+      'the config file pr/ostiary.yaml is in the checkout /work/access/pr, and the working directory is in the checkout /work/access',
+  },
   'config/path-outside': {
     meaning: 'A path is outside the folder of the config file',
     cause: 'It is absolute, or contains `..`',

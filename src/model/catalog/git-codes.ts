@@ -233,8 +233,8 @@ export const githubCodes = {
     example: 'missing variable GITHUB_REPOSITORY',
   },
   'github/not-reviewed': {
-    meaning: 'The commit is not known to be reviewed',
-    cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`',
+    meaning: 'The commit or the config file is not known to be reviewed',
+    cause: '`apply` and `drift` need a commit of the default branch or of `config-ref`, and its config file',
     fix: 'Check out that branch with `fetch-depth: 0`, or set [`config-ref`](../how-to/github.md#a-pull-request-does-not-configure-its-own-checks)',
     example: 'mode: apply needs a commit of origin/main, but HEAD 3f2a9c1d04ab is not known to be one',
   },

@@ -1,3 +1,5 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { place } from '../../support/github.ts';
@@ -160,4 +162,76 @@ test('a checkout without the head of the pull request fails, and leaves its comm
   expect(await run({ ...onTarget, cwd: shallow, inputs: { mode: 'validate', origin: '' } })).toMatchObject({ code: 0 });
   expect(await run({ ...onTarget, inputs: { mode: 'plan' } })).toMatchObject({ code: 0 });
   expect(await commentsOn(bench.github(), pull.number)).toHaveLength(1);
+});
+
+describe('two checkouts in one job, main in the workspace', () => {
+  const clone = 'clone --quiet --no-local';
+
+  /** A workspace with main, and the branch of a pull request in `pr/`, which names the trap. */
+  function twoCheckouts(name: string, how: 'clone' | 'worktree' | 'link' | 'files' | 'bare workspace'): { readonly cwd: string } {
+    const { cwd, topic } = cloneWith(name);
+    git(cwd, 'checkout --quiet main');
+    if (how === 'worktree') git(cwd, ['worktree', 'add', '--quiet', 'pr', topic]);
+    else git(cwd, [...clone.split(' '), '--branch=topic', `file://${cwd}`, 'pr']);
+    const inside = join(cwd, 'pr');
+    if (how !== 'worktree') git(inside, ['remote', 'set-url', 'origin', page]);
+    if (how === 'files') rmSync(join(inside, '.git'), { recursive: true });
+    if (how === 'bare workspace') rmSync(join(cwd, '.git'), { recursive: true });
+    if (how === 'link') {
+      symlinkSync('pr/ostiary.yaml', join(cwd, 'linked.yaml'));
+      commitAll(cwd, 'A link');
+      git(cwd, 'update-ref refs/remotes/origin/main HEAD');
+    }
+    return { cwd };
+  }
+
+  const layouts = [
+    ['clone', 'pr/ostiary.yaml', 'config/other-checkout'],
+    ['worktree', 'pr/ostiary.yaml', 'config/other-checkout'],
+    ['link', 'linked.yaml', 'config/other-checkout'],
+    ['bare workspace', 'pr/ostiary.yaml', 'config/other-checkout'],
+    // Without its .git the folder is part of the workspace, and no commit has the file.
+    ['files', 'pr/ostiary.yaml', 'github/not-reviewed'],
+  ] as const;
+
+  test.each(layouts)('the config of the pull request (%s) decides nothing about main', async (how, file, code) => {
+    const { cwd } = twoCheckouts(`two-${how.replace(' ', '-')}`, how);
+    for (const mode of ['apply', 'drift']) {
+      const refused = await run({ cwd, inputs: { mode, config: file } });
+      expect(refused).toMatchObject({ code: 3, outputs: { outcome: 'invalid' } });
+      expect(refused.stdout).toContain(code);
+    }
+    await run({ cwd, inputs: { mode: 'plan', config: file } });
+    expect(trap.seen.length).toBe(heard);
+  });
+
+  test('a config that was edited in the workspace is a proposal', async () => {
+    const { cwd } = cloneWith('two-edited');
+    git(cwd, 'checkout --quiet main');
+    git(cwd, 'checkout topic -- ostiary.yaml');
+    const refused = await run({ cwd, inputs: { mode: 'apply' } });
+    expect(refused).toMatchObject({ code: 3, summary: expect.stringMatching(/github\/not-reviewed.*ostiary\.yaml.*differs from commit/) });
+    const planned = await run({ cwd, inputs: { mode: 'plan' } });
+    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+    expect(trap.seen.length).toBe(heard);
+  });
+
+  test('working-directory judges the checkout that it names', async () => {
+    const { cwd } = twoCheckouts('two-inside', 'clone');
+    const inside = { 'working-directory': 'pr', origin: 'false' };
+    expect(await run({ cwd, inputs: { mode: 'apply', ...inside } })).toMatchObject({ code: 3 });
+    const planned = await run({ cwd, inputs: { mode: 'plan', ...inside } });
+    expect(planned).toMatchObject({ code: 0, summary: expect.stringContaining('config/after-merge') });
+    expect(trap.seen.length).toBe(heard);
+  });
+
+  test('on the command line, --config-ref names a commit of the working directory', async () => {
+    const { cwd } = twoCheckouts('two-command', 'clone');
+    git(join(cwd, 'pr'), 'update-ref refs/remotes/origin/main HEAD');
+    const refused = await gateway.run('plan --config pr/ostiary.yaml --config-ref origin/main --no-origin', cwd);
+    expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/config\/other-checkout[^]*working directory/) });
+    expect(trap.seen.length).toBe(heard);
+    const beside = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('two-beside') });
+    expect(await gateway.run(`plan --config ${join(beside, 'ostiary.yaml')}`, cwd)).toMatchObject({ code: 0 });
+  });
 });
