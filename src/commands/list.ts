@@ -1,7 +1,9 @@
 import type { DesiredResource } from '../model/desired.ts';
 import { compareText } from '../model/json.ts';
-import { type Change, type Plan, remainingOrphans } from '../model/plan/plan.ts';
-import { kindOf, nameOf } from '../model/resource.ts';
+import { addToGroup } from '../model/collections.ts';
+import { notComparedCount } from '../model/plan/not-compared.ts';
+import { type Change, type Plan, remainingOrphans, type UncomparedSecret } from '../model/plan/plan.ts';
+import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { CliContext } from './context/cli-context.ts';
 import {
@@ -52,6 +54,8 @@ async function runList(flags: ListFlags, context: CliContext): Promise<number> {
 
 function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonly ListedObject[] {
   const changes = new Map(plan.changes.map((change) => [change.id, change]));
+  const uncompared = new Map<ResourceId, UncomparedSecret[]>();
+  for (const one of plan.notCompared) addToGroup(uncompared, one.id, one);
   const declared = resources.map(({ id, locate }): ListedObject => {
     const change = changes.get(id);
     const { file, line } = locate('');
@@ -59,7 +63,7 @@ function listObjects(plan: Plan, resources: readonly DesiredResource[]): readonl
       kind: kindOf(id),
       name: nameOf(id),
       place: `${file}:${line}`,
-      state: change === undefined ? 'in sync' : stateOf(change),
+      state: stateIn(change, uncompared.get(id) ?? []),
     };
   });
   const remaining = new Set(remainingOrphans(plan).map(({ id }) => id));
@@ -78,6 +82,11 @@ const stateByAction: Readonly<Record<Change['action'], string>> = {
   blocked: 'blocked',
   held: 'held',
 };
+
+function stateIn(change: Change | undefined, uncompared: readonly UncomparedSecret[]): string {
+  if (uncompared.length === 0) return change === undefined ? 'in sync' : stateOf(change);
+  return `${change === undefined ? 'no change seen' : stateOf(change)}, ${notComparedCount(uncompared)}`;
+}
 
 function stateOf({ action, managedBy, adoption, fields }: Change): string {
   if (adoption === true) return 'to import';

@@ -133,6 +133,7 @@ type TargetResult = {
   readonly changed?: boolean;
   readonly counts?: Readonly<Record<string, number>>;
   readonly 'max-risk'?: string;
+  readonly 'not-compared'?: number;
   readonly 'protection-lost'?: boolean;
   readonly digest?: string;
   readonly 'plan-path'?: string;
@@ -170,6 +171,7 @@ function targetResultOf(done: TaskResult): TargetResult {
       : {
           changed: isDrifted(drift.plan),
           counts: driftCounts(drift),
+          'not-compared': drift.plan.notCompared.length,
           'protection-lost': drift.protection.losing.length > 0,
         }),
     ...(plan === undefined
@@ -178,6 +180,7 @@ function targetResultOf(done: TaskResult): TargetResult {
           changed: hasDifferences(plan),
           digest: plan.digest,
           'max-risk': highestPlanRisk(plan) ?? 'none',
+          'not-compared': plan.notCompared.length,
           'protection-lost': plan.protection.losing.length > 0,
         }),
     ...(counts === undefined ? {} : { counts }),
@@ -223,12 +226,14 @@ function joined(results: readonly TargetResult[]): TargetResult {
   const lost = given((one) => one['protection-lost']);
   const counts = given((one) => one.counts);
   const risks = given((one) => one['max-risk']);
+  const uncompared = given((one) => one['not-compared']);
   return {
     outcome: outcomes.find((outcome) => results.some((one) => one.outcome === outcome)) ?? 'error',
     'exit-code': 0,
     ...(changed.length === 0 ? {} : { changed: changed.includes(true) }),
     ...(counts.length === 0 ? {} : { counts: summed(counts) }),
     ...(risks.length === 0 ? {} : { 'max-risk': riskClasses.findLast((one) => risks.includes(one)) ?? 'none' }),
+    ...(uncompared.length === 0 ? {} : { 'not-compared': uncompared.reduce((sum, count) => sum + count, 0) }),
     ...(lost.length === 0 ? {} : { 'protection-lost': lost.includes(true) }),
   };
 }

@@ -66,15 +66,25 @@ export type FieldChange = {
   readonly held?: true;
   /** The drift cannot be compared with the manifest; absent if the config reverts such drift, which is the default. */
   readonly incomparable?: true;
-  /** The reason why a secret with an unchanged source differs; absent for drift. */
+  /** The reason why a secret with an unchanged source differs; absent for drift that was compared. */
   readonly cause?: SecretCause;
 };
 
 /**
- * `file`: the committed file has another content than in the base. `source`: the value at the source changed, not the gateway's.
- * `undetermined`: either of them.
+ * `file`: the committed file has another content than in the base; `inline`: the manifest has another value. `source`: the value at the
+ * source changed, not the gateway's. `gateway`: the gateway changed secrets of the object, which this run cannot compare one by one.
+ * `undetermined`: the source or the gateway changed it.
  */
-export type SecretCause = 'file' | 'source' | 'undetermined';
+export type SecretCause = 'file' | 'inline' | 'source' | 'gateway' | 'undetermined';
+
+/** Why a secret was not compared. `hidden`: the token may not read the live value; `unresolved`: the run does not read the source. */
+export type UncomparedReason = 'hidden' | 'unresolved';
+
+/** A secret whose live value was not compared with that of the manifest. */
+export type UncomparedSecret = FieldPlace & { readonly reason: UncomparedReason };
+
+/** A secret that the manifests changed since the base, and that no write changes. */
+export type UnwrittenSecret = FieldPlace & Pick<FieldChange, 'before' | 'after'>;
 
 /** Which side changed since the base. `intent`: the manifests; `drift`: the gateway; `both`: a conflict. */
 export type Origin = 'intent' | 'drift' | 'both';
@@ -254,8 +264,8 @@ export type Diff = {
   readonly unmanagedAccess?: readonly UnmanagedAccess[];
   /** Live protections that no manifest states. */
   readonly unwatched: readonly FieldPlace[];
-  /** Live secrets that were not read; as far as is known, their source is the applied one. */
-  readonly unverified: readonly FieldPlace[];
+  readonly notCompared: readonly UncomparedSecret[];
+  readonly unwrittenSecrets: readonly UnwrittenSecret[];
   /** SHA-256 (hex) of target, actions, non-secret values, edges and secret sources. */
   readonly digest: string;
 };

@@ -93,7 +93,7 @@ export function rerouteRisks(change: Change, owners: Owners): readonly RiskDraft
 
 function keptRerouted(change: Change, owners: Owners): readonly RiskDraft[] {
   const { subject, predecessor, desired } = owners;
-  const written = change.fields.filter(({ held }) => held !== true);
+  const written = change.fields.filter(isCertain);
   const owner = subject ?? predecessor;
   const sides = secretUses(change, written, owners);
   const use = compareInherited(owners.inherited, sides.before, sides.after);
@@ -159,10 +159,15 @@ function recreationRisks(begins: 'yes' | 'no' | 'unknown', { desired, applied }:
   return begins === 'no' || !isMoved ? [] : [{ code: generalRisk(begins === 'yes' ? 'secret-reused' : 'inheritance-unknown'), fields: [] }];
 }
 
+/** Returns whether a field is written. A secret that the gateway may have changed is written only if it did. */
+function isCertain({ held, cause }: FieldChange): boolean {
+  return held !== true && cause !== 'gateway';
+}
+
 /** Finds secrets of a runbook configuration that are sent to another server: kept ones, and those that are used elsewhere already. */
 export function repositoryRisks(change: Change, owners: Owners): readonly RiskDraft[] {
   const { subject, after } = owners;
-  const written = new Set(change.fields.filter(({ held }) => held !== true).map(({ path }) => path));
+  const written = new Set(change.fields.filter(isCertain).map(({ path }) => path));
   const isKept =
     subject !== undefined &&
     isOtherRepository(subject, after) &&
@@ -202,7 +207,7 @@ function reusedSecrets(
   { desired, applied, subject, predecessor, usersOf }: Owners,
 ): readonly RiskDraft[] {
   if (desired === undefined) return [];
-  const written = fields.filter(({ held, after }) => held !== true && 'secret' in after && after.state !== 'removed');
+  const written = fields.filter((field) => isCertain(field) && 'secret' in field.after && field.after.state !== 'removed');
   return written.flatMap(({ path }): readonly RiskDraft[] => {
     const secret = desired.secrets[path];
     if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];

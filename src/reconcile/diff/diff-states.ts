@@ -3,7 +3,16 @@ import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
-import { liveKeyOf, type Change, type Diff, type EdgeChange, type FieldPlace, type UnmanagedAccess } from '../../model/plan/plan.ts';
+import {
+  liveKeyOf,
+  type Change,
+  type Diff,
+  type EdgeChange,
+  type FieldPlace,
+  type UncomparedSecret,
+  type UnmanagedAccess,
+  type UnwrittenSecret,
+} from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
@@ -102,7 +111,8 @@ function knownKind(id: ResourceId, kinds: KindTable): KindFields {
 type Comparison = {
   readonly drafted: readonly HoldableChange[];
   readonly unwatched: readonly FieldPlace[];
-  readonly unverified: readonly FieldPlace[];
+  readonly notCompared: readonly UncomparedSecret[];
+  readonly unwrittenSecrets: readonly UnwrittenSecret[];
 };
 
 type CompareInput = { readonly resources: readonly DesiredResource[]; readonly kinds: KindTable; readonly reasons: Reasons };
@@ -116,14 +126,16 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
   const unwatched: FieldPlace[] = [];
-  const unverified: FieldPlace[] = [];
+  const notCompared: UncomparedSecret[] = [];
+  const unwrittenSecrets: UnwrittenSecret[] = [];
   for (const resource of resources) {
     const fields = knownKind(resource.id, kinds);
     const found = named.liveById.get(resource.key);
     if (found !== undefined) addUnwatched(unwatched, resource, found, fields);
     const from = renamed.get(resource.key);
-    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found)) continue;
     const past = pastOf(resource, found !== undefined);
+    if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past?.base))
+      continue;
     const ours = uncertain.has(resource.key) ? undefined : own.get(resource.key);
     const isWaiting = waiting.has(resource.key);
     const context: ChangeContext = {
@@ -131,17 +143,16 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
       state: live,
       past,
       isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && ours === undefined,
+      isAdoptionAgreed: resource.adopt || input.consent?.adopt.includes(resource.id) === true,
       isCreated: ours?.unfinished === true,
       isWaiting,
       isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
       previewOnly: input.previewOnly === true,
     };
-    const { draft, unverified: unread = [], diagnostics } = draftChange(fields.kind, resource, context);
+    const { draft, notCompared: unread = [], unwrittenSecrets: unwritten = [], diagnostics } = draftChange(fields.kind, resource, context);
     const withName = (one: ChangeDraft): ChangeDraft => (from === undefined ? one : { ...one, action: 'rename', key: from });
-    appendAll(
-      unverified,
-      unread.map((path) => ({ id: resource.id, path })),
-    );
+    appendAll(notCompared, unread);
+    appendAll(unwrittenSecrets, unwritten);
     drafted.push({
       draft: withName(draft),
       diagnostics,
@@ -157,7 +168,7 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
           }),
     });
   }
-  return { drafted, unwatched, unverified };
+  return { drafted, unwatched, notCompared, unwrittenSecrets };
 }
 
 type DiffParts = Omit<Comparison, 'drafted'> & {
@@ -194,7 +205,8 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     unmanaged,
     ...(input.reportUnmanaged === true ? { unmanagedAccess: findAccess(unmanaged, named.liveById, input.registry) } : {}),
     unwatched: parts.unwatched,
-    unverified: parts.unverified,
+    notCompared: parts.notCompared,
+    unwrittenSecrets: parts.unwrittenSecrets,
     digest: digestOf(input.target, changes, edges, sourcesOf(resources)),
   };
 }

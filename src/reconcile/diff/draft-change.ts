@@ -4,10 +4,11 @@ import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
-import type { Change, FieldChange, FieldPositions, Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
+import { isPointerWithin, overlaps, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { compareSpecs, compareSecrets, entryOf, resolveDefaults, resolveReferences, skippedPaths } from './compare-specs.ts';
+import { compareSecrets, haveSameSecrets } from './compare-secrets.ts';
+import { compareSpecs, entryOf, resolveDefaults, resolveReferences, skippedPaths } from './compare-specs.ts';
 import { withHeld, withOrigins, type AppliedResource } from './own-changes.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
@@ -35,8 +36,14 @@ export function kindFields(kind: Kind): KindFields {
  * Returns true if a cheap comparison proves that a resource is in sync, as most are. Returns false when the full comparison is
  * needed, which may find no difference.
  */
-export function isUnchanged({ compared, filledIn }: KindFields, desired: DesiredResource, live: LiveResource): boolean {
+export function isUnchanged(
+  { compared, filledIn }: KindFields,
+  desired: DesiredResource,
+  live: LiveResource,
+  base?: DesiredResource,
+): boolean {
   if (desired.ignore.length > 0 || !isReadable(compared, desired, live)) return false;
+  if (base !== undefined && !haveSameSecrets(desired, base)) return false;
   for (const { name, empty } of compared) {
     const wanted = desired.spec[name];
     if (wanted !== undefined && !equal(wanted, live.spec[name] ?? empty)) return false;
@@ -78,8 +85,8 @@ export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
 
 export type DraftedChange = {
   readonly draft: ChangeDraft;
-  /** Secrets that were not read and whose source is unchanged. */
-  readonly unverified?: readonly Pointer[];
+  readonly notCompared?: readonly UncomparedSecret[];
+  readonly unwrittenSecrets?: readonly UnwrittenSecret[];
   readonly diagnostics: readonly Diagnostic[];
 };
 
@@ -91,6 +98,8 @@ export type ChangeContext = {
   /** The paths of drift that stays as it is. */
   readonly held?: ReadonlySet<Pointer>;
   readonly isAdopted?: boolean;
+  /** It is imported whatever differs. */
+  readonly isAdoptionAgreed?: boolean;
   /** An apply that did not complete created it. */
   readonly isCreated?: boolean;
   /** A successor that is not opened yet. */
@@ -113,6 +122,7 @@ export function draftChange(
     past,
     held = nothingHeld,
     isAdopted = false,
+    isAdoptionAgreed = false,
     isCreated = false,
     isWaiting = false,
     isSettled = false,
@@ -122,7 +132,9 @@ export function draftChange(
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
-  const compared = compareSecrets(desired, live, past?.base);
+  // The base has no manifest of an imported object, so every secret in it is new.
+  const base = past?.base ?? (isAdopted && isAdoptionAgreed ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
+  const compared = compareSecrets(desired, live, base);
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined
@@ -133,7 +145,8 @@ export function draftChange(
       live === undefined
         ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
         : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, isAdopted, isCreated, isWaiting, isSettled }),
-    unverified: secrets.unverified,
+    notCompared: [...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
+    unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
   };
 }
@@ -165,7 +178,7 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
   };
 }
 
-type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept'> & {
+type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept' | 'notCompared'> & {
   readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly base: DesiredResource | undefined;
   readonly isAdopted: boolean;
@@ -189,13 +202,16 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   if (fields.length === 0) return { ...draft, fields, carried: [] };
   const written = fields.filter((field) => field.held !== true);
   const changed = new Set(written.map(({ path }) => path));
+  const unsure = [...changed, ...secrets.notCompared.keys()];
   const held = fields.flatMap(({ path, held: isHeld }) => (isHeld === true ? [path] : []));
   return {
     ...draft,
     ...(unfinished ? { unfinished: true } : {}),
     fields,
     positions: positionsOf(fields, desired),
-    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter((path) => !changed.has(path)),
+    carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter(
+      (path) => !changed.has(path) && !(live.unknown.includes(path) && unsure.some((other) => overlaps(path, other))),
+    ),
     touched: lazySides(
       () => touchedSide(kind, live.spec, written, 'before'),
       () => touchedSide(kind, live.spec, written, 'after'),

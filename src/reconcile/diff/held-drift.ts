@@ -17,7 +17,7 @@ import type { Prepared } from '../prepare/prepare.ts';
 import type { ChangeDraft, DraftedChange } from './draft-change.ts';
 
 /** A draft that reverts all drift; `holdable` when some of its drift may be held instead. */
-export type HoldableChange = Omit<DraftedChange, 'unverified'> & {
+export type HoldableChange = Omit<DraftedChange, 'notCompared' | 'unwrittenSecrets'> & {
   readonly holdable?: {
     readonly kind: Kind;
     readonly desired: DesiredResource;

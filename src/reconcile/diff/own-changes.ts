@@ -22,10 +22,11 @@ import {
 } from '../../model/plan/plan.ts';
 import { type Pointer, isPointerWithin, pointer, tokensOf, overlaps } from '../../model/pointer.ts';
 import { type ResourceId, kindOf, resourceId } from '../../model/resource.ts';
-import type { DesiredSecret } from '../../model/secret.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { mergedEntries, unmerge } from '../../model/spec/merge-strictest.ts';
-import { compareSpecs, hasOtherContent, resolveDefaults, resolveReferences } from './compare-specs.ts';
+import { hasOtherContent, isSameSecretSource } from './compare-secrets.ts';
+import { compareSpecs, resolveDefaults, resolveReferences } from './compare-specs.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 
 /** The last applied form of a resource, which decides the origin of its changes. */
@@ -74,7 +75,9 @@ function originsSince(fields: readonly FieldChange[], base: DesiredResource, sid
       if (live === undefined) return lostOrigin(field, spec);
       return merged.some((entry) => isPointerWithin(field.path, entry)) ? 'intent' : fieldOrigin(field, drifted);
     };
-    return isSecretChange(field) ? { ...field, ...secretOrigin(field, { desired, base, live }) } : { ...field, origin: plainOrigin() };
+    if (!isSecretChange(field)) return { ...field, origin: plainOrigin() };
+    // What follows from the manifests alone has its origin already.
+    return field.origin === undefined ? { ...field, ...secretOrigin(field, { desired, base, live }) } : field;
   });
 }
 
@@ -127,16 +130,22 @@ function secretOrigin({ path }: FieldChange, { desired, base, live }: SecretSide
   const declared = desired.secrets[path];
   const applied = base.secrets[path];
   if (declared === undefined || applied === undefined) return { origin: declared === applied ? 'drift' : 'intent' };
-  if (hasOtherContent(declared, applied)) return { origin: 'intent', cause: 'file' };
-  if (declared.source !== applied.source) return { origin: 'intent' };
+  const origin = isMovedOnGateway(live?.secrets[path], applied) ? 'both' : 'intent';
+  if (hasOtherContent(declared, applied)) return { origin, cause: 'file' };
+  if (declared.source !== applied.source) return { origin };
   if (isRotatable(declared) && live?.secrets[path] !== undefined) return rotationOrigin(live);
-  return { origin: declared.state !== 'value' || applied.state !== 'value' || declared.equals(applied) ? 'drift' : 'intent' };
+  return { origin: isSameSecretSource(declared, applied) ? 'drift' : origin };
+}
+
+/** Returns whether the gateway has another value than the base wrote, as far as both are known. */
+function isMovedOnGateway(live: LiveSecret | undefined, applied: DesiredSecret): boolean {
+  return live?.state === 'value' && applied.state === 'value' && !isRotatable(applied) && !applied.equals(live);
 }
 
 type SecretSides = { readonly desired: DesiredResource; readonly base: DesiredResource; readonly live: LiveResource | undefined };
 
 /** Returns whether the value may change while the manifests stay: it comes from the environment or from a file that is not committed. */
-export function isRotatable({ source, content }: DesiredSecret): boolean {
+function isRotatable({ source, content }: DesiredSecret): boolean {
   return source.startsWith('env:') || (source.startsWith('file:') && content === undefined);
 }
 
@@ -249,14 +258,7 @@ function sameTerms(one: DesiredResource, other: DesiredResource): boolean {
 
 function secretPlaces(one: DesiredResource, other: DesiredResource): readonly Pointer[] {
   const paths = new Set([...Object.keys(one.secrets), ...Object.keys(other.secrets)]);
-  return [...paths].filter((path) => !isSame(one.secrets[path], other.secrets[path]));
-}
-
-/** Compares values that manifests contain; for other secrets only the source is in the manifest. */
-function isSame(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
-  if (one?.source !== other?.source || one?.content !== other?.content || (one?.state === 'keep') !== (other?.state === 'keep'))
-    return false;
-  return one?.state !== 'value' || other?.state !== 'value' || one.equals(other);
+  return [...paths].filter((path) => !isSameSecretSource(one.secrets[path], other.secrets[path]));
 }
 
 function inOne(one: readonly Pointer[], other: readonly Pointer[]): readonly Pointer[] {

@@ -13,11 +13,13 @@ import {
   renamesOf,
   withNames,
 } from '../../model/plan/plan.ts';
+import { notComparedText } from '../../model/plan/not-compared.ts';
 import { type Pointer, isPointerWithin, pointer } from '../../model/pointer.ts';
 import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
 import { type EdgeIndex, indexEdges, resolveEnds } from '../diff/edge-index.ts';
 import { lastAppliedLookup } from '../diff/own-changes.ts';
+import { secretReason } from './secret-reason.ts';
 
 type ExplainInput = {
   readonly id: ResourceId;
@@ -153,6 +155,8 @@ function summaryOf(subject: ExplainedSubject): string {
   if (resource === undefined) return undeclaredWhy(subject);
   if (found === undefined)
     return past === undefined ? 'it is not live: apply creates it' : 'it was deleted outside Ostiary: apply creates it again';
+  const uncompared = notComparedText(plan.notCompared.filter((one) => one.id === id));
+  if (change === undefined && uncompared !== '') return `no change seen: ${uncompared}`;
   if (change === undefined) return 'no change: the gateway matches the manifest';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'another manager'}, so Ostiary never writes it`;
   if (change.action === 'held') return 'held: changed outside Ostiary; apply keeps it; --revert reverts it';
@@ -193,7 +197,7 @@ function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   };
   if (resource === undefined) return { ...row, status: 'kept', why: 'no manifest declares the object' };
   if (found?.unknown.some((one) => isPointerWithin(path, one)) === true)
-    return { ...row, status: 'unknown', why: 'this token cannot see it, so Ostiary does not compare it' };
+    return { ...row, status: 'not compared', why: 'this token may not read it' };
   if (resource.ignore.some((one) => isPointerWithin(path, one)))
     return { ...row, status: 'ignored', why: 'metadata.ignore excludes it: not compared, kept by every write' };
   const wanted = resource.spec[field.name];
@@ -234,23 +238,33 @@ function statedText(field: FieldRule, desired: DesiredResource): string {
 }
 
 function secretRows(field: FieldRule, subject: ExplainedSubject): readonly ExplanationRow[] {
-  const { resource, found, past } = subject;
+  const { id, plan, resource, found, past } = subject;
   const prefix = pointer(field.name);
-  const all = [resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {}));
+  const reasons = new Map(plan.notCompared.flatMap((one) => (one.id === id ? [[one.path, one.reason] as const] : [])));
+  const unwritten = new Set(plan.unwrittenSecrets.flatMap((one) => (one.id === id ? [one.path] : [])));
+  const parts = subject.change?.fields.map(({ path }) => path) ?? [];
+  const all = [...[resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {})), ...reasons.keys(), ...parts];
   const paths = all.filter((path) => isPointerWithin(path, prefix));
   return [...new Set(paths)].toSorted(compareText).map((path): ExplanationRow => {
     const wanted = resource?.secrets[path];
     const live = found?.secrets[path];
     const applied = past?.secrets[path];
     const [part] = partsOf(subject.change, path);
-    const why = secretWhy(path, { desired: resource, found: live?.state, changed: part !== undefined });
+    const reason = reasons.get(path);
+    const why = secretReason(path, {
+      desired: resource,
+      found: live?.state,
+      change: subject.change?.fields.find((one) => one.path === path),
+      reason,
+      isUnwritten: unwritten.has(path),
+    });
     return {
       path,
       ...(wanted === undefined ? {} : { desired: sourceOf(wanted) }),
       ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
       ...(applied === undefined ? {} : { base: sourceOf(applied) }),
       ...(wanted === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
-      status: part === undefined ? 'secret' : part.origin === 'held' ? 'held' : 'differs',
+      status: part === undefined ? (reason === undefined ? 'secret' : 'not compared') : part.origin === 'held' ? 'held' : 'differs',
       ...(part?.origin === undefined ? {} : { origin: part.origin }),
       why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
     };
@@ -259,26 +273,6 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
 
 function sourceOf({ source, state }: DesiredResource['secrets'][string]): Value {
   return { secret: source, state: state === 'keep' ? 'kept' : 'set' };
-}
-
-type SecretSides = {
-  readonly desired: DesiredResource | undefined;
-  readonly found: 'value' | 'hidden' | undefined;
-  readonly changed: boolean;
-};
-
-function secretWhy(path: Pointer, { desired, found, changed }: SecretSides): string {
-  const wanted = desired?.secrets[path];
-  if (desired?.ignore.some((one) => isPointerWithin(path, one)) === true)
-    return 'metadata.ignore excludes it: not compared, kept by every write';
-  if (wanted === undefined) return changed ? 'the manifest declares the whole map without this key' : 'not declared: apply keeps it';
-  if (wanted.state === 'keep')
-    return found === undefined ? 'keep: the gateway owns the value, but has none' : 'keep: the gateway owns the value';
-  if (found === undefined) return 'not live yet';
-  if (wanted.state === 'unresolved')
-    return changed ? 'its source changed; the value was not read' : 'the value was not read; its source is unchanged';
-  if (found === 'hidden') return 'this token cannot see the value, so it cannot be compared';
-  return changed ? 'the values differ' : 'the values are equal';
 }
 
 /** Returns a row for each live or declared edge of a field, with its owner and the reason. */

@@ -11,7 +11,8 @@ import { frozenKeys, withoutBlocked, type BlockedObject, adaptToDialect } from '
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements, closableFields } from './replacements.ts';
 import { ownObjects, withRemembered, type OwnObjects } from './base-states.ts';
-import { compareSecrets, compareSpecs, resolveDefaults, resolveReferences, skippedPaths } from '../diff/compare-specs.ts';
+import { compareSecrets } from '../diff/compare-secrets.ts';
+import { compareSpecs, resolveDefaults, resolveReferences, skippedPaths } from '../diff/compare-specs.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {

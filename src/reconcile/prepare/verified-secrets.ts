@@ -4,7 +4,7 @@ import { asArray, canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
-import { compareSecrets } from '../diff/compare-specs.ts';
+import { compareSecrets } from '../diff/compare-secrets.ts';
 
 /** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
 export type SecretRecord = {
@@ -168,8 +168,8 @@ function isCompared({ secrets, ignore }: DesiredResource, path: Pointer): boolea
 /** Returns whether the manifest is proven to have the live secrets. */
 function isEqual(desired: DesiredResource, live: LiveResource): boolean {
   if (Object.values(desired.secrets).some(({ state }) => state === 'unresolved')) return false;
-  const { fields, diagnostics } = compareSecrets(desired, live);
-  return fields.length === 0 && diagnostics.length === 0;
+  const { fields, notCompared, diagnostics } = compareSecrets(desired, live);
+  return fields.length === 0 && notCompared.size === 0 && diagnostics.length === 0;
 }
 
 /** Hashes secrets; each text has its length, so that no two lists have the same text. */

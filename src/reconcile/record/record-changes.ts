@@ -8,7 +8,6 @@ import { type Diff, isWritten, liveKeyOf, renamesOf, withNames, type Plan } from
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ApplyResult, Outcome, WrittenSecrets } from '../../model/result/outcome.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { isRotatable } from '../diff/own-changes.ts';
 import { findRemoved } from '../diff/removed-objects.ts';
 import { manifestsBeyond, ownObjects, withRemembered } from '../prepare/base-states.ts';
 
@@ -136,7 +135,7 @@ type AppliedSides = { readonly plan: Pick<Diff, 'changes'>; readonly desired: De
 
 /**
  * Returns the versions of secrets after an apply, for the record: those that it wrote, and those that it found equal to the manifests.
- * Only objects whose secrets may be rotated count, so that the record stays small. The record has no value of a secret and no hash of one.
+ * Only objects whose manifests set secrets count, so that the record stays small. The record has no value of a secret and no hash of one.
  */
 export function secretVersionsAfter(
   { plan, desired, live }: AppliedSides,
@@ -149,7 +148,7 @@ export function secretVersionsAfter(
   const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
   const declared = new Set<string>();
   for (const resource of desired.resources) {
-    const paths = rotatablePaths(resource);
+    const paths = managedPaths(resource);
     if (paths.length === 0) continue;
     const change = changes.get(resource.id);
     const key = change === undefined ? resource.key : liveKeyOf(change);
@@ -168,9 +167,10 @@ export function secretVersionsAfter(
   return printVersions(complete ? new Map([...next].filter(([uid]) => declared.has(uid))) : next);
 }
 
-function rotatablePaths({ secrets, ignore }: DesiredResource): readonly string[] {
-  return Object.entries(secrets).flatMap(([path, secret]) =>
-    isRotatable(secret) && !ignore.some((prefix) => isPointerWithin(path, prefix)) ? [path] : [],
+/** Returns the paths of the secrets that a manifest sets. */
+function managedPaths({ secrets, ignore }: DesiredResource): readonly string[] {
+  return Object.entries(secrets).flatMap(([path, { state }]) =>
+    state !== 'keep' && !ignore.some((prefix) => isPointerWithin(path, prefix)) ? [path] : [],
   );
 }
 
@@ -204,7 +204,7 @@ export function withChangedSecrets(
   };
   const mark = (one: LiveResource): LiveResource => {
     const desired = declared.get(one.id);
-    if (desired === undefined || one.changedSecrets !== undefined || rotatablePaths(desired).length === 0) return one;
+    if (desired === undefined || one.changedSecrets !== undefined || managedPaths(desired).length === 0) return one;
     const changedSecrets = changedSide(one);
     return changedSecrets === undefined ? one : { ...one, changedSecrets };
   };

@@ -59,13 +59,21 @@ export function planInDocument(document: unknown): Plan | undefined {
   return plan === undefined || plans.length > 1 ? undefined : decodePlan(plan);
 }
 
-function decodePlan({ changes: encoded, once = [], references = [], unwritten = [], unverified = [], ...plan }: EncodedPlan): Plan {
+function decodePlan({
+  changes: encoded,
+  once = [],
+  references = [],
+  unwritten = [],
+  notCompared = [],
+  unwrittenSecrets = [],
+  ...plan
+}: EncodedPlan): Plan {
   const changes = encoded.map((change) => ({
     ...change,
     positions: { byPath: Object.fromEntries(change.fields.flatMap(({ path, at }) => (at === undefined ? [] : [[path, at]]))) },
   }));
   const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
-  return { ...plan, changes, references, unwritten, unverified, singleWrites };
+  return { ...plan, changes, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
 }
 
 function broken(reason: string): Checked<never> {

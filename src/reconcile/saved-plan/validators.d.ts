@@ -1,7 +1,7 @@
 import type { Position } from '../../model/diagnostic.ts';
 import type { AssessedChange, FieldChange, Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
 
-type OptionalLists = 'references' | 'unwritten' | 'unverified';
+type OptionalLists = 'references' | 'unwritten' | 'notCompared' | 'unwrittenSecrets';
 
 /** A change in a document: each field has its position. */
 type EncodedChange = Omit<AssessedChange, 'fields' | 'positions' | 'touched'> & {

@@ -137,6 +137,8 @@ const states = {
 
 function secretRow(action: Action, { path, before, after, cause }: FieldChange): FieldRow {
   const label = `secret ${escapeTerminal(tokensOf(path).at(-1) ?? '')}`;
+  if (isWholeMap(before) && 'absent' in after)
+    return { label, part: { sign: '', text: 'keys that the manifest omits: removed' }, merges: false };
   const shown = 'secret' in after ? after : before;
   if (!('secret' in shown) || !('secret' in after)) return { label, part: { sign: '', text: 'removed' }, merges: false };
   if (cause !== undefined) return { label, part: { sign: '', text: causeText(cause, [after, before]) }, merges: false };
@@ -150,6 +152,16 @@ function secretRow(action: Action, { path, before, after, cause }: FieldChange):
   return { label, part: { sign: '', text }, merges: false };
 }
 
+/** Returns whether a value is that of all keys of a map that were not read. */
+function isWholeMap(value: Value): boolean {
+  return 'secret' in value && value.secret === 'live' && value.state === 'unknown';
+}
+
+/** Returns one side of a secret: its source, or that the manifest omits it; escaped. */
+export function secretSideText(value: Value): string {
+  return 'secret' in value ? sourceText(value.secret) : 'omitted';
+}
+
 /** Returns where a secret comes from, in words where the name of the source is not enough; escaped. */
 function sourceText(source: string): string {
   if (source === 'inline') return 'inline in the manifest';
@@ -160,7 +172,8 @@ function sourceText(source: string): string {
 function causeText(cause: SecretCause, sides: readonly Value[]): string {
   const sources = sides.flatMap((side) => ('secret' in side && side.secret !== 'live' ? [side.secret] : []));
   const source = sourceText(sources[0] ?? '');
-  if (cause === 'file') return `changes (${source.replace(/^file:/, '')})`;
+  if (cause === 'file' || cause === 'inline') return `changes (${source.replace(/^file:/, '')})`;
+  if (cause === 'gateway') return `(${source}) not compared: secrets changed on the gateway`;
   return cause === 'source' ? `rotated at its source (${source})` : `(${source}) ${differing}: changed at its source or outside Ostiary`;
 }
 

@@ -5,7 +5,8 @@ import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange,
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
 import { positionObject, planObject } from './plan.ts';
-import { orphanNotices, unmanagedList, unwatchedList } from './groups.ts';
+import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from './groups.ts';
+import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -33,7 +34,7 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
       { type: 'headlines', headlines: protection.headlines, flips: [], deletions: [], orphans: new Map() },
       { type: 'impact', causes: unstatedImpact(protection.reach ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
-      ...[unwatchedList(plan), unmanagedList(plan)]
+      ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),
     ],
@@ -83,9 +84,11 @@ const undone: Readonly<Record<Action, Action>> = {
   rename: 'update',
 };
 
-function noteOf({ action, key, managedBy }: Change): string {
+function noteOf({ id, action, key, managedBy, fields }: Change): string {
   if (action === 'create') return 'deleted outside Ostiary';
   if (action === 'rename' && key !== undefined) return `renamed from ${escapeTerminal(nameOf(key))}`;
+  if (action === 'update' && fields.some(({ cause }) => cause === 'gateway'))
+    return `secrets of ${escapeTerminal(nameOf(id))} changed on the gateway`;
   return action === 'blocked' ? `managed by ${escapeTerminal(managedBy ?? 'another manager')}, not reverted` : '';
 }
 
@@ -158,16 +161,18 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const partly = rows.filter(isPartlyHeld).length;
   const parts = [...(held === 0 ? [] : [`${held} of them held`]), ...(partly === 0 ? [] : [`${partly} held in part`])];
   const first = [`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ');
-  const unread = drift.plan.unverified.length;
+  const { notCompared } = drift.plan;
+  const uncompared = notComparedText(notCompared);
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
     ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an interrupted apply`]),
-    ...(unread === 0 ? [] : [`${plural(unread, 'secret')} unverified: not read, the source is unchanged`]),
+    ...(notCompared.length === 0 || ours === 0 ? [] : [notComparedCount(notCompared)]),
   ];
   const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
   const { name } = drift.plan.target;
+  if (ours === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
   return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection.headlines).join(' ')}${more}` };
 }

@@ -13,8 +13,10 @@ import {
   unplannedChanges,
 } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
+import { addToGroup } from '../../model/collections.ts';
+import { notComparedText } from '../../model/plan/not-compared.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
-import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText } from './change-rows.ts';
+import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText, secretSideText } from './change-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
@@ -185,7 +187,7 @@ const edgeTitles: Readonly<Record<Exclude<EdgeAction, 'held'>, (edges: string) =
   foreign: (edges) => `${edges} unmanaged: in no manifest, kept by Ostiary`,
 };
 
-/** Returns the lists below the changes: attachments that no change writes, unmanaged, unwatched and unverified objects. */
+/** Returns the lists below the changes: attachments that no change writes, unmanaged and unwatched objects, and secrets that are not written or not compared. */
 export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly SideList[] {
   const actions = ['attach', 'detach', 'blocked', 'foreign'] as const;
   const left = new Set(remainingOrphans(plan).map(({ id }) => id));
@@ -203,10 +205,8 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     },
     unmanagedList(plan),
     unwatchedList(plan),
-    {
-      title: `${plural(plan.unverified.length, 'secret')} unverified: not read, the source is unchanged`,
-      entries: plan.unverified.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
-    },
+    unwrittenSecretList(plan),
+    notComparedList(plan),
   ];
   const open = plan.refusals.some(({ code }) => code === 'plan/window') ? [] : plan.singleWrites.flatMap(({ windows }) => windows);
   const windows = {
@@ -246,6 +246,26 @@ export function unwatchedList({ unwatched }: Pick<Plan, 'unwatched'>): SideList 
   return {
     title: `${unwatched.length} unwatched: protection on the gateway that no manifest declares`,
     entries: unwatched.map(({ id, path }) => `${escapeTerminal(id)} ${pathText(path)}`),
+  };
+}
+
+/** Returns the list of secrets that were not compared, by object. */
+export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): SideList {
+  const byObject = new Map<ResourceId, string[]>();
+  for (const { id, path } of notCompared) addToGroup(byObject, id, pathText(path));
+  return {
+    title: notComparedText(notCompared),
+    entries: [...byObject].map(([id, paths]) => `${escapeTerminal(id)} ${paths.join(' ')}`),
+  };
+}
+
+/** Returns the list of secrets that changed in the manifests, and that no write changes. */
+function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'>): SideList {
+  return {
+    title: `${plural(unwrittenSecrets.length, 'secret')} changed in the manifests without a write: the gateway has the value, or keeps its own`,
+    entries: unwrittenSecrets.map(
+      ({ id, path, before, after }) => `${escapeTerminal(id)} ${pathText(path)} (${secretSideText(before)} → ${secretSideText(after)})`,
+    ),
   };
 }
 

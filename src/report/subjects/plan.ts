@@ -9,6 +9,7 @@ import {
   type Value,
   type SingleWrite,
   highestPlanRisk,
+  type UnwrittenSecret,
   type Risk,
 } from '../../model/plan/plan.ts';
 import type {
@@ -108,7 +109,8 @@ export function planObject(plan: Plan): JsonObject {
     unmanagedAccess: plan.unmanagedAccess?.map(({ id, accessible, managedBy }) => definedFields({ id, accessible, managedBy })),
     counts: { ...countActions(plan) },
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
-    ...(plan.unverified.length === 0 ? {} : { unverified: plan.unverified.map(({ id, path }) => ({ id, path })) }),
+    ...(plan.notCompared.length === 0 ? {} : { notCompared: plan.notCompared.map(({ id, path, reason }) => ({ id, path, reason })) }),
+    ...(plan.unwrittenSecrets.length === 0 ? {} : { unwrittenSecrets: plan.unwrittenSecrets.map(unwrittenSecretObject) }),
     ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
     ...(plan.references.length === 0 ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten.length === 0 ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
@@ -162,6 +164,10 @@ export function valueObject(value: Value): JsonObject {
   if ('value' in value) return { value: ordered(value.value) };
   if ('secret' in value) return { secret: value.secret, state: value.state };
   return 'unknown' in value ? { unknown: value.unknown } : absent;
+}
+
+function unwrittenSecretObject({ id, path, before, after }: UnwrittenSecret): JsonObject {
+  return { id, path, before: valueObject(before), after: valueObject(after) };
 }
 
 function edgeObject({ rule, connection, action, declared, bySelector, by, origin, incomparable, own }: EdgeChange): JsonObject {

@@ -1,6 +1,7 @@
 import type { Headline, HeadlineVerdict } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { highestPlanRisk, remainingOrphans, type Action, type Plan, type RiskClass } from '../../model/plan/plan.ts';
+import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { clip } from '../text/wrap.ts';
 
@@ -66,14 +67,19 @@ export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const edges = stayingEdgesText(plan);
   if (plan.changes.length === 0 && (counts.orphaned > 0 || plan.edges.some(({ action }) => action === 'held'))) {
-    const stays = [countsText(counts), `${counts.unchanged} unchanged`].filter((text) => text !== '');
+    const stays = [countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].filter((text) => text !== '');
     return `Nothing to apply, but not in sync: ${stays.join(', ')}.${edges}`;
   }
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
+    if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
     return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
-  return `Plan: ${countsText(counts)}, ${counts.unchanged} unchanged.${edges}`;
+  return `Plan: ${[countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].join(', ')}.${edges}`;
+}
+
+function uncomparedParts({ notCompared }: Pick<Plan, 'notCompared'>): readonly string[] {
+  return notCompared.length === 0 ? [] : [notComparedCount(notCompared)];
 }
 
 /** Returns ` 1 attachment held. 2 attachments blocked.`; empty text if the plan leaves no attachment as it is. */
@@ -130,7 +136,8 @@ export function verdictText({ before, name, after }: Verdict, nameText: (name: s
 
 /** Returns the verdict of a plan: the worst news first. */
 export function planVerdict(plan: Plan): Verdict {
-  const counts = plan.changes.length === 0 ? planSummaryText(plan) : `${countsText(countActions(plan))}.`;
+  const counts =
+    plan.changes.length === 0 ? planSummaryText(plan) : `${[countsText(countActions(plan)), ...uncomparedParts(plan)].join(', ')}.`;
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
     ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),

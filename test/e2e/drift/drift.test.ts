@@ -101,7 +101,10 @@ test('a drift can be reported without resolving secrets; a revert needs them', a
   expect((await run('apply --yes', { OSTIARY_SECRET_PASS: 'canary-pass' })).code).toBe(0);
   expect(await run('drift')).toMatchObject({ code: 3, stderr: expect.stringContaining('secret/undefined-variable') });
   const unread = await run('drift --secrets unresolved');
-  expect(unread).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on production. 1 secret unverified') });
+  expect(unread).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('On production: No drift seen; 1 secret not compared (not resolved).'),
+  });
   expectValid('drift', (await run('drift --secrets unresolved --format json --quiet')).stdout);
   const { body } = await gateway.call('GET', '/connections/sealed');
   await gateway.call('PUT', '/connections/sealed', { body: { ...body, secret: { 'envvar:MORE': 'eA==' } } });

@@ -76,7 +76,16 @@ const anyPlan: fc.Arbitrary<Plan> = fc.record({
   orphans: fc.array(orphan, { maxLength: 12 }),
   unmanaged: fc.array(id, { maxLength: 12 }),
   unwatched: fc.array(fc.record({ id, path }), { maxLength: 12 }),
-  unverified: fc.constant([]),
+  notCompared: fc.array(fc.record({ id, path, reason: fc.constantFrom('hidden', 'unresolved') }), { maxLength: 12 }),
+  unwrittenSecrets: fc.array(
+    fc.record({
+      id,
+      path,
+      before: fc.constant({ absent: true as const }),
+      after: fc.record({ secret: nastyText, state: fc.constant('unknown' as const) }),
+    }),
+    { maxLength: 3 },
+  ),
   singleWrites: fc.constant([]),
   references: fc.constant([]),
   refusals: fc.array(

@@ -186,7 +186,8 @@ export function samplePlan(): Plan {
       { code: 'plan/too-many-deletes', reason: 'quarterly clean-up, agreed in #412' },
       { code: 'plan/window', reason: 'at night' },
     ],
-    unverified: [],
+    notCompared: [],
+    unwrittenSecrets: [],
     references: [],
     unwritten: [],
     singleWrites: [

@@ -3,7 +3,7 @@ import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../../../../src/model/secret.ts';
-import { compareSecrets } from '../../../../src/reconcile/diff/compare-specs.ts';
+import { compareSecrets } from '../../../../src/reconcile/diff/compare-secrets.ts';
 import { desiredOf, liveOf } from '../../../support/resources.ts';
 
 const path = '/secret/envvar:KEY';
@@ -15,10 +15,11 @@ const other = seal('live', 'b3RoZXI=');
 
 /** Returns the planned change of the only secret: `before→after`, `kept`, or the code of a diagnostic. */
 function verdict(desired: DesiredResource, live: LiveResource | undefined): string {
-  const { fields, kept, diagnostics } = compareSecrets(desired, live);
+  const { fields, kept, notCompared, diagnostics } = compareSecrets(desired, live);
   return [
     ...fields.map(({ before, after }) => `${side(before)}→${side(after)}`),
     ...kept.map(() => 'kept'),
+    ...[...notCompared].map(([, reason]) => `not compared: ${reason}`),
     ...diagnostics.map(({ code }) => code),
   ].join(' ');
 }
@@ -33,9 +34,10 @@ describe('compareSecrets', () => {
     ['a value that is not live', value, 'none', 'absent→env:KEY/set'],
     ['the same value', value, seal('live', 'bmV3'), ''],
     ['another value', value, other, 'live/differs→env:KEY/differs'],
-    ['a value that is hidden', value, hidden, 'kept'],
+    ['a value that is hidden', value, hidden, 'not compared: hidden'],
     ['a source on create', unresolved, 'not live', 'absent→env:KEY/set'],
-    ['a source', unresolved, other, 'kept'],
+    ['a source', unresolved, other, 'not compared: unresolved'],
+    ['a source of what is hidden', unresolved, hidden, 'not compared: hidden'],
     ['keep on create', keep, 'not live', 'plan/keep-missing'],
     ['keep of nothing', keep, 'none', 'plan/keep-missing'],
     ['keep', keep, other, 'kept'],
@@ -63,7 +65,7 @@ describe('compareSecrets', () => {
     ['keep', keep],
   ])('takes %s of a field that the gateway does not mention for unknown', (_, wished) => {
     const live = liveOf('Connection/db', { unknown: ['/secret'] });
-    expect(verdict(desiredOf('Connection/db', { secrets: { [path]: wished } }), live)).toBe('kept');
+    expect(verdict(desiredOf('Connection/db', { secrets: { [path]: wished } }), live)).toBe('not compared: hidden');
   });
 
   it('uses the value that is ignored on create', () => {

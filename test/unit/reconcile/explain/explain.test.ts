@@ -55,8 +55,8 @@ describe('a field', () => {
     [
       'the token cannot read',
       { desired: desiredOf(id, reviewers), live: liveOf(id, { unknown: ['/reviewers'] }) },
-      'unknown',
-      'this token cannot see it, so Ostiary does not compare it',
+      'not compared',
+      'this token may not read it',
       'desired at',
     ],
     [

@@ -64,10 +64,10 @@ test('what an interrupted apply may have written is not proven to have changed o
   expect([sideOf(equalAt('v1'), 'v1', pending), sideOf(equalAt('v1'), 'v2', pending)]).toEqual(['source', undefined]);
 });
 
-test('secrets that were not read, or cannot be rotated, prove nothing and are not recorded', () => {
+test('secrets that were not read, or are not set by the manifest, prove nothing and are not recorded', () => {
   const hidden = liveOf(id, { secretsVersion: 'v1', secrets: { [path]: { state: 'hidden', source: 'live' } } });
   expect(recordOf(hidden)).toBeUndefined();
-  expect(recordOf(liveAt('v1'), wantedOf([desiredOf(id, { secrets: { [path]: seal('manifest', 'canary') } })]))).toBeUndefined();
+  expect(recordOf(liveAt('v1'), wantedOf([desiredOf(id, { secrets: { [path]: { state: 'keep', source: 'keep' } } })]))).toBeUndefined();
   expect(
     recordOf(liveAt('v1'), wantedOf([desiredOf(id, { secrets: { [path]: seal(source, 'canary') }, ignore: [path] })])),
   ).toBeUndefined();

@@ -1,0 +1,212 @@
+import type { DesiredResource } from '../../model/desired.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { compareText } from '../../model/json.ts';
+import type { LiveResource } from '../../model/live.ts';
+import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
+
+/** The changes of the secrets of one resource, without their values. */
+type SecretComparison = {
+  /** What apply writes: values that differ from live, and what the manifests changed where live cannot be compared. */
+  readonly fields: readonly FieldChange[];
+  /** What the manifests changed since the base, and apply does not write: the gateway has the value, or the manifest keeps it. */
+  readonly unwritten: readonly FieldChange[];
+  /** Live secrets that certainly stay as they are. */
+  readonly kept: readonly Pointer[];
+  /** Secrets whose live value was not compared with that of the manifest. */
+  readonly notCompared: ReadonlyMap<Pointer, UncomparedReason>;
+  /** Secrets that the manifest keeps and the gateway does not have, as changes that cannot be applied. */
+  readonly missing: readonly FieldChange[];
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** Both sides of the secrets of one resource. */
+type SecretSides = {
+  readonly desired: DesiredResource;
+  readonly live: LiveResource | undefined;
+  /** The manifest at the base; undefined if that is not known. */
+  readonly base: DesiredResource | undefined;
+};
+
+type MutableComparison = {
+  readonly fields: FieldChange[];
+  readonly unwritten: FieldChange[];
+  readonly kept: Pointer[];
+  readonly notCompared: Map<Pointer, UncomparedReason>;
+  readonly missing: FieldChange[];
+  readonly diagnostics: Diagnostic[];
+};
+
+const absent: Value = { absent: true };
+
+/**
+ * Compares the secrets of a manifest twice: with live, as far as the token may read live and the run resolves sources, and with the
+ * base. Whatever the manifests changed since the base is a change even if live cannot be read. A secret that is the same as in the base,
+ * or has no base, and that cannot be compared with live, is not compared.
+ */
+export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined, base?: DesiredResource): SecretComparison {
+  const sides: SecretSides = { desired, live, base };
+  const found: MutableComparison = { fields: [], unwritten: [], kept: [], notCompared: new Map(), missing: [], diagnostics: [] };
+  for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
+    const wanted = desired.secrets[path];
+    if (wanted !== undefined && !isIgnored(path, sides)) compareDeclared(path, wanted, sides, found);
+  }
+  if (live === undefined) return found;
+  const others = [...Object.keys(live.secrets), ...Object.keys(base?.secrets ?? {})];
+  for (const path of [...new Set(others)].toSorted(compareText))
+    if (!Object.hasOwn(desired.secrets, path)) compareUndeclared(path, { ...sides, live }, found);
+  for (const path of desired.wholeSecrets) compareKeys(path, { ...sides, live }, found);
+  return changedOnGateway({ ...sides, live }, found);
+}
+
+function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSides, found: MutableComparison): void {
+  const { desired, live } = sides;
+  const value = live?.secrets[path];
+  const isHidden = isUnknown(path, live) || value?.state === 'hidden';
+  const change = changeSinceBase(path, wanted, sides);
+  if (wanted.state === 'keep') {
+    if (value === undefined && !isHidden) {
+      found.missing.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
+      found.diagnostics.push(missingSecret(desired, path));
+      return;
+    }
+    if (value === undefined) found.notCompared.set(path, 'hidden');
+    else found.kept.push(path);
+    if (change !== undefined) found.unwritten.push({ ...change, after: { secret: wanted.source, state: 'kept' } });
+  } else if (value === undefined && !isHidden) {
+    found.fields.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
+  } else if (value?.state === 'value' && !isHidden && wanted.state === 'value') {
+    if (!wanted.equals(value))
+      found.fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
+    else if (change !== undefined) found.unwritten.push(change);
+  } else if (change !== undefined) {
+    found.fields.push(change);
+  } else {
+    found.notCompared.set(path, isHidden ? 'hidden' : 'unresolved');
+  }
+}
+
+type LiveSides = SecretSides & { readonly live: LiveResource };
+
+/** Compares a secret that only live or the base has: removed, or kept where the manifest does not state the whole map. */
+function compareUndeclared(path: Pointer, sides: LiveSides, found: MutableComparison): void {
+  const { desired, live, base } = sides;
+  const value = live.secrets[path];
+  const applied = base?.secrets[path];
+  const isOurs = !isIgnored(path, sides) && isWithinAny(path, desired.wholeSecrets);
+  if (!isOurs) {
+    if (value !== undefined) found.kept.push(path);
+    if (applied !== undefined && !isIgnored(path, sides)) found.unwritten.push(removalOf(path, applied, live));
+  } else if (value !== undefined) {
+    found.fields.push({ path, before: { secret: 'live', state: 'removed' }, after: absent });
+  } else if (applied !== undefined) {
+    (isUnknown(path, live) ? found.fields : found.unwritten).push(removalOf(path, applied, live));
+  }
+}
+
+/** Compares the keys of a map that the manifest states as a whole, and whose live keys this token may not see. */
+function compareKeys(path: Pointer, sides: LiveSides, found: MutableComparison): void {
+  const { desired, live, base } = sides;
+  if (!isUnknown(path, live) || isIgnored(path, sides)) return;
+  const isNew = base !== undefined && !base.wholeSecrets.includes(path);
+  const isListed = [...Object.keys(desired.secrets), ...Object.keys(live.secrets)].some((key) => isPointerWithin(key, path));
+  if (isNew && live.secrets[path] === undefined)
+    found.fields.push({ path, before: { secret: 'live', state: 'unknown' }, after: absent, origin: originOf(live) });
+  else if (!isListed) found.notCompared.set(path, 'hidden');
+}
+
+/**
+ * Turns secrets that were not compared into drift if the gateway is proven to have changed some secret of the object since the last
+ * apply, and no other one can explain that: a value that differs, or one that the manifest leaves to the gateway.
+ */
+function changedOnGateway(sides: LiveSides, found: MutableComparison): SecretComparison {
+  const { desired, live } = sides;
+  const isSeen = ({ path, before }: FieldChange): boolean =>
+    'secret' in before ? before.secret === 'live' && before.state !== 'unknown' : sides.base?.secrets[path] !== undefined;
+  const isExplained =
+    found.fields.some(isSeen) ||
+    Object.entries(desired.secrets).some(([path, { state }]) => state === 'keep' || isIgnored(path, sides)) ||
+    Object.keys(live.secrets).some((path) => !Object.hasOwn(desired.secrets, path));
+  if (live.changedSecrets !== 'gateway' || found.notCompared.size === 0 || isExplained) return found;
+  const drifted = [...found.notCompared.keys()].flatMap((path): readonly FieldChange[] => {
+    const secret = desired.secrets[path];
+    if (secret === undefined) return [];
+    const sidesOf = { before: { secret: 'live', state: 'unknown' }, after: { secret: secret.source, state: 'unknown' } } as const;
+    return [{ path, ...sidesOf, ...(sides.base === undefined ? {} : { origin: 'drift' as const }), cause: 'gateway' }];
+  });
+  const paths = new Set(drifted.map(({ path }) => path));
+  return {
+    ...found,
+    fields: [...found.fields, ...drifted].toSorted((one, other) => compareText(one.path, other.path)),
+    notCompared: new Map([...found.notCompared].filter(([path]) => !paths.has(path))),
+  };
+}
+
+/** Returns what the manifests changed about a secret since the base; undefined without a base. */
+function changeSinceBase(path: Pointer, wanted: DesiredSecret, { live, base }: SecretSides): FieldChange | undefined {
+  const applied = base?.secrets[path];
+  if (live === undefined || base === undefined || isSameSecretSource(wanted, applied)) return undefined;
+  const origin = originOf(live);
+  if (applied === undefined && live.secrets[path] === undefined)
+    return { path, before: absent, after: { secret: wanted.source, state: 'set' }, origin };
+  const before: Value = { secret: applied?.source ?? 'live', state: 'unknown' };
+  const cause = applied?.source !== wanted.source ? {} : ({ cause: wanted.content === applied.content ? 'inline' : 'file' } as const);
+  return { path, before, after: { secret: wanted.source, state: 'unknown' }, origin, ...cause };
+}
+
+function removalOf(path: Pointer, { source }: DesiredSecret, live: LiveResource): FieldChange {
+  return { path, before: { secret: source, state: 'removed' }, after: absent, origin: originOf(live) };
+}
+
+function originOf({ changedSecrets }: LiveResource): 'intent' | 'both' {
+  return changedSecrets === 'gateway' ? 'both' : 'intent';
+}
+
+/**
+ * Returns whether two manifests state a secret in the same way: the same form and source, the same content of a committed file, and the
+ * same value if it is in the manifest. Values from elsewhere are not compared.
+ */
+export function isSameSecretSource(one: DesiredSecret | undefined, other: DesiredSecret | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined) return false;
+  if (one.source !== other.source || one.content !== other.content || (one.state === 'keep') !== (other.state === 'keep')) return false;
+  return one.source !== 'inline' || one.state !== 'value' || other.state !== 'value' || one.equals(other);
+}
+
+/** Returns whether two manifests state the same secrets. */
+export function haveSameSecrets(one: DesiredResource, other: DesiredResource): boolean {
+  if (one === other || (one.secrets === other.secrets && one.wholeSecrets === other.wholeSecrets)) return true;
+  if (one.wholeSecrets.join('\0') !== other.wholeSecrets.join('\0')) return false;
+  for (const path in one.secrets) if (!isSameSecretSource(one.secrets[path], other.secrets[path])) return false;
+  for (const path in other.secrets) if (one.secrets[path] === undefined) return false;
+  return true;
+}
+
+/** Returns whether a secret comes from the same file as before, and the content of the file is another one in the manifests. */
+export function hasOtherContent(wanted: DesiredSecret, applied: DesiredSecret | undefined): boolean {
+  return applied !== undefined && applied.source === wanted.source && applied.content !== wanted.content;
+}
+
+function isIgnored(path: Pointer, { desired, live }: SecretSides): boolean {
+  return live !== undefined && isWithinAny(path, desired.ignore);
+}
+
+function isUnknown(path: Pointer, live: LiveResource | undefined): boolean {
+  return live !== undefined && isWithinAny(path, live.unknown);
+}
+
+function isWithinAny(path: Pointer, prefixes: readonly Pointer[]): boolean {
+  return prefixes.some((prefix) => isPointerWithin(path, prefix));
+}
+
+function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {
+  return {
+    code: 'plan/keep-missing',
+    severity: 'error',
+    message: `${desired.id} declares keep for ${path}, but the gateway has no value`,
+    hint: 'set a value ({ value: … } or { valueFrom: … }), or set it on the gateway first',
+    at: desired.locate(path),
+    resource: desired.id,
+  };
+}
