@@ -71,7 +71,14 @@ export type AccessRule = {
   readonly attributes: readonly string[];
   /** The requirement of the rule as text. */
   readonly text: string;
+  /** The access modes that it decides. */
+  readonly modes: readonly AccessMode[];
+  /** Whether it requires review of all sessions; otherwise some groups need none, or it has no reviewers. */
+  readonly reviewsAll: boolean;
 };
+
+/** A way to use a connection, which a field `access_mode_…` opens. */
+export type AccessMode = 'connect' | 'exec' | 'runbooks';
 
 /**
  * The keys of the secrets that connections inherit, by the name of their resource; `hidden` where the gateway does not show them. A

@@ -11,8 +11,9 @@ import type {
   Impact,
   TagCount,
 } from '../model/protection/protection.ts';
-import { verbPhrase, type VerbPhrase, controlsOf, isUnprotected, type Control, type Posture } from './controls/control-row.ts';
+import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { controlRow } from './controls/control-table.ts';
+import { newAccessPhrase } from './new-access.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
   diffPostures,
@@ -132,14 +133,10 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   });
 }
 
-/** Reports a created connection that is accessible without review, guardrails and masking. */
+/** Reports a created connection with an open access mode that requires no review. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
-  const { after } = affected;
-  if (!isUnprotected(after)) return [];
-  const missing = after.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
-  const causes = causesFor(affected, 'access', 'neutral');
-  const phrase = `accessible without ${missing}`;
-  return [{ way: 'exposes', weight: 0, one: `becomes ${phrase}`, many: `become ${phrase}`, causes }];
+  const phrase = newAccessPhrase(affected.after);
+  return phrase === undefined ? [] : [{ way: 'exposes', weight: 0, ...phrase, causes: causesFor(affected, 'access', 'neutral') }];
 }
 
 /** Returns the causes of a control type with the same verdict, or all causes if none has it. */

@@ -203,9 +203,3 @@ function visibleValues(rules: readonly ModelObject[], standard: number): bigint 
   const clear = found.reduce((rest, matcher) => rest & ~values.bits(matcher), all(values.texts));
   return shown | (clear << BigInt(detections.length));
 }
-
-/** Returns whether review, guardrails, masking and redaction prevent nothing. */
-export function isEverything({ approval, input, output, masking, redaction }: Admitted): boolean {
-  const isPlain = approval === all(approvals) && redaction === all(['plain', ...pools.redacted]);
-  return isPlain && input === unread.input && output === unread.output && masking === unread.masking;
-}

@@ -9,7 +9,7 @@ import { judgeHeld } from './judge-held.ts';
 import { judgeUntouched } from './judge-untouched.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
-import { isOpen, isUnprotected, judgeConnection } from './protection-model.ts';
+import { isOpen, isUnreviewed, judgeConnection } from './protection-model.ts';
 import { runPair, type Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
 
@@ -103,9 +103,9 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   }
   const isAlarmed = report.headlines.some((verdict) => alarms[verdict] !== undefined);
   const opens = isOpen(after, id) && (subject === undefined || !isOpen(before, subject));
-  if (opens && isUnprotected(after, id)) {
-    if (!isAlarmed) findings.push(tooMild('it becomes accessible without protection'));
-    if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without protection'));
+  if (opens && isUnreviewed(after, id)) {
+    if (!isAlarmed) findings.push(tooMild('it becomes accessible without review'));
+    if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without review'));
   }
   const known = { before, applied: Object.fromEntries(stateOf(pair.base ?? []).map((one) => [one.id, one])) };
   if (

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { AccessRule } from '../../src/model/live.ts';
+import type { AccessMode, AccessRule } from '../../src/model/live.ts';
 import type { MemoryResource } from '../support/memory-store.ts';
 import type { Manifest } from '../support/scenario.ts';
 import { stateOf } from './declared-state.ts';
@@ -153,7 +153,10 @@ function pairOf(drawn: Drawing): Pair {
     untouched: unfinished,
     prune: drawn.prune,
     reportsLimit: drawn.dialect === 'interface' && drawn.reportsLimit,
-    accessRules: drawn.dialect === 'interface' ? [] : drawn.accessRules?.map((rule) => ({ ...rule, text: 'asks its groups' })),
+    accessRules:
+      drawn.dialect === 'interface'
+        ? []
+        : drawn.accessRules?.map((rule) => ({ ...rule, text: 'asks its groups', modes: allModes, reviewsAll: true })),
     predecessors: {
       ...(replaces(drawn) && isLive('Connection/c0') ? { 'Connection/successor': 'Connection/c0' } : {}),
       ...(replacesMasking(drawn) && isLive('DataMaskingRule/m0') ? { 'DataMaskingRule/mask-next': 'DataMaskingRule/m0' } : {}),
@@ -161,6 +164,8 @@ function pairOf(drawn: Drawing): Pair {
     unmanaged: [...connections, ...rules].flatMap(({ name }) => (unmanagedNames.includes(name) ? [idOf(name)] : [])),
   };
 }
+
+const allModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 function idOf(name: string): string {
   if (connectionNames.some((one) => one === name)) return `Connection/${name}`;

@@ -1,5 +1,5 @@
-import { actionKinds, allowedOn, conditions, isEverything, modes, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
-import type { ModelState } from './gateway-objects.ts';
+import { actionKinds, allowedOn, conditions, modes, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
+import { reaching, textsOf, type ModelState } from './gateway-objects.ts';
 import { worlds, type World } from './worlds.ts';
 
 /**
@@ -73,7 +73,7 @@ function isOpenMode(state: ModelState, id: string, mode: string): boolean {
   return state[id]?.spec?.[`access_mode_${mode}`] === 'enabled';
 }
 
-/** Returns whether nothing is prevented in an open mode of a connection, in any world. */
-export function isUnprotected(state: ModelState, id: string): boolean {
-  return modes.some((mode) => isOpenMode(state, id, mode) && worlds.every((world) => isEverything(allowedOn(state, id, world)[mode])));
+/** Returns whether an open connection has no reviewers, and no access-request rule; a rule of these pairs asks about every mode. */
+export function isUnreviewed(state: ModelState, id: string): boolean {
+  return isOpen(state, id) && textsOf(state[id]?.spec?.['reviewers']).length === 0 && reaching(state, 'AccessRule', id).length === 0;
 }

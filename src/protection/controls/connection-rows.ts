@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
+import type { AccessMode, AccessRule } from '../../model/live.ts';
 import { byName, compareDuration, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
   controlsOf,
@@ -117,7 +118,7 @@ function isEnabled(value: Json | undefined): boolean {
   return value === 'enabled';
 }
 
-const accessModes = ['connect', 'exec', 'runbooks'] as const;
+const accessModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 const accessCodes = {
   opened: weakening('access-opened', 'an access mode is opened'),
   closed: strengthening('access-closed', 'an access mode is closed'),
@@ -139,7 +140,8 @@ export const accessRow: Omit<ControlRow, 'type'> = {
 /** The words of the field for access modes: `connect` is native access with the client of the database. */
 const modeWords: Readonly<Record<string, string>> = { connect: 'native access' };
 
-function joinModes(controls: readonly Control[]): string {
+/** Returns the names of access modes as headlines print them. */
+export function joinModes(controls: readonly Control[]): string {
   const names = controls.map(({ name }) => modeWords[name] ?? name);
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
@@ -148,7 +150,7 @@ function joinModes(controls: readonly Control[]): string {
 export const reviewRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['reviewers', 'min_review_approvals'] },
   decides: 'min_review_approvals',
-  ofConnection: ({ reviewers }) => controlsNamed(reviewers),
+  ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
   compare: compareReview,
   risks: {
     Connection: [
@@ -169,9 +171,14 @@ export const reviewRow: Omit<ControlRow, 'type'> = {
   gains: reviewPhrase({ one: 'gains', many: 'gain' }, 'harder'),
 };
 
+/** Lists groups; a blank name is no group, so it approves nothing. */
+function groupsIn(value: Json | undefined): readonly string[] {
+  return textsIn(value).filter((name) => name.trim() !== '');
+}
+
 /** Returns the number of groups that must approve. */
 export function approvalsOf({ reviewers, min_review_approvals: needed }: JsonObject): number {
-  const groups = textsIn(reviewers).length;
+  const groups = groupsIn(reviewers).length;
   return Math.min(groups, typeof needed === 'number' ? needed : groups);
 }
 
@@ -314,10 +321,26 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
   gains: () => verbPhrase('gains', 'gain', 'an attribute'),
 };
 
+/** Lists the rules of which one decides a mode: those by an attribute of the connection, otherwise those that name it. */
+function governing(mode: AccessMode, rules: readonly AccessRule[], { attributes }: JsonObject): readonly AccessRule[] {
+  const own = new Set(textsIn(attributes));
+  const deciding = rules.filter(({ modes }) => modes.includes(mode));
+  const byAttribute = deciding.filter((rule) => rule.attributes.some((attribute) => own.has(attribute)));
+  return byAttribute.length > 0 ? byAttribute : deciding;
+}
+
 /** The access-request rules of the gateway, which are never managed. */
 export const requestsRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['attributes'] },
-  ofConnection: (_, accessRules) => accessRules.map(({ name, text }) => ({ name, text: `${name} (unmanaged): ${text}` })),
+  ofConnection: (spec, accessRules) =>
+    accessRules.map((rule) => ({
+      name: rule.name,
+      text: `${rule.name} (unmanaged): ${rule.text}`,
+      modes: rule.modes.filter((mode) => {
+        const rules = governing(mode, accessRules, spec);
+        return rules.includes(rule) && rules.every(({ reviewsAll }) => reviewsAll);
+      }),
+    })),
   compare: compareRequests,
   risks: { Connection: [attributeRisks] },
   weight: 1,

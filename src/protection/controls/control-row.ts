@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
-import type { AccessRule } from '../../model/live.ts';
+import type { AccessMode, AccessRule } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -23,6 +23,8 @@ export type Control = {
   readonly text?: string;
   /** The rules that contribute it. */
   readonly rules?: readonly ResourceId[];
+  /** The access modes in which it requires review of all sessions. */
+  readonly modes?: readonly AccessMode[];
 };
 
 /** A sample of a reviewed manifest, which is evidence where two patterns cannot be compared. */
@@ -64,10 +66,11 @@ export function controlsOf({ controls }: Posture, aspect: ControlType): readonly
   return controls[aspect] ?? none;
 }
 
-/** Returns whether a connection is accessible and nothing protects it: no review, no guardrail, no masking, no redaction. */
-export function isUnprotected(posture: Posture): boolean {
-  const protecting: readonly ControlType[] = ['review', 'requests', 'input', 'output', 'redaction', 'masking'];
-  return controlsOf(posture, 'access').length > 0 && protecting.every((aspect) => effectiveControls(posture, aspect).length === 0);
+/** Lists the open access modes in which some sessions need no review. */
+export function unreviewedModes(posture: Posture): readonly Control[] {
+  if (posture.approvals > 0) return none;
+  const reviewed = new Set<string>(controlsOf(posture, 'requests').flatMap(({ modes = [] }) => modes));
+  return controlsOf(posture, 'access').filter(({ name }) => !reviewed.has(name));
 }
 
 /** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */

@@ -19,7 +19,7 @@ import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import { controlsOfRuleKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
-import { type RiskCode, type RiskDraft, isUnprotected } from '../controls/control-row.ts';
+import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
@@ -199,7 +199,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;
   if (isConnection && isFirstOpening(change, postureBefore(key))) {
-    const isExposed = after !== undefined && !predecessors.has(key) && isUnprotected(after);
+    const isExposed = after !== undefined && !predecessors.has(key) && unreviewedModes(after).length > 0;
     return [...reroutes, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
   }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {

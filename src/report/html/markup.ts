@@ -84,7 +84,7 @@ const verdictSigns: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { reado
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
-  exposes: { sign: 'question', word: 'unprotected' },
+  exposes: { sign: 'question', word: 'without review' },
   reroutes: { sign: 'question', word: 'rerouted' },
   neutral: { sign: 'bars', word: 'no effect' },
   strengthens: { sign: 'up', word: 'stronger' },

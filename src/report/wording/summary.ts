@@ -157,7 +157,7 @@ export function withEffect(counts: string, headlines: readonly Headline[], highe
 const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {
   weakens: ['Weakens protection', ' of '],
   unknown: ['Unknown effect on protection', ' of '],
-  exposes: ['Gives access without protection', ' to '],
+  exposes: ['Gives access without review', ' to '],
   reroutes: ['Sends credentials elsewhere', ' for '],
   strengthens: ['Strengthens protection', ' of '],
 };

@@ -12,7 +12,7 @@ function headlineOf(way: Headline['way'], causes: readonly Cause[]): string {
 }
 
 test.each([
-  ['exposes', 'unprotected'],
+  ['exposes', 'without review'],
   ['reroutes', 'rerouted'],
   ['weakens', 'weaker'],
   ['strengthens', 'stronger'],

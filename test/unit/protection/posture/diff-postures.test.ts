@@ -15,7 +15,7 @@ const detach: EdgeChange = {
 };
 
 function requestRule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
-  return { name, connections, attributes, text: '1 of sre for jit' };
+  return { name, connections, attributes, text: '1 of sre for jit', modes: ['connect'], reviewsAll: true };
 }
 
 describe('access-request rules of the gateway', () => {

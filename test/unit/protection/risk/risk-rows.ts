@@ -320,6 +320,21 @@ export const rows: readonly Row[] = [
   ['tags', own({}), own({ connection_tags: { env: 'dev' } }), ['neutral neutral'], ['neutral neutral']],
   ['a new connection', [], [connection('orders', { reviewers: ['dba'] })], ['neutral created'], []],
   ['a new connection that is accessible without protection', [], [connection('orders')], ['exposes exposed'], []],
+  [
+    'a new connection without review, with a guardrail',
+    [],
+    [connection('orders'), guardrail('g', [words('zzzzzz')], { connection_ids: ['orders'] })],
+    ['exposes exposed', 'neutral created'],
+    [],
+  ],
+  [
+    'a new connection without review, with masking',
+    [],
+    [connection('orders'), masking('m', { connection_ids: ['orders'], ...registered('IN_VOTER') })],
+    ['exposes exposed', 'neutral created'],
+    [],
+  ],
+  ['a new connection without review, with redaction', [], [connection('orders', { redact_types: ['IN_VOTER'] })], ['exposes exposed'], []],
   ['a new connection that is closed', [], own({ access_mode_connect: 'disabled' }), ['neutral created'], []],
   [
     'a successor with less protection',
@@ -380,10 +395,12 @@ export const rows: readonly Row[] = [
   ],
 ];
 
+const beside = ['a guardrail', 'masking', 'redaction'].map((what) => ` without review, with ${what}`);
+
 /** Resources that keep what a manifest leaves out have nothing to go back to; so the way back of one row is nothing. */
 export const oneWay: ReadonlySet<string> = new Set([
   ...credentialsOneWay,
-  ...['', ' that is accessible without protection', ' that is closed'].map((how) => `a new connection${how}`),
+  ...['', ' that is accessible without protection', ' that is closed', ...beside].map((how) => `a new connection${how}`),
   ...['less protection', 'more protection'].map((what) => `a successor with ${what}`),
   'a successor that is protected in the same way',
   'resources',

@@ -1,0 +1,43 @@
+import { nameOf } from '../model/resource.ts';
+import type { ControlType } from '../model/protection/protection.ts';
+import { joinModes } from './controls/connection-rows.ts';
+import { controlsOf, effectiveControls, type Posture, unreviewedModes, verbPhrase, type VerbPhrase } from './controls/control-row.ts';
+
+/** Returns what a headline states about a new connection with an access mode that requires no review; undefined if all require it. */
+export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
+  const modes = unreviewedModes(posture);
+  if (modes.length === 0) return undefined;
+  const others = mitigations(posture);
+  const isEveryMode = modes.length === controlsOf(posture, 'access').length;
+  const by = isEveryMode ? '' : ` by ${joinModes(modes)}`;
+  const review = posture.incomplete.has('review') ? 'reviewers, with access-request rules that cannot be read' : 'review';
+  if (others.length > 0) return verbPhrase('becomes', 'become', `accessible${by} without ${review}, mitigated by ${others.join(', ')}`);
+  const missing = posture.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
+  return verbPhrase('becomes', 'become', `accessible${by} without ${missing}`);
+}
+
+const shown = 3;
+
+/** Lists what protects a connection beside review: guardrails, masking, redaction, and rules that require review of some sessions. */
+function mitigations(posture: Posture): readonly string[] {
+  return [
+    ...named('guardrail', rulesOf(posture, ['input', 'output'])),
+    ...named('masking', rulesOf(posture, ['masking'])),
+    ...(effectiveControls(posture, 'redaction').length > 0 ? ['redaction'] : []),
+    ...named(
+      'access-request rule',
+      controlsOf(posture, 'requests').map(({ name }) => name),
+    ),
+  ];
+}
+
+function rulesOf(posture: Posture, types: readonly ControlType[]): readonly string[] {
+  const rules = types.flatMap((type) => effectiveControls(posture, type)).flatMap((control) => control.rules ?? []);
+  return [...new Set(rules)].toSorted().map(nameOf);
+}
+
+function named(noun: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length > shown ? ` and ${names.length - shown} more` : '';
+  return [`${noun}${names.length === 1 || noun === 'masking' ? '' : 's'} ${names.slice(0, shown).join(', ')}${more}`];
+}
