@@ -5,6 +5,7 @@ import { trySamples } from '../protection/samples/try-samples.ts';
 import { formatsFor } from '../report/formats.ts';
 import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
+import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import {
   type Format,
@@ -45,11 +46,13 @@ async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const patterns = patternCache();
-  const loaded = chooseTargets(config, flags).map((target) => {
-    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave' });
+  const tried = chooseTargets(config, flags).map(async (target) => {
+    const read = await readWorkingTree(config, target, { selection: flags, context });
+    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', read });
     const rules = (value?.resources ?? []).flatMap((resource) => trySamples(resource, patterns) ?? []);
     return { target: target.name, diagnostics, rules };
   });
+  const loaded = await Promise.all(tried);
   const found: readonly Diagnostic[] = findingDiagnostics({ targets: loaded });
   if (hasErrors(found)) throw new InputError(found);
   const printer = printerFor(context, flags);

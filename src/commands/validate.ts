@@ -8,6 +8,7 @@ import type { ReportDocument } from '../report/document.ts';
 import { findingDiagnostics, findingsDocument } from '../report/subjects/findings.ts';
 import { diagnosticCounts, uncountedLines } from '../report/text/diagnostics.ts';
 import { plural } from '../report/wording/summary.ts';
+import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import {
   type Format,
@@ -60,7 +61,8 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];
     const inspect = ruleInspector('error', (one) => tried.push(one));
-    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect });
+    const read = await readWorkingTree(config, target, { selection: flags, context });
+    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect, read });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, { flags, context });
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
     checked.push({

@@ -2,6 +2,7 @@ import ignore from 'ignore';
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { type ReadProblem, decodeText, reasonOf, textReader } from './text-file.ts';
+import { isUnreadManifest } from './unread-manifest.ts';
 import {
   type Checked,
   type Diagnostic,
@@ -95,6 +96,8 @@ type Walk = Telling & {
   readonly files: ShownFile[];
   /** Links, followed after everything that is reachable without them. */
   readonly links: Found[];
+  /** Files whose names are not those of manifests. */
+  readonly others: Found[];
 };
 
 /**
@@ -111,13 +114,20 @@ export function readTree(paths: readonly string[], options: ReadTreeOptions): Ch
     known: new Set(),
     files: [],
     links: [],
+    others: [],
     diagnostics: [],
   };
   for (const path of paths) start(walk, path, options.root);
   followLinks(walk);
+  for (const { path, real } of walk.others) {
+    if (isUnreadManifest(real))
+      report(walk, path, 'manifest/unread-file', 'looks like a manifest, but Ostiary does not read it', unreadHint);
+  }
   const value = readFiles(walk);
   return { value, diagnostics: sortDiagnostics(walk.diagnostics) };
 }
+
+const unreadHint = 'rename it so that it ends in .yaml or .yml, or move it out of the folders of manifests';
 
 /** Reports each absolute path that does not exist. */
 export function missingPaths(paths: readonly string[], cwd: string): readonly Diagnostic[] {
@@ -157,6 +167,8 @@ function walkFolder(walk: Walk, top: Found): void {
       } else if (isManifestName(entry.name)) {
         if (entry.isFile()) addFile(walk, found);
         else report(walk, found.path, 'manifest/unreadable', 'is not a regular file', 'remove it, or change its extension');
+      } else if (entry.isFile()) {
+        walk.others.push(found);
       }
     }
   }
@@ -193,7 +205,11 @@ function followLink(walk: Walk, link: Found): void {
   if (real === undefined) return;
   const stats = statSync(real, { throwIfNoEntry: false });
   const isFolder = stats?.isDirectory() === true;
-  if (isFolder ? !isManifestFolder(basename(link.path)) : !isManifestName(link.path)) return;
+  if (isFolder && !isManifestFolder(basename(link.path))) return;
+  if (!isFolder && !isManifestName(link.path)) {
+    if (stats?.isFile() === true && isWithin(real, walk.root)) walk.others.push({ path: link.path, real });
+    return;
+  }
   if (isEscape(walk, link.path, real)) return;
   if (!isFolder) {
     if (stats?.isFile() === true) addFile(walk, { path: link.path, real });

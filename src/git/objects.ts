@@ -63,9 +63,12 @@ type Folder = { readonly name: string; readonly path: string; readonly isWanted:
 /** The mode of folders. */
 export const folderMode = '40000';
 
+/** The mode of submodules. */
+export const submoduleMode = '160000';
+
 /**
- * Lists the entries of a commit at the paths, and with `below` all that is below them, without folders; the empty path is the top.
- * Without `below`, folders at the paths are entries too.
+ * Lists the entries of a commit at the paths, and with `below` all that is below them, without folders, and the submodules that the
+ * paths lead into; the empty path is the top. Without `below`, folders at the paths are entries too.
  */
 export async function listTree(
   context: GitContext,
@@ -89,7 +92,8 @@ export async function listTree(
           for (const entry of parseTree(object, folder.path)) {
             const isWanted = folder.isWanted || wanted.has(entry.path);
             const isFolder = entry.mode === folderMode;
-            if (isWanted && !(isFolder && below)) entries.push(entry);
+            const leadsInto = below && entry.mode === submoduleMode && above.has(entry.path);
+            if ((isWanted && !(isFolder && below)) || leadsInto) entries.push(entry);
             if (isFolder && ((isWanted && below) || above.has(entry.path)))
               found.push({ name: entry.id, path: entry.path, isWanted: isWanted && below });
           }

@@ -1,4 +1,4 @@
-import { listTree, readBlobs } from './objects.ts';
+import { listTree, readBlobs, submoduleMode } from './objects.ts';
 import type { Repository } from './repository.ts';
 import { addToGroup, appendAll } from '../model/collections.ts';
 import {
@@ -36,12 +36,16 @@ type FileSearch = {
   /** Files by their paths without links, each once; defaults by the folder that they are for. */
   readonly files: Map<string, FoundFile>;
   readonly links: ResolvedPath[];
+  readonly submodules: FoundFile[];
   /** Links that were found, and folders whose names were reported. */
   readonly visited: Set<string>;
   readonly diagnostics: Diagnostic[];
 };
 
 type FoundFile = { readonly path: string; readonly id: string };
+
+/** The files of manifests of a commit, and the submodules that may contain more of them, each with the commit that it names. */
+type ListedFiles = { readonly files: readonly FoundFile[]; readonly submodules: readonly FoundFile[] };
 
 /**
  * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once. A missing path is an
@@ -51,7 +55,7 @@ function findFiles(
   paths: readonly string[],
   { entries, targets }: { readonly entries: readonly TreeEntry[]; readonly targets: ReadonlyMap<string, string> },
   options: FindOptions,
-): { readonly files: readonly FoundFile[]; readonly diagnostics: readonly Diagnostic[] } {
+): ListedFiles & { readonly diagnostics: readonly Diagnostic[] } {
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
   const roots = [options.root, ...paths.filter((path) => !isWithin(path, options.root))];
   const folders = foldersOf(entries);
@@ -64,6 +68,7 @@ function findFiles(
     options,
     files: new Map(),
     links: [],
+    submodules: [],
     visited: new Set(),
     diagnostics: [],
   };
@@ -74,12 +79,15 @@ function findFiles(
   }
   return {
     files: [...search.files.values()].toSorted((left, right) => compareText(left.path, right.path)),
+    submodules: search.submodules,
     diagnostics: search.diagnostics,
   };
 }
 
 function searchPath(search: FileSearch, path: string): void {
   const real = resolveLinks(search, path);
+  const into = search.entries.find((entry) => entry.type === 'submodule' && real !== undefined && isWithin(real, entry.path));
+  if (into !== undefined) addSubmodule(search, into);
   if (real === undefined || !exists(search, real)) return;
   if (search.byPath.get(real)?.type !== 'file') walkFolder(search, { path, real });
   else if (isManifestName(path)) addFile(search, { path, real });
@@ -89,12 +97,12 @@ function searchPath(search: FileSearch, path: string): void {
 function walkFolder(search: FileSearch, folder: ResolvedPath): void {
   const { exclude } = search.options;
   const prefix = folder.real === '' ? '' : `${folder.real}/`;
-  for (const { path: real, type } of search.entries) {
+  for (const { path: real, id, type } of search.entries) {
     if (!real.startsWith(prefix) || (type === 'file' && !isManifestName(real))) continue;
     const path = join(folder.path, real.slice(prefix.length));
     if (!canWalk(search, { path, real }, prefix.length) || exclude.some((excluded) => isWithin(real, excluded))) continue;
     if (type === 'file') addFile(search, { path, real });
-    else if (type === 'submodule') reportSubmodule(search, path);
+    else if (type === 'submodule') addSubmodule(search, { path, id });
     else if (!search.visited.has(real)) search.links.push({ path, real });
     if (type === 'link') search.visited.add(real);
   }
@@ -204,7 +212,9 @@ function reportError({ diagnostics, options }: FileSearch, path: string, code: D
   diagnostics.push({ code, severity: 'error', message: `${JSON.stringify(nameOf(file))} ${what}`, at: { file, line: 1, column: 1 } });
 }
 
-function reportSubmodule({ diagnostics, options }: FileSearch, path: string): void {
+function addSubmodule({ submodules, diagnostics, options }: FileSearch, { path, id }: FoundFile): void {
+  if (submodules.some((known) => known.path === path)) return;
+  submodules.push({ path, id });
   const at = { file: options.show(path), line: 1, column: 1 };
   const message = 'a submodule: the commit does not contain its manifests, so they are not in the base';
   diagnostics.push({ code: 'git/submodule', severity: 'warning', message, hint: 'keep manifests in this repository', at });
@@ -240,6 +250,16 @@ export async function readTreeAt(
     },
   });
   return { value: files.toSorted((left, right) => compareText(left.path, right.path)), diagnostics: sortDiagnostics(diagnostics) };
+}
+
+/** Lists the files that `readTreeAt` reads, and the submodules that it does not read, without what is wrong with them. */
+export async function listFilesAt(
+  repository: Repository,
+  commit: string,
+  { paths, options }: { readonly paths: readonly string[]; readonly options: FindOptions },
+): Promise<ListedFiles> {
+  const entries = await listWithLinks(repository, commit, { paths, root: options.root });
+  return findFiles(paths, { entries, targets: await readLinkTargets(repository, entries) }, options);
 }
 
 /** A file of a commit; `path` is relative to the top of the repository. */
@@ -283,7 +303,7 @@ async function listEntries(repository: Repository, commit: string, paths: readon
   return entries.map(({ path, id, mode }) => ({ path, id, type: specialTypes[mode] ?? 'file' }));
 }
 
-const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', '160000': 'submodule' };
+const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', [submoduleMode]: 'submodule' };
 
 // No system accepts a longer path.
 const maxLinkBytes = 4096;

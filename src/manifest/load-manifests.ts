@@ -51,6 +51,8 @@ export type LoadInput = {
   readonly referencePrefixes: readonly string[];
   /** Reads the source of a secret, for selected manifests only. Without it, sources stay unresolved. */
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
+  /** Reads a secret file only to find out whether it contains a value. Without it, no value is checked. */
+  readonly peek?: SecretRules['peek'];
   /** The resources whose sources are read; by default all selected ones. */
   readonly resolveOnly?: ReadonlySet<string>;
   readonly registry: Registry;
@@ -211,10 +213,11 @@ function createSecretRules({
   secretPrefixes,
   referencePrefixes,
   resolve,
+  peek,
   resolveOnly,
   selection,
 }: LoadInput): (manifest: Manifest) => SecretRules {
-  const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes };
+  const unresolved: SecretRules = { envPrefixes: secretPrefixes, referencePrefixes, ...(peek === undefined ? {} : { peek }) };
   if (resolve === undefined) return () => unresolved;
   const resolved: SecretRules = { ...unresolved, resolve };
   if (selection === undefined && resolveOnly === undefined) return () => resolved;

@@ -131,6 +131,7 @@ export function loadInputOf(
     secretPrefixes: target.secretPrefixes,
     allowedValues: target.allowedValues,
     referencePrefixes: referencePrefixesOf(target.dialect),
+    peek: (file) => readSecretFile(config.root, join(file)).value,
     ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),
     ...(typeof secrets === 'string' ? {} : { resolveOnly: secrets }),
     registry,

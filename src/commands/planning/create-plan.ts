@@ -9,7 +9,9 @@ import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
 import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-manifests.ts';
-import { type HashedSources, loadTarget, type LoadOptions } from '../../project/manifests.ts';
+import { type CheckedSources, readWorkingTree } from '../../project/checkout.ts';
+import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
+import { findUncommittedRemovals, removalWarnings } from '../../project/uncommitted-removals.ts';
 import type { PlanFlags, TargetFlags } from '../options.ts';
 import { type FoundRecord, readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
@@ -84,7 +86,7 @@ type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resourc
 /** What was already read for a plan. */
 export type GatheredInput = {
   readonly config?: ResolvedConfig;
-  readonly read?: HashedSources;
+  readonly read?: CheckedSources;
   readonly applied?: FoundRecord | undefined;
   readonly connection?: { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly live: LiveState };
 };
@@ -114,13 +116,13 @@ export async function createPlan(
       maxRisk: flags.maxRisk,
       own: planBase.own,
     });
-    const refused = flags.previewOnly === true ? [] : olderCommitRefusals(planBase);
+    const refused = flags.previewOnly === true ? [] : [...olderCommitRefusals(planBase), ...project.uncommitted];
     const plan = refuseAgain(reviewed.plan, refused, flags.allow);
     const warnings = [
       ...policies.diagnostics,
       ...insecureOverride(config, target),
       ...planBase.diagnostics,
-      ...(flags.previewOnly === true ? olderCommitWarnings(planBase) : []),
+      ...(flags.previewOnly === true ? [...olderCommitWarnings(planBase), ...removalWarnings(project.uncommitted)] : []),
       ...diagnostics,
       ...unusedAllowances(flags.allow, plan),
       ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
@@ -183,6 +185,8 @@ type PlanProject = {
   readonly blocked: readonly BlockedObject[] | undefined;
   readonly policies: TargetPolicies;
   readonly planBase: PlanBase;
+  /** Refusals of removals that are not committed. */
+  readonly uncommitted: readonly Refusal[];
 };
 
 /** Reads everything that a plan needs from files and from git. */
@@ -190,14 +194,17 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, befo
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
   const config = before.config ?? (await resolveReviewedConfig(flags, context));
   const target = chooseTarget(config, flags);
-  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read: before.read });
+  const read = before.read ?? (await readWorkingTree(config, target, { selection: flags, context }));
+  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read });
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context, applied: before.applied });
+  const { deleted } = read;
+  const uncommitted = await findUncommittedRemovals({ config, target, desired, context, planBase, deleted });
   const merged = withAppliedSince(desired, planBase);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
-  return { config, target, diagnostics, blocked, policies, ...merged };
+  return { config, target, diagnostics, blocked, policies, uncommitted, ...merged };
 }
 
 type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'blocked'> & { readonly loaded: DesiredState };
@@ -206,7 +213,7 @@ type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'blocked'> & { readonl
 function loadPlannedManifests(
   config: ResolvedConfig,
   target: Target,
-  { flags, context, read }: { readonly flags: CreatePlanFlags; readonly context: CliContext; readonly read: HashedSources | undefined },
+  { flags, context, read }: { readonly flags: CreatePlanFlags; readonly context: CliContext; readonly read: CheckedSources },
 ): PlannedManifests {
   const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> =>
     loadTarget(config, target, { selection: flags, context, secrets, read });

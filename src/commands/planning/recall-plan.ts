@@ -5,7 +5,7 @@ import { registry } from '../../kinds/index.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Target } from '../../model/gateway.ts';
 import { canonical, isObject, type JsonObject, parseJson, textsIn } from '../../model/json.ts';
-import { readHashed } from '../../project/manifests.ts';
+import { readWorkingTree } from '../../project/checkout.ts';
 import type { ReadRecord } from '../../project/applied-record.ts';
 import { readRecordForBase } from '../../project/plan-base.ts';
 import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
@@ -85,8 +85,8 @@ async function recallPlan(
   const text = readCache(folder, name);
   const recorded = text === undefined ? undefined : readRecorded(text, key);
   if (recorded?.run !== run || secretsHash(recorded.variables, key, context) !== recorded.secrets) return { config };
-  const read = readHashed(config, target, { selection: flags, context });
-  if (read.sources.diagnostics.length > 0 || read.tree !== recorded.tree) return { config, read };
+  const read = await readWorkingTree(config, target, { selection: flags, context });
+  if (read.sources.diagnostics.length > 0 || read.deleted.length > 0 || read.tree !== recorded.tree) return { config, read };
   const applied = await readRecordForBase({ config, target, options: flags, context });
   if (appliedHash(applied?.read, key) !== recorded.applied || (applied?.diagnostics ?? []).length > 0) return { config, read, applied };
   const { gateway, identity } = await connect(target, { flags, context });
@@ -136,8 +136,8 @@ function appliedHash(read: ReadRecord | undefined, key: Buffer): string {
 }
 
 /**
- * Hashes of everything that a plan without changes follows from. Two runs with equal inputs have the same plan, because planning reads
- * nothing else: `run` covers the build, the command line and the config, `tree` the manifests, `secrets` the values of the variables,
+ * Hashes of everything that a plan without changes follows from. Two runs with equal inputs have the same plan, if the working tree has all
+ * files of HEAD, because planning reads nothing else: `run` covers the build, the command line and the config, `tree` the manifests, `secrets` the values of the variables,
  * `applied` the record of applies, and `answers` all answers of the gateway.
  */
 type PlanInputs = {

@@ -19,6 +19,7 @@ import { jsonPieces } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ApplyFlags, PlanFlags } from '../options.ts';
 import { withTrackedContents } from '../../project/committed-manifests.ts';
+import { readWorkingTree } from '../../project/checkout.ts';
 import { loadTarget } from '../../project/manifests.ts';
 import {
   differentPlan,
@@ -117,7 +118,8 @@ export async function resumeSavedPlan(
   const target = chooseTarget(config, { ...flags, ...targetOf(saved, config, flags) });
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
-  const loaded = loadTarget(config, target, { selection: flags, context, secrets });
+  const read = await readWorkingTree(config, target, { selection: flags, context });
+  const loaded = loadTarget(config, target, { selection: flags, context, secrets, read });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics))
     throw new InputError(withMissingToken(loaded.diagnostics, target, context));
   const manifests = await withTrackedContents(loaded.value, config, context);

@@ -3,6 +3,7 @@ import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest } from 
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type DesiredSecret, looksLikeCredential, seal } from '../../model/secret.ts';
+import { standInOf } from './stand-in.ts';
 
 /** The notations for one secret in a manifest. */
 type SecretNotation =
@@ -108,6 +109,8 @@ export type SecretRules = {
   /** The prefixes of references that the gateway resolves, such as `_cloudsecrets:`. */
   readonly referencePrefixes: readonly string[];
   readonly resolve?: (source: SecretSource) => Checked<Uint8Array | string>;
+  /** Reads a secret file only to find out whether it contains a value; undefined if it cannot be read. Without it, no value is checked. */
+  readonly peek?: (file: string) => Uint8Array | undefined;
 };
 
 /** The place of one secret: its field, its key in a map of secrets, and its encoding in the interface. */
@@ -149,8 +152,13 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
       ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
       : `use ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
     const hint = meant ?? forms;
-    return createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint);
+    return (
+      refuseStandIn(text, place, rules) ??
+      createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint)
+    );
   }
+  const refused = rules.peek === undefined ? undefined : refuseStandIn(Buffer.from(text, 'base64'), place, rules);
+  if (refused !== undefined) return refused;
   const problems = [
     ...warnOfInlineCredential(text, place, rules),
     ...(key.startsWith('envvar:') && !isText(Buffer.from(text, 'base64')) ? [looksPlain(place)] : []),
@@ -182,6 +190,8 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
       `write ${slotKey(place)}: ${prefix}NAME:KEY, without { value: … }`,
     );
   }
+  const refused = refuseStandIn(text, place, rules);
+  if (refused !== undefined) return refused;
   const secret = place.mode === 'base64' ? seal('inline', text, base64) : seal('inline', text);
   return { secret, problems: warnOfInlineCredential(text, place, rules) };
 }
@@ -219,10 +229,16 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
   const source = notation.is === 'env' ? `env:${notation.name}` : `file:${notation.path}`;
   const wrong = notation.is === 'env' ? checkVariableName(notation.name, at, rules) : checkPath(notation.path, at);
   if (wrong !== undefined) return { problems: [wrong] };
-  if (rules.resolve === undefined) return { secret: { state: 'unresolved', source }, problems: none };
+  if (rules.resolve === undefined) {
+    const found = notation.is === 'file' ? rules.peek?.(notation.path) : undefined;
+    const refused = found === undefined ? undefined : refuseStandIn(found, place, rules, at());
+    return refused ?? { secret: { state: 'unresolved', source }, problems: none };
+  }
   const { value, diagnostics } = rules.resolve(notation.is === 'env' ? { env: notation.name } : { file: notation.path });
   if (value === undefined || value.length === 0)
     return { problems: unresolvedDiagnostics(notation, at(), value !== undefined, diagnostics) };
+  const refused = refuseStandIn(value, place, rules, at());
+  if (refused !== undefined) return refused;
   const wire = encodeForWire(value, place.mode);
   if (wire === undefined)
     return createFailure(
@@ -293,6 +309,20 @@ function warnOfInlineCredential(
 /** Returns whether a text contains a login in a URL or a private key. */
 function holdsCredential(text: string): boolean {
   return text.length > 8 && /\/\/[^/@\s:]+:[^/@\s]+@|PRIVATE KEY-----/.test(text);
+}
+
+/** Refuses a pointer or an encrypted text in place of the value. */
+function refuseStandIn(
+  value: Uint8Array | string,
+  place: SecretSlot,
+  { peek }: SecretRules,
+  at: readonly string[] = slotTokens(place),
+): SecretResult | undefined {
+  const found = peek === undefined ? undefined : standInOf(value);
+  if (found === undefined) return undefined;
+  const { code, what, hint } = found;
+  const message = `the value of "${formatPlace(slotTokens(place))}" is ${what}${code === 'secret/pointer' ? ', not the file itself' : ''}`;
+  return { problems: [createError(code, at, message, hint)] };
 }
 
 function looksPlain(place: SecretSlot): DocumentDiagnostic {

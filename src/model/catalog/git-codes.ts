@@ -116,6 +116,13 @@ export const gitCodes = {
     fix: 'Run in a clone of the repository',
     example: '/srv/repo.git is in a bare repository or inside a .git folder',
   },
+  'git/not-checked-out': {
+    meaning: 'A file of HEAD, or a submodule, is not in the working tree because git left it out',
+    cause:
+      'The checkout is sparse, the file is marked `skip-worktree` or `assume-unchanged`, or the submodule was not fetched; its objects would count as removed',
+    fix: 'Check out everything that `manifests` and `overlays` of the config list',
+    example: '"access/orders.yaml" is in HEAD, but git leaves it out of the working tree',
+  },
   'git/not-installed': {
     meaning: 'Git is not installed',
     cause: 'The folder is a repository, but `git` is not on the `PATH`',
@@ -175,6 +182,13 @@ export const gitCodes = {
     cause: 'The remote repository does not respond',
     fix: 'Check that the remote repository is reachable',
     example: 'git fetch took longer than 60 seconds',
+  },
+  'git/uncommitted-removal': {
+    level: 'refusal',
+    meaning: 'The working tree does not have something that HEAD has',
+    cause: 'A file or a document was deleted without a commit, or the working tree is incomplete',
+    fix: 'Restore it with `git restore`, or commit the deletion',
+    example: 'in HEAD, but not in the working tree: access/orders.yaml',
   },
   'git/uncommitted': {
     meaning: 'A file that would be edited has uncommitted changes',

@@ -122,6 +122,13 @@ export const manifestCodes = {
     fix: 'Split it into several files',
     example: 'the file has more than 500,000 tokens up to this line',
   },
+  'manifest/unread-file': {
+    meaning: 'A file in a folder of manifests has the text of a manifest, but not the name of one',
+    cause:
+      'Its name ends in something other than `.yaml` or `.yml`, such as `.YAML`, `.json` or `.yaml.disabled`; its objects would count as removed',
+    fix: 'Rename it, or move it out of the folders of manifests',
+    example: '"orders.YAML" looks like a manifest, but Ostiary does not read it',
+  },
   'manifest/unreadable': {
     meaning: 'A file or folder cannot be read',
     cause: 'The permissions do not allow it, a link is broken, or a path is not a YAML file',

@@ -163,6 +163,12 @@ export const secretCodes = {
     fix: 'Write `_cloudsecrets:NAME:KEY`',
     example: 'the reference of "secret.envvar:PASSWORD" is incomplete',
   },
+  'secret/encrypted': {
+    meaning: 'The value is an encrypted text',
+    cause: 'The file or the value is as git-crypt, Ansible Vault, SOPS, age, PGP or OpenSSL wrote it; the gateway cannot decrypt it',
+    fix: 'Decrypt it before Ostiary runs',
+    example: 'the value of "filesystem:CA" is encrypted by git-crypt',
+  },
   'secret/env-prefix': {
     meaning: 'The name of the variable has no allowed prefix',
     cause: 'Manifests may read only variables with the prefix',
@@ -236,6 +242,12 @@ export const secretCodes = {
     cause: 'The gateway requires text here',
     fix: 'Use a source with UTF-8 text',
     example: 'the value of "git_password" is not UTF-8 text',
+  },
+  'secret/pointer': {
+    meaning: 'The value is a pointer to a file, not the file',
+    cause: 'The checkout did not get the files of Git LFS or git-annex',
+    fix: 'Run `git lfs pull`, or set `lfs: true` for actions/checkout',
+    example: 'the value of "filesystem:CA" is a Git LFS pointer, not the file itself',
   },
   'secret/reference-as-value': {
     meaning: 'A reference is inside `{ value: … }`',

@@ -50,6 +50,40 @@ describe('readTree', () => {
     expect(walk()).toStrictEqual({ files: ['a-b/x.yaml', 'a.yaml', 'a/b/c/d.yaml', 'a/z.yml', 'b.yaml'], problems: [] });
   });
 
+  it.each([
+    ['orders.YAML', 'apiVersion: ostiary/v1\nkind: Connection\n'],
+    ['orders.Yml', '# a comment\n---\nkind: Connection\napiVersion: "ostiary/v1"\n'],
+    ['orders.json', '{"kind":"Connection","apiVersion":"ostiary/v1"}'],
+    ['orders.json', '{\n  "apiVersion": "ostiary/v1"\n}\n'],
+    ['orders.yaml.disabled', 'apiVersion: ostiary/v1\r\nkind: Connection\r\n'],
+    ['orders.yml~', '\ufeffkind: Connection\n"apiVersion": ostiary/v1\n'],
+    ['orders', 'apiVersion: ostiary/v1\n'],
+  ])('reports %s, which has the text of a manifest', (name, text) => {
+    put('a/b.yaml');
+    put(`a/${name}`, text);
+    expect(walk()).toStrictEqual({ files: ['a/b.yaml'], problems: [`a/${name}:1:1 manifest/unread-file`] });
+  });
+
+  it.each([
+    ['README.md', 'An example:\n```yaml\napiVersion: ostiary/v1\n```\n'],
+    ['other.json', '{"apiVersion":"v1","kind":"ConfigMap"}'],
+    ['b.yaml~', 'apiVersion: ostiary/v1\n'],
+    ['b.yaml.bak', 'apiVersion: ostiary/v1\n'],
+    ['#b.yaml#', 'apiVersion: ostiary/v1\n'],
+    ['.b.yaml.swp', 'apiVersion: ostiary/v1\n'],
+  ])('says nothing about %s', (name, text) => {
+    put('a/b.yaml');
+    put(`a/${name}`, text);
+    expect(walk()).toStrictEqual({ files: ['a/b.yaml'], problems: [] });
+  });
+
+  it('reports a link to a file of the repository that has the text of a manifest and another name', () => {
+    put('lib/orders.txt', 'apiVersion: ostiary/v1\n');
+    put('a/b.yaml');
+    link('a/orders.YAML', '../lib/orders.txt');
+    expect(walk(['a'])).toStrictEqual({ files: ['a/b.yaml'], problems: ['a/orders.YAML:1:1 manifest/unread-file'] });
+  });
+
   it('reads each file of overlapping paths once', () => {
     for (const path of ['a/x.yaml', 'a/b/y.yaml']) put(path);
     expect(walk(['a/b', 'a', 'a/x.yaml', 'a/b/y.yaml'])).toStrictEqual({ files: ['a/b/y.yaml', 'a/x.yaml'], problems: [] });

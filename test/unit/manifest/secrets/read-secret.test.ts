@@ -53,6 +53,70 @@ test('the hint about a credential in a manifest names a variable that the target
   expect(diagnostics).toMatchObject([{ code: 'secret/inline', hint: 'read it from the environment: { valueFrom: { env: ACME_… } }' }]);
 });
 
+describe('a value that stands for another one', () => {
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 1834\n';
+  const sops = '{ "data": "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:ZZ=,type:str]", "sops": { "mac": "x" } }';
+  const age = '-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n';
+  const pgp = '-----BEGIN PGP MESSAGE-----\n\nhQEM\n-----END PGP MESSAGE-----\n';
+  const vault = '$ANSIBLE_VAULT;1.1;AES256\n6231\n';
+  const cases = [
+    [pointer, 'secret/pointer'],
+    [pointer.replaceAll('\n', '\r\n'), 'secret/pointer'],
+    ['../../.git/annex/objects/xK/8q/SHA256E-s1834--4d7a.pem', 'secret/pointer'],
+    ['\0GITCRYPT\0\u0001\u0002', 'secret/encrypted'],
+    [vault, 'secret/encrypted'],
+    [`\ufeff\n${vault}`, 'secret/encrypted'],
+    [sops, 'secret/encrypted'],
+    [age, 'secret/encrypted'],
+    ['age-encryption.org/v1\n-> X25519', 'secret/encrypted'],
+    [pgp, 'secret/encrypted'],
+    ['Salted__\u0001\u0002\u0003', 'secret/encrypted'],
+    ['ENC[PKCS7,Y22exl+OvjDe+drmik2XEeD3VQtl1uZJXFFF2NnrMXDWx0csyqLB/2NOWefv==]', 'secret/encrypted'],
+  ] as const;
+  const fromFile = connection('a', 'secret: { "filesystem:CA": { valueFrom: { file: certs/ca.pem } } }');
+  const withRepository = manifest(
+    'RunbookConfiguration',
+    'a',
+    'git_url: https://example.com/x',
+    'ssh_key: { valueFrom: { file: certs/ca.pem } }',
+  );
+
+  test.each(cases)('is an error in a file, read or not: %j', (text, code) => {
+    const bytes = Buffer.from(text);
+    for (const one of [fromFile, withRepository]) {
+      const read = load(one, { resolve: () => ({ value: bytes, diagnostics: [] }), peek: () => bytes });
+      const left = load(one, { peek: () => bytes });
+      expect([read, left].map(({ value, diagnostics }) => [value, diagnostics.map((found) => found.code)])).toEqual([
+        [undefined, [code]],
+        [undefined, [code]],
+      ]);
+    }
+  });
+
+  test.each(cases)('is an error in the manifest, as text and as base64: %j', (text, code) => {
+    const inline = connection('a', `secret: { "filesystem:CA": ${JSON.stringify({ value: text })} }`);
+    const encoded = connection('a', `secret: { "filesystem:CA": ${Buffer.from(text).toString('base64')} }`);
+    for (const one of [inline, encoded])
+      expect(load(one, { peek: () => undefined }).diagnostics.map((found) => found.code)).toEqual([code]);
+  });
+
+  test('is not searched in a commit: what was applied must remain readable', () => {
+    const inline = connection('a', `secret: { "filesystem:CA": ${JSON.stringify({ value: vault })} }`);
+    expect(load(inline).value?.resources).toHaveLength(1);
+  });
+
+  test.each([
+    '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+    '-----BEGIN PGP PRIVATE KEY BLOCK-----\n',
+    'version 2 of the password',
+    '$ecret$ANSIBLE',
+    'ENC[short]',
+  ])('is not every value: %j', (text) => {
+    const bytes = Buffer.from(text);
+    expect(load(fromFile, { peek: () => bytes, resolve: () => ({ value: bytes, diagnostics: [] }) }).diagnostics).toEqual([]);
+  });
+});
+
 describe('a secret', () => {
   test('in a map is base64 or a reference on the wire', () => {
     expect(secretsOf(all, { resolve })).toEqual({

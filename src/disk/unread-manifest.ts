@@ -1,0 +1,35 @@
+import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+// A manifest begins with these fields; a file without them here is something else.
+const headBytes = 4096;
+
+// The field as YAML and as JSON write it. Documentation shows manifests inside other text.
+const manifestHead = /(?:^|[{,])[\t "']*apiVersion["']?\s*:\s*["']?ostiary\//m;
+const documentation = /\.(?:md|mdx|markdown|rst|adoc|html?|patch|diff)$/i;
+
+/** Returns whether a file that is not read for its name has the text of a manifest. Copies that editors keep beside the manifest do not count. */
+export function isUnreadManifest(path: string): boolean {
+  if (documentation.test(path) || isCopyOfNeighbor(path)) return false;
+  return manifestHead.test(readHead(path));
+}
+
+/** Returns whether the name is that of a manifest in the same folder with something added, such as `NAME~`, `NAME.bak` or `.NAME.swp`. */
+function isCopyOfNeighbor(path: string): boolean {
+  const [, name] = /^[.#]*(.+?\.ya?ml)(?=[^A-Za-z])/.exec(basename(path)) ?? [];
+  return name !== undefined && existsSync(join(dirname(path), name));
+}
+
+/** Returns the text at the beginning of a file; no text if it cannot be read, as for files that Ostiary never opens. */
+function readHead(path: string): string {
+  const buffer = Buffer.alloc(headBytes);
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return buffer.toString('utf8', 0, readSync(file, buffer, 0, headBytes, 0));
+  } catch {
+    return '';
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
