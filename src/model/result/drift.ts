@@ -65,7 +65,18 @@ export type Adoption = {
   readonly branch?: Branch;
 };
 
-type ExplanationStatus = 'same' | 'differs' | 'kept' | 'ignored' | 'derived' | 'not compared' | 'secret' | 'foreign' | 'held' | 'blocked';
+type ExplanationStatus =
+  | 'same'
+  | 'differs'
+  | 'kept'
+  | 'ignored'
+  | 'derived'
+  | 'not compared'
+  | 'not written'
+  | 'secret'
+  | 'foreign'
+  | 'held'
+  | 'blocked';
 
 /** Which side changed, and what apply does with it; `pending`: merged and not applied yet. */
 export type ExplainedOrigin = Origin | 'pending' | 'adoption' | 'held';

@@ -57,6 +57,7 @@ export function compareSecrets(desired: DesiredResource, live: LiveResource | un
   for (const path of [...new Set(others)].toSorted(compareText))
     if (!Object.hasOwn(desired.secrets, path)) compareUndeclared(path, { ...sides, live }, found);
   for (const path of desired.wholeSecrets) compareKeys(path, { ...sides, live }, found);
+  for (const path of changedMaps(sides)) nameMap(path, { ...sides, live }, found);
   return changedOnGateway({ ...sides, live }, found);
 }
 
@@ -114,6 +115,22 @@ function compareKeys(path: Pointer, sides: LiveSides, found: MutableComparison):
   if (isNew && live.secrets[path] === undefined)
     found.fields.push({ path, before: { secret: 'live', state: 'unknown' }, after: absent, origin: originOf(live) });
   else if (!isListed) found.notCompared.set(path, 'hidden');
+}
+
+/** Returns the maps that only one of manifest and base states as a whole. */
+function changedMaps({ desired, base }: SecretSides): readonly Pointer[] {
+  if (base === undefined) return [];
+  const both = [...new Set([...desired.wholeSecrets, ...base.wholeSecrets])];
+  return both.filter((path) => desired.wholeSecrets.includes(path) !== base.wholeSecrets.includes(path));
+}
+
+/** Names a map that the manifests state since the base, or no longer state, if none of its keys shows that. */
+function nameMap(path: Pointer, sides: LiveSides, found: MutableComparison): void {
+  const isNamed = [...found.fields, ...found.unwritten].some((field) => isPointerWithin(field.path, path));
+  if (isNamed || isIgnored(path, sides)) return;
+  const stated: Value = { secret: 'stated', state: 'kept' };
+  const isNew = sides.desired.wholeSecrets.includes(path);
+  found.unwritten.push({ path, before: isNew ? absent : stated, after: isNew ? stated : absent });
 }
 
 /**

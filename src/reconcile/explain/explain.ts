@@ -8,6 +8,7 @@ import {
   type FieldChange,
   fieldPosition,
   type Plan,
+  type UncomparedReason,
   type Value,
   otherEnd,
   renamesOf,
@@ -264,11 +265,16 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
       ...(live === undefined ? {} : { live: { secret: 'live', state: live.state === 'hidden' ? 'unknown' : 'kept' } }),
       ...(applied === undefined ? {} : { base: sourceOf(applied) }),
       ...(wanted === undefined || resource === undefined ? {} : { at: resource.locate(path) }),
-      status: part === undefined ? (reason === undefined ? 'secret' : 'not compared') : part.origin === 'held' ? 'held' : 'differs',
+      status: part === undefined ? unplannedStatus(reason, unwritten.has(path)) : part.origin === 'held' ? 'held' : 'differs',
       ...(part?.origin === undefined ? {} : { origin: part.origin }),
       why: part === undefined || part.why === '' ? why : `${why}; ${part.why}`,
     };
   });
+}
+
+function unplannedStatus(reason: UncomparedReason | undefined, isUnwritten: boolean): ExplanationRow['status'] {
+  if (reason !== undefined) return 'not compared';
+  return isUnwritten ? 'not written' : 'secret';
 }
 
 function sourceOf({ source, state }: DesiredResource['secrets'][string]): Value {
