@@ -5,7 +5,7 @@ import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
-import { absolutePath } from '../project/resolved-config.ts';
+import { absolutePath, outputPath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './context/cli-context.ts';
 
@@ -78,7 +78,7 @@ async function runInit(flags: OutputFlags & { readonly folder: string }, context
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles()];
-  const written = files.filter(([path, text]) => createFile(absolutePath(join(flags.folder, path), context), text));
+  const written = files.filter(([path, text]) => createFile(outputPath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(
       `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init creates`,

@@ -1,7 +1,7 @@
 import { isUuid } from '../model/resource.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import { equal } from '../model/json.ts';
-import type { Decision, Review, ReviewDetails, ReviewedSession, Service, TimeWindow } from '../model/service.ts';
+import type { Decision, ReadReview, Review, ReviewDetails, ReviewedSession, Service, TimeWindow } from '../model/service.ts';
 import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
 import { runPool } from '../model/concurrency.ts';
@@ -89,7 +89,7 @@ function remainingOf(review: Review, service: Service, now: Date): number | unde
 }
 
 /** Reads the review. Throws `AppError` when the decision cannot work. */
-async function readDecidable(service: Service, id: string, decision: Decision): Promise<Review> {
+async function readDecidable(service: Service, id: string, decision: Decision): Promise<ReadReview> {
   const { role, url } = await service.identify();
   if (role === 'auditor')
     throw new AppError('api/read-only-role', 4, `${url}: the token's role auditor can read reviews but not decide them`, {
@@ -100,15 +100,23 @@ async function readDecidable(service: Service, id: string, decision: Decision): 
     throw new AppError('review/unknown', 3, `GET ${url}/reviews/${id}: the review does not exist, or the token cannot see it`, {
       hint: 'run ostiary get reviews for the reviews that the token can see',
     });
+  if (before.id !== id.toLowerCase())
+    throw refused('review/other-review', `GET ${url}/reviews/${id}: the gateway returned another review, ${before.id}`, {
+      hint: 'pass the ID of the review, not that of its session; run ostiary get reviews for the list',
+    });
   const refusal = service.objection(before, decision) ?? windowRefusal(before, decision);
   if (refusal !== undefined) throw refused('review/refused', `the review ${id} is ${before.status}: ${refusal}`);
   return before;
 }
 
 /** Decides a review. Throws `RefusedError` when the gateway accepts the decision without effect. */
-async function decide(service: Service, before: Review, decision: Decision): Promise<Review> {
+async function decide(service: Service, before: ReadReview, decision: Decision): Promise<Review> {
   const after = await decideOnce(service, before, decision);
   const { url } = await service.identify();
+  if (after.id !== before.id)
+    throw refused('review/other-review', `PUT ${url}/reviews/${before.id}: the gateway answered with another review, ${after.id}`, {
+      hint: `run ostiary get reviews, and reject or revoke ${after.id} if it must not be approved`,
+    });
   if (after.status === before.status && equal(after.review_groups_data, before.review_groups_data))
     throw refused(
       'review/no-effect',
@@ -118,16 +126,20 @@ async function decide(service: Service, before: Review, decision: Decision): Pro
 }
 
 /** Decides once; reads the review again if the response was lost. */
-async function decideOnce(service: Service, before: Review, decision: Decision): Promise<Review> {
+async function decideOnce(service: Service, before: ReadReview, decision: Decision): Promise<Review> {
   // Some gateways reject a time window that is set already.
   const accepted = before.time_window ? { ...decision, window: undefined } : decision;
   try {
-    return await service.decide(before.id, accepted);
+    return await service.decide(before, accepted);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { ambiguous, status } = error.failure;
     const found = ambiguous ? await service.review(before.id) : undefined;
     if (found !== undefined && isDone(before, found, decision)) return found;
+    if (status === 412)
+      throw refused('review/changed', `PUT ${error.failure.url}: the review changed after it was shown`, {
+        hint: 'run the command again, and read the review before you decide',
+      });
     if (status !== undefined && [400, 403, 409, 422].includes(status)) throw refused('review/refused', error.message);
     throw error;
   }
@@ -146,6 +158,10 @@ function windowRefusal({ time_window: stored }: Review, { window }: Decision): s
   return `its time window is already set to ${start}-${end}`;
 }
 
-function refused(code: AppError['code'], message: string): RefusedError {
-  return new RefusedError([{ code, message, hint: 'run ostiary get reviews to see its state', allowable: false }]);
+function refused(
+  code: AppError['code'],
+  message: string,
+  { hint }: { readonly hint: string } = { hint: 'run ostiary get reviews to see its state' },
+): RefusedError {
+  return new RefusedError([{ code, message, hint, allowable: false }]);
 }

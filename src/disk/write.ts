@@ -3,7 +3,6 @@ import {
   closeSync,
   lstatSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -44,8 +43,9 @@ export function writeReport(path: string, text: string | Iterable<string>, { wha
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     const pieces = typeof text === 'string' ? [text] : text;
+    requireNoLink(path);
     if (stats === undefined) replace(path, pieces, 0o600);
-    else if (stats.isFile()) replace(realPathInside(path), pieces, mode ?? stats.mode);
+    else if (stats.isFile()) replace(path, pieces, mode ?? stats.mode);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
     else writePieces(path, pieces, { flag: 'w' });
   } catch (error) {
@@ -58,27 +58,21 @@ export function writeReport(path: string, text: string | Iterable<string>, { wha
 }
 
 /**
- * Throws AppError for a path in a folder that a link in `cwd` leads out of: a repository can contain the link. A path that does
- * not begin in `cwd` is the caller's own choice.
+ * Throws AppError if a path to write is a link, or leads through a link below the folder: a repository can contain the link to any file.
+ * The folders of a path that does not begin in the folder are the caller's own choice, and links of the system, such as /dev/stdout, are followed.
  */
-export function requireFolderInside(path: string, cwd: string): void {
-  const folder = dirname(path);
-  if (!isWithin(folder, cwd) || !existsSync(folder) || isWithin(realpathSync.native(folder), realpathSync.native(cwd))) return;
-  throw new AppError('report/link', 3, `the folder of ${JSON.stringify(path)} is behind a link that leads out of the working folder`, {
-    hint: 'remove the link, or name the folder that it leads to',
-  });
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(join(folder, sep));
-}
-
-/** Returns the file that a path names. Throws AppError for a link that leads out of its folder; the links of the system in /dev may. */
-function realPathInside(path: string): string {
-  const real = realpathSync.native(path);
-  const folder = realpathSync.native(dirname(path));
-  if (!lstatSync(path).isSymbolicLink() || isWithin(real, folder) || isSystemPath(path)) return real;
-  throw new AppError('report/link', 3, `the file ${JSON.stringify(path)} is a symbolic link out of its folder`, {
+export function requireNoLink(path: string, folder: string = dirname(path)): void {
+  if (isSystemPath(path)) return;
+  const top = join(folder, sep);
+  const names = path.startsWith(top) ? path.slice(top.length).split(sep) : [];
+  const steps = [...names.map((_, index) => join(top, ...names.slice(0, index + 1))), path];
+  const link = steps.find((step) => lstatSync(step, { throwIfNoEntry: false })?.isSymbolicLink() === true);
+  if (link === undefined) return;
+  const message =
+    link === path
+      ? `${JSON.stringify(path)} is a symbolic link`
+      : `${JSON.stringify(path)} leads through the symbolic link ${JSON.stringify(link)}`;
+  throw new AppError('report/link', 3, `${message}, and Ostiary writes through none`, {
     hint: 'remove the link, or pass the path of its target',
   });
 }

@@ -60,12 +60,14 @@ export function createIdIndex(): IdIndex {
     },
     replaceLookup(kind, named) {
       const uids = new Map<string, string>();
-      const twice = new Set<string>();
+      const allUids = new Set(named.map(({ uid }) => uid));
+      const ambiguous = new Set<string>();
       for (const { uid, name } of named) {
-        if (uids.has(name)) twice.add(name);
+        if (uids.has(name) || allUids.has(name.toLowerCase())) ambiguous.add(name);
         uids.set(name, uid);
       }
-      for (const name of twice) uids.delete(name);
+      // A name never replaces the id of something else.
+      for (const name of ambiguous) uids.delete(name);
       lookups.set(kind, { uids, texts: new Map([...uids].map(([name, uid]) => [uid, name])) });
     },
     textOf: (kind, uid) => lookups.get(kind)?.texts.get(uid) ?? uid,

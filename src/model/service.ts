@@ -52,9 +52,14 @@ export type Review = {
   readonly access_duration: number;
   readonly revoke_at: string;
   readonly review_groups_data: readonly ReviewGroup[];
+  /** When the approval ends, empty before it; absent where the gateway does not say. */
+  readonly expires_at?: string;
   /** Absent when the response does not contain it. */
   readonly time_window?: TimeWindow | null;
 };
+
+/** A review as one response showed it; the version is absent where the gateway has none. */
+export type ReadReview = Review & { readonly version?: string };
 
 /** The session that a review decides about. */
 export type ReviewedSession = {
@@ -101,14 +106,15 @@ export interface Service {
   reviews(): Promise<Checked<readonly Review[]>>;
   search(term: string): Promise<SearchResult>;
   /** Returns one review; undefined when there is none that the token may read. */
-  review(id: string): Promise<Review | undefined>;
+  review(id: string): Promise<ReadReview | undefined>;
   /** Returns the session of a review; undefined where the token may not read it. */
   session(review: Review): Promise<ReviewedSession | undefined>;
   /** Returns the time at which an approved access ends; undefined without one. */
   accessEnds(review: Review): string | undefined;
   /** Returns why this dialect cannot carry out a decision, before any request; undefined when it can. */
   objection(review: Review, decision: Decision): string | undefined;
-  decide(id: string, decision: Decision): Promise<Review>;
+  /** Decides the version of a review that was read. The gateway may answer with another review. */
+  decide(review: Pick<ReadReview, 'id' | 'version'>, decision: Decision): Promise<Review>;
   /** Returns the successful writes since a time, newest first, at most `most`; undefined without a readable audit log. */
   writesSince(since: Date, most: number): Promise<readonly AuditedWrite[] | undefined>;
   close(): Promise<void>;

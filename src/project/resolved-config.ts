@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
-import { requireFolderInside } from '../disk/write.ts';
+import { requireNoLink } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
 import { defaultLimits, defaultReadConcurrency, type Config, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic, type SourceFile, suggest } from '../model/diagnostic.ts';
@@ -170,10 +170,10 @@ export function absolutePath(path: string, context: ProjectContext): string {
   return isAbsolute(path) ? path : join(context.cwd, path);
 }
 
-/** Returns the absolute form of the path of a file to write. Throws AppError if a link leads its folder out of the working folder. */
+/** Returns the absolute form of the path of a file or folder to write. Throws AppError if it is a link, or leads through a link below the working folder. */
 export function outputPath(path: string, context: ProjectContext): string {
   const file = absolutePath(path, context);
-  requireFolderInside(file, context.cwd);
+  requireNoLink(file, context.cwd);
   return file;
 }
 

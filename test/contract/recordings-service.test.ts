@@ -74,7 +74,7 @@ describe('reviews', () => {
     answer(exchange);
     const decision = decisionIn(exchange.body);
     if (decision === undefined) throw new Error('it is no decision');
-    const result = await service.decide(idIn(exchange.path), decision).catch((error: unknown) => error);
+    const result = await service.decide({ id: idIn(exchange.path) }, decision).catch((error: unknown) => error);
     const { rejection_reason: _, ...sent } = exchange.body;
     expect(JSON.parse(server.seen.findLast(({ method }) => method === 'PUT')?.body ?? '')).toEqual(sent);
     const wanted = exchange.status === 200 && isObject(exchange.answer) ? inOurWords(exchange.answer) : exchange.status;

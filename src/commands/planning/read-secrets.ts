@@ -23,7 +23,7 @@ import {
   verificationName,
   type VerifiedSecrets,
 } from '../../reconcile/prepare/verified-secrets.ts';
-import { absolutePath } from '../../project/resolved-config.ts';
+import { outputPath } from '../../project/resolved-config.ts';
 import { readDetails, type DetailReads } from '../../pull/choose-objects.ts';
 import { savedPlanRefusal } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import type { CliContext } from '../context/cli-context.ts';
@@ -42,7 +42,7 @@ export function secretCacheOf(
 ): SecretCache {
   return {
     key: verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation),
-    folder: cache === undefined ? join(root, cacheFolder) : absolutePath(cache, context),
+    folder: cache === undefined ? join(root, cacheFolder) : outputPath(cache, context),
   };
 }
 

@@ -8,7 +8,7 @@ import { canonical, isObject, type JsonObject, parseJson, textsIn } from '../../
 import { readWorkingTree } from '../../project/checkout.ts';
 import type { ReadRecord } from '../../project/applied-record.ts';
 import { readRecordForBase } from '../../project/plan-base.ts';
-import { absolutePath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
+import { outputPath, chooseTarget, resolveConfig, type ResolvedConfig } from '../../project/resolved-config.ts';
 import { decryptText, encryptText } from '../../reconcile/prepare/verified-secrets.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { planObject } from '../../report/subjects/plan.ts';
@@ -63,7 +63,7 @@ function openRecord(flags: RecallFlags, context: CliContext): PlanRecord | undef
   const token = context.env[target.token.env] ?? '';
   if (build === undefined || token === '') return undefined;
   const key = recallKey(token, target.url);
-  const folder = flags.cache === undefined ? join(config.root, cacheFolder) : absolutePath(flags.cache, context);
+  const folder = flags.cache === undefined ? join(config.root, cacheFolder) : outputPath(flags.cache, context);
   const run = keyedHash(key, [
     build,
     process.version,

@@ -108,7 +108,7 @@ export async function resourceFromResponse(
 }
 
 /** Returns the gateway's own `ETag`: proxies that compress or change a body mark it as weak, or name the compression in it. */
-function strongTag({ header }: HttpResponse): string | undefined {
+export function strongTag({ header }: HttpResponse): string | undefined {
   const tag = header('etag')?.trim().replace(/^W\//, '');
   const isCompressed = header('content-encoding') !== undefined;
   return isCompressed ? tag?.replace(/[-;](?:gzip|br|deflate|zstd)"$/, '"') : tag;

@@ -20,6 +20,7 @@ import type { HttpRequest } from '../http/client.ts';
 import { createMemoryBudget } from '../http/memory.ts';
 import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
+import { strongTag } from '../live/read.ts';
 import { shapeHint, listFetcher, readWholeList } from '../live/whole-list.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
 
@@ -54,7 +55,7 @@ function parseTemplates(listing: JsonObject): readonly RunbookTemplate[] {
 
 /** Returns a review; `bulk`: the row comes from a list. */
 function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bulk: boolean }): Review {
-  const duration = row['access_duration'];
+  const { access_duration: duration, expires_at: expires } = row;
   return {
     id: asText(row['id']),
     created_at: asText(row['created_at']),
@@ -63,6 +64,7 @@ function parseReview(row: JsonObject, wire: WireService, { bulk }: { readonly bu
     status: asText(row['status']),
     access_duration: typeof duration === 'number' ? duration : 0,
     revoke_at: asText(row['revoke_at']),
+    ...(typeof expires === 'string' ? { expires_at: expires } : {}),
     review_groups_data: objectsIn(row['review_groups_data']).map((group) => parseReviewGroup(group, wire)),
     ...(bulk && !wire.listsWindows ? {} : { time_window: parseTimeWindow(asObject(asObject(row['time_window'])['configuration'])) }),
   };
@@ -138,9 +140,12 @@ export async function openService(options: SessionOptions): Promise<Service> {
       return parseSearchResult(await requestObject(session, { method: 'GET', path: `/search?term=${encodeURIComponent(term)}` }), wire);
     },
     async review(id) {
-      const { status, body } = await session.client.send({ method: 'GET', path: reviewPath(id), accept: [404] });
+      const response = await session.client.send({ method: 'GET', path: reviewPath(id), accept: [404] });
+      const { status, body } = response;
       if (status === 404) return undefined;
-      return isObject(body) ? parseReview(body, wire, { bulk: false }) : unexpectedShape(`${session.url}${reviewPath(id)}`, 'GET');
+      if (!isObject(body)) return unexpectedShape(`${session.url}${reviewPath(id)}`, 'GET');
+      const version = strongTag(response);
+      return { ...parseReview(body, wire, { bulk: false }), ...(version === undefined ? {} : { version }) };
     },
     async session({ session: id }) {
       // Gateways that show long inputs only on request ignore what they do not know otherwise.
@@ -150,9 +155,10 @@ export async function openService(options: SessionOptions): Promise<Service> {
     },
     accessEnds: (review) => (review.type === 'jit' && review.status === 'APPROVED' ? wire.accessEnds(review) : undefined),
     objection: wire.objection,
-    async decide(id, decision) {
+    async decide({ id, version }, decision) {
       const body = JSON.stringify(decisionBody(decision, wire.windowType));
-      return parseReview(await requestObject(session, { method: 'PUT', path: reviewPath(id), body }), wire, { bulk: false });
+      const request = { method: 'PUT', path: reviewPath(id), body, ...(version === undefined ? {} : { ifMatch: version }) } as const;
+      return parseReview(await requestObject(session, request), wire, { bulk: false });
     },
     writesSince: (since, most) => readWrites(session, since, most),
     close: session.close,

@@ -304,6 +304,18 @@ export const reviewCodes = {
     example:
       'PUT https://gateway.example.com/reviews/7: the gateway accepted the request but changed nothing: none of your groups reviews this session',
   },
+  'review/changed': {
+    meaning: 'The review changed after Ostiary showed it; nothing was decided',
+    cause: 'Another reviewer decided it at the same time',
+    fix: 'Run the command again, and read the review before you decide',
+    example: 'PUT https://gateway.example.com/reviews/7: the review changed after it was shown',
+  },
+  'review/other-review': {
+    meaning: 'The gateway answered with another review than the one that was asked for',
+    cause: 'The ID is that of a session: on some gateways, a requester can choose the session of a review',
+    fix: 'Pass the ID that `ostiary get reviews` lists; if the gateway decided another review, reject or revoke that one',
+    example: 'GET https://gateway.example.com/reviews/7: the gateway returned another review, 8',
+  },
   'review/refused': {
     meaning: 'The gateway rejects the decision',
     cause: 'The review is already decided, or you cannot decide it; the message gives the reason',

@@ -62,10 +62,10 @@ export const cliCodes = {
     example: 'the report "reports/plan.md" cannot be written: no such file or directory',
   },
   'report/link': {
-    meaning: 'An output file would be written outside its folder',
-    cause: 'The file of `--report`, `--out` or `--journal`, or its folder, is a symbolic link',
+    meaning: 'A file would be written through a symbolic link',
+    cause: 'The path of `--report`, `--out`, `--journal` or `--cache`, or a folder of it below the working folder, is a symbolic link',
     fix: 'Remove the link, or pass the path of its target',
-    example: 'the file "plan.json" is a symbolic link out of its folder',
+    example: '"plan.json" is a symbolic link, and Ostiary writes through none',
   },
   'terraform/not-a-state': {
     meaning: 'The file of `--from-state` is not a usable Terraform state',

@@ -42,6 +42,9 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
       hint: 'use the ID (a UUID) instead of the name',
     };
   }
+  // The id wins: a name may have the form of an id of something else.
+  const byId = known.find((one) => one.uid === text.toLowerCase());
+  if (byId !== undefined) return { name: isUnambiguous(byId, known) ? byId.name : byId.uid };
   const named = known.filter((one) => one.name === text);
   if (named.length > 1) {
     const ids = named.map((one) => one.uid).join(', ');
@@ -52,8 +55,6 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
     };
   }
   if (named.length === 1) return { name: text };
-  const byId = known.find((one) => one.uid === text.toLowerCase());
-  if (byId !== undefined) return { name: known.filter((one) => one.name === byId.name).length === 1 ? byId.name : byId.uid };
   const near = suggest(
     text,
     known.map((one) => one.name),
@@ -68,6 +69,11 @@ function lookUp(kind: string, text: string, known: readonly LookupEntry[] | unde
           : `it has: ${known.map((one) => one.name).join(', ')}`
         : `did you mean "${near}"?`,
   };
+}
+
+/** Returns whether a name means one thing: it is unique, and no id of something else. */
+function isUnambiguous({ uid, name }: LookupEntry, known: readonly LookupEntry[]): boolean {
+  return known.every((one) => one.uid === uid || (one.name !== name && one.uid !== name.toLowerCase()));
 }
 
 /** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */

@@ -2,7 +2,7 @@ import { type DeclaredEdge, type DesiredState, desiredByKey } from '../../model/
 import type { Kind, Registry } from '../../model/kind.ts';
 import { edgeKey, liveEdges, type EdgeEnds, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { isUuid, kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** The input of the edge rules: both sides of a plan, and what was applied before. */
 export type EdgeInput = {
@@ -127,10 +127,14 @@ export function resolveEnds(edge: DeclaredEdge, index: EdgeIndex): Partial<EdgeE
 
 /** Returns the resource that the text of an end names. */
 function resolveEnd(end: DeclaredEdge['rule'], index: EdgeIndex): ResourceId | undefined {
+  const uid = idFromUid(end);
+  // The id wins: a name may have the form of an id of another object.
+  const found = isUuid(end.text) ? index.byUid(uid) : undefined;
+  if (found !== undefined) return found;
   const named = resourceId(end.kind, end.text);
   const id = index.keys.get(named) ?? named;
   if (index.declared.has(id) || index.live.has(id)) return id;
-  return index.byUid(idFromUid(end)) ?? (index.hidden.has(idFromUid(end)) ? idFromUid(end) : undefined);
+  return index.byUid(uid) ?? (index.hidden.has(uid) ? uid : undefined);
 }
 
 /** Returns the id of an end whose text is a uid of the gateway. */

@@ -1,6 +1,6 @@
 import { durationText } from '../../model/time.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { Review, ReviewDetails, ReviewGroup } from '../../model/service.ts';
+import type { ReadReview, Review, ReviewDetails, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
 import type { TableListing } from './listings.ts';
 import { clip, pad, startOf, visibleWidth, widthFor, type Paint, type Terminal } from './wrap.ts';
@@ -11,7 +11,8 @@ const listedInput = 200;
 const shownInput = 2000;
 
 /** Returns a review as JSON, with its session and the rest of its access; null where the gateway does not show it. */
-export function reviewJsonOf({ about, remaining, ...review }: ReviewDetails): JsonObject {
+export function reviewJsonOf(details: ReviewDetails & Pick<ReadReview, 'version'>): JsonObject {
+  const { about, remaining, version: _, ...review } = details;
   return {
     ...review,
     connection: about?.connection ?? null,
@@ -111,6 +112,7 @@ function decisionFacts(review: ReviewDetails): readonly (readonly string[])[] {
   return [
     ['access', type === 'jit' ? `jit, ${durationText(Math.floor(duration / nanoseconds))}` : type],
     ['remaining', remainingText(review)],
+    ['expires', review.type !== 'jit' && review.status === 'APPROVED' ? (review.expires_at ?? '') : ''],
     ['window', windowText(review)],
     ...groups.map((group) => [group.group, voteText(group)]),
   ];

@@ -57,13 +57,13 @@ export async function listResourcePage(
   });
 }
 
-/** Finds a resource by its name, else by its id: no path can contain the name `..`. `text` may be any text. */
+/** Finds a resource by its id, else by its name; `text` may be any text. A name never replaces the id of another resource. */
 export async function findResource(store: Store, text: string): Promise<StoredResource | undefined> {
   if (text.includes('\0')) return undefined;
+  const [found] = uuidPattern.test(text) ? await selectResources(store, sql`where r.id = ${text}::uuid`) : [];
+  if (found !== undefined) return found;
   const [named] = await selectResources(store, sql`where r.name = ${text}`);
-  if (named !== undefined || !uuidPattern.test(text)) return named;
-  const [found] = await selectResources(store, sql`where r.id = ${text}::uuid`);
-  return found;
+  return named;
 }
 
 /** Returns the path (`table/id/column`) that the secrets of a resource are sealed for. */

@@ -25,68 +25,114 @@ export type ReviewFilter = {
 };
 
 /** A row as one JSON text, which keeps times and integers exact. */
-type ReviewJsonRow = Omit<StoredReview, 'createdAt' | 'revokedAt'> & { readonly createdAt: string; readonly revokedAt: string | null };
+type ReviewJsonRow = Omit<StoredReview, ReviewTime> & Readonly<Record<ReviewTime, string | null>>;
+
+type ReviewTime = 'createdAt' | 'revokedAt' | 'expiresAt';
+
+/** Who reads reviews, and when: an approval that has expired by then is shown as revoked. */
+export type ReviewReader = { readonly principal: Principal; readonly now: Date };
 
 /** Reads the reviews that the caller may see, newest first. */
-export async function listReviews(db: Kysely<Tables>, principal: Principal, filter: ReviewFilter): Promise<readonly StoredReview[]> {
-  return selectReviews(db, sql`where ${isVisibleTo(principal)} and ${reviewFilterSql(filter)} order by r.created_at desc, r.id`);
+export async function listReviews(db: Kysely<Tables>, reader: ReviewReader, filter: ReviewFilter): Promise<readonly StoredReview[]> {
+  return selectReviews(db, sql`where ${visibleRows(reader, filter)} order by r.created_at desc, r.id`, reader.now);
 }
 
 /** Reads one page of these reviews and the total number, both from the same snapshot. */
 export async function pageReviews(
   db: Kysely<Tables>,
-  principal: Principal,
+  reader: ReviewReader,
   { filter, page }: { readonly filter: ReviewFilter; readonly page: PageRequest },
 ): Promise<{ readonly rows: readonly StoredReview[]; readonly total: number }> {
-  const shown = sql`where ${isVisibleTo(principal)} and ${reviewFilterSql(filter)}`;
+  const shown = sql`where ${visibleRows(reader, filter)}`;
   return selectPage(db, {
     page,
     from: sql`${reviewsFrom} ${shown}`,
-    select: (trx, bounds) => selectReviews(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`),
+    select: (trx, bounds) => selectReviews(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`, reader.now),
   });
 }
 
-/** Finds a review that the caller may see, by its id or session; `text` may be any text. */
-export async function findReview(db: Kysely<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
-  if (!uuidPattern.test(text)) return undefined;
-  const [found] = await selectReviews(db, sql`where ${byIdOrSession(text)} and ${isVisibleTo(principal)}`);
-  return found;
+/** Finds a review that the caller may see, by its id, else by its session; `text` may be any text. */
+export async function findReview(db: Kysely<Tables>, reader: ReviewReader, text: string): Promise<StoredReview | undefined> {
+  return findVisible(db, reader, text, idFirst);
+}
+
+/** Finds the review of a session that the caller may see, by the session, else by the id of the review. */
+export async function findReviewOfSession(db: Kysely<Tables>, reader: ReviewReader, text: string): Promise<StoredReview | undefined> {
+  return findVisible(db, reader, text, sessionFirst);
 }
 
 /** Finds a review as `findReview` does and locks it until the transaction ends. */
-export async function lockReview(trx: Transaction<Tables>, principal: Principal, text: string): Promise<StoredReview | undefined> {
+export async function lockReview(trx: Transaction<Tables>, reader: ReviewReader, text: string): Promise<StoredReview | undefined> {
   if (!uuidPattern.test(text)) return undefined;
   // The row that the locking read returns may be older than the lock; a second read is not.
-  await sql`select from reviews r where ${byIdOrSession(text)} for update`.execute(trx);
-  return findReview(trx, principal, text);
+  await sql`select from reviews r where r.id = ${selectedId(text, idFirst)} for update`.execute(trx);
+  return findReview(trx, reader, text);
 }
 
 /** Writes the fields that a transition changes. */
 export async function saveReview(trx: Transaction<Tables>, review: StoredReview): Promise<void> {
-  const { status, groups, window, revision, revokedAt } = review;
+  const { status, groups, window, revision, revokedAt, expiresAt } = review;
   await sql`
     update reviews set status = ${status}, groups = ${JSON.stringify(groups)}, time_window = ${window && JSON.stringify(window)},
-      revision = ${revision}, revoked_at = ${revokedAt} where id = ${review.id}`.execute(trx);
+      revision = ${revision}, revoked_at = ${revokedAt}, expires_at = ${expiresAt} where id = ${review.id}`.execute(trx);
+}
+
+const idFirst = sql`one.id`;
+const sessionFirst = sql`one.session`;
+
+async function findVisible(
+  db: Kysely<Tables>,
+  { principal, now }: ReviewReader,
+  text: string,
+  first: RawBuilder<unknown>,
+): Promise<StoredReview | undefined> {
+  if (!uuidPattern.test(text)) return undefined;
+  const [found] = await selectReviews(db, sql`where r.id = ${selectedId(text, first)} and ${isVisibleTo(principal)}`, now);
+  return found;
+}
+
+/**
+ * Selects the id of the one review that a text names, whoever may see it. A requester chooses the session of a review: it must never
+ * replace the id of another one.
+ */
+function selectedId(text: string, first: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select one.id from reviews one where one.id = ${text}::uuid or one.session = ${text}::uuid
+    order by (${first} = ${text}::uuid) desc limit 1)`;
 }
 
 const reviewsFrom = sql`from reviews r left join connections c on c.id = r.connection_id`;
 const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
 
-async function selectReviews(db: Kysely<Tables>, rest: RawBuilder<unknown>): Promise<readonly StoredReview[]> {
+async function selectReviews(db: Kysely<Tables>, rest: RawBuilder<unknown>, now: Date): Promise<readonly StoredReview[]> {
   const { rows } = await sql<{ readonly row: ReviewJsonRow }>`
-    select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', r.status, 'accessDuration', r.access_duration,
+    select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', ${statusAt(now)}, 'accessDuration', r.access_duration,
       'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'ownerName', r.owner_name, 'input', r.input, 'connection', c.name, 'forceGroups', ${forceGroups},
-      'revision', r.revision, 'createdAt', r.created_at, 'revokedAt', r.revoked_at) as row
+      'revision', r.revision, 'createdAt', r.created_at, 'expiresAt', r.expires_at,
+      'revokedAt', case when ${hasExpired(now)} then r.expires_at else r.revoked_at end) as row
     ${reviewsFrom} ${rest}`.execute(db);
   return rows.map(({ row }) => ({
     ...row,
-    createdAt: new Date(row.createdAt),
-    revokedAt: row.revokedAt === null ? null : new Date(row.revokedAt),
+    createdAt: new Date(row.createdAt ?? 0),
+    revokedAt: timeOf(row.revokedAt),
+    expiresAt: timeOf(row.expiresAt),
   }));
 }
 
-function byIdOrSession(text: string): RawBuilder<unknown> {
-  return sql`(r.id = ${text}::uuid or r.session = ${text}::uuid)`;
+function timeOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
+
+function hasExpired(now: Date): RawBuilder<unknown> {
+  return sql`(r.status = 'APPROVED' and r.expires_at <= ${now}::timestamptz)`;
+}
+
+/** Returns the status of a review at a time: an approval that has expired is revoked, although no request has written that. */
+function statusAt(now: Date): RawBuilder<unknown> {
+  return sql`(case when ${hasExpired(now)} then 'REVOKED' else r.status end)`;
+}
+
+function visibleRows({ principal, now }: ReviewReader, filter: ReviewFilter): RawBuilder<unknown> {
+  return sql`${isVisibleTo(principal)} and ${reviewFilterSql(filter, now)}`;
 }
 
 /** Returns a condition: admins and auditors see all reviews, others their own and those that their groups may approve or force. */
@@ -96,11 +142,12 @@ function isVisibleTo({ id, groups, role }: Principal): RawBuilder<unknown> {
     or jsonb_path_query_array(r.groups, '$[*].group') ?| ${own} or ${forceGroups} ?| ${own})`;
 }
 
-/** Builds one statement for all filters: each distinct text becomes a prepared statement. */
-function reviewFilterSql({ status, type, session, connection }: ReviewFilter): RawBuilder<unknown> {
-  const named = sql.join([equals(sql`c.name`, connection), equals(sql`c.id::text`, connection?.toLowerCase())], sql` or `);
-  const others = [equals(sql`r.status`, status), equals(sql`r.type`, type), equals(sql`r.session::text`, session)];
-  return sql.join([...others, sql`(${named})`], sql` and `);
+/** Builds few statements for all filters: each distinct text becomes a prepared statement. The form of an id names no connection by its name. */
+function reviewFilterSql({ status, type, session, connection }: ReviewFilter, now: Date): RawBuilder<unknown> {
+  const isId = connection !== undefined && uuidPattern.test(connection);
+  const named = equals(isId ? sql`c.id::text` : sql`c.name`, isId ? connection.toLowerCase() : connection);
+  const others = [equals(statusAt(now), status), equals(sql`r.type`, type), equals(sql`r.session::text`, session)];
+  return sql.join([...others, named], sql` and `);
 }
 
 function equals(column: RawBuilder<unknown>, value: string | undefined): RawBuilder<unknown> {
@@ -152,6 +199,7 @@ export async function openReview(
     revision: 1,
     createdAt: now,
     revokedAt: null,
+    expiresAt: null,
   };
   await insertReview(trx, review, gate);
   return review;
@@ -177,11 +225,12 @@ async function lockConnection(trx: Transaction<Tables>, text: string): Promise<R
 async function insertReview(trx: Transaction<Tables>, review: StoredReview, { id }: ReviewedConnection): Promise<void> {
   const { rows } = await sql`
     insert into reviews (id, session, connection_id, type, status, access_duration, time_window, groups, needed, owner_id, owner_name, input, revision, created_at)
-    values (${review.id}, ${review.session}, ${id}, ${review.type}, ${review.status}, ${review.accessDuration},
-      ${review.window && JSON.stringify(review.window)}, ${JSON.stringify(review.groups)}, ${review.needed}, ${review.ownerId},
-      ${review.ownerName}, ${review.input}, ${review.revision}, ${review.createdAt})
+    select ${review.id}::uuid, ${review.session}::uuid, ${id}::uuid, ${review.type}, ${review.status}, ${review.accessDuration}::bigint,
+      ${review.window && JSON.stringify(review.window)}::jsonb, ${JSON.stringify(review.groups)}::jsonb, ${review.needed}::integer,
+      ${review.ownerId}::uuid, ${review.ownerName}, ${review.input}, ${review.revision}::integer, ${review.createdAt}::timestamptz
+    where not exists (select from reviews other where other.id = ${review.session}::uuid)
     on conflict (session) do nothing returning id`.execute(trx);
-  if (rows.length === 0) throw new Rejection(409, `the session ${review.session} already has a review`);
+  if (rows.length === 0) throw new Rejection(409, `the session ${review.session} already has a review, or is the ID of one`);
 }
 
 /** A request for a review. */

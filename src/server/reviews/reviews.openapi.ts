@@ -20,14 +20,25 @@ import {
   readReviewRequest,
   type ReviewDecision,
   findReview,
+  findReviewOfSession,
   listReviews,
   lockReview,
   openReview,
   pageReviews,
   type ReviewFilter,
+  type ReviewReader,
   saveReview,
 } from './review-store.ts';
-import { reviewTypes, reviewStatuses, reviewJson, sessionJson, type StoredReview, applyTransition, decide } from './transitions.ts';
+import {
+  reviewTypes,
+  reviewStatuses,
+  reviewJson,
+  sessionJson,
+  type StoredReview,
+  applyTransition,
+  decide,
+  onetimeApprovalHours,
+} from './transitions.ts';
 import type { Context, Hono } from 'hono';
 import { Rejection, requireNoProblems, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
@@ -35,7 +46,7 @@ import { readPageRequest, type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;
 const statusSchema = { enum: reviewStatuses } as const;
-const idParameter = pathParameter('id', 'The ID of the review or of its session.');
+const idParameter = pathParameter('id', 'The ID of the review, else of its session.');
 const reviewResponse = (description: string): ApiResponse => ({ description, schema: schemaRef('Review'), headers: ['ETag'] });
 
 const group: JsonObject = exactObject({
@@ -58,7 +69,10 @@ export const reviewSection: ApiSection = {
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
 a review is visible to its requester, its groups, force-approver groups, auditors and admins. Every group must
 approve, or as many as the connection's \`min_review_approvals\` said when the review was asked for: a field of the public gateway,
-which the interface does not have. One that is larger than the number of groups asks for all of them.`,
+which the interface does not have. One that is larger than the number of groups asks for all of them.
+
+An approval ends: a jit review after its \`access_duration\`, a onetime review that was not started within ${onetimeApprovalHours} hours. \`expires_at\` says when;
+from then on the review is REVOKED.`,
   schemas: {
     Review: exactObject({
       id: idSchema,
@@ -67,7 +81,8 @@ which the interface does not have. One that is larger than the number of groups 
       type: { enum: reviewTypes, description: 'onetime: one execution; jit: access for a time.' },
       status: statusSchema,
       access_duration: { type: 'integer', description: 'Nanoseconds, for jit reviews.' },
-      revoke_at: { ...textSchema, description: 'The time of revocation, or empty.' },
+      revoke_at: { ...textSchema, description: 'The time of revocation or of the end of the approval, or empty.' },
+      expires_at: { ...textSchema, description: 'When the approval ends; empty before it. The interface does not have this field.' },
       review_groups_data: { type: 'array', items: group, description: 'The groups that must approve.' },
       time_window: timeWindow,
     }),
@@ -114,7 +129,7 @@ which the interface does not have. One that is larger than the number of groups 
       id: 'requestReview',
       summary: 'Ask for a review',
       description:
-        'For a session on a connection that has reviewers. `access_duration` requires jit and is limited by the `access_max_duration` of the connection.',
+        'For a session on a connection that has reviewers. The ID of another review is no session. `access_duration` requires jit and is limited by the `access_max_duration` of the connection.',
       body: schemaRef('ReviewRequest'),
       responses: { 201: { ...reviewResponse('The created review.'), headers: ['Location', 'ETag'] } },
       errors: [403, 409],
@@ -133,7 +148,7 @@ which the interface does not have. One that is larger than the number of groups 
       id: 'readSession',
       summary: 'Read the session of a review',
       description: 'Visible to the callers that see its review.',
-      parameters: [pathParameter('id', 'The ID of the session or of its review.')],
+      parameters: [pathParameter('id', 'The ID of the session, else of its review.')],
       responses: { 200: { description: 'The session.', schema: schemaRef('Session') } },
     },
     {
@@ -168,9 +183,11 @@ type ReviewRoutesOptions = { readonly store: Pick<Store, 'db'>; readonly now: ()
 
 /** Serves reviews: request, read, decide, and report the execution. */
 export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRoutesOptions): void {
-  async function requireReview(c: Context<AppEnv>): Promise<StoredReview> {
+  const readerOf = (c: Context<AppEnv>): ReviewReader => ({ principal: c.get('principal'), now: now() });
+
+  async function requireReview(c: Context<AppEnv>, find: typeof findReview): Promise<StoredReview> {
     const text = c.req.param('id') ?? '';
-    const found = await findReview(db, c.get('principal'), text);
+    const found = await find(db, readerOf(c), text);
     if (found === undefined) throw unknownReview(text);
     return found;
   }
@@ -179,12 +196,12 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     const decision = read(body);
-    const [principal, text, ifMatch] = [c.get('principal'), c.req.param('id') ?? '', c.req.header('If-Match')];
+    const [reader, text, ifMatch] = [readerOf(c), c.req.param('id') ?? '', c.req.header('If-Match')];
     const next = await db.transaction().execute(async (trx) => {
-      const review = await lockReview(trx, principal, text);
+      const review = await lockReview(trx, reader, text);
       if (review === undefined) throw unknownReview(text);
       if (!isAllowedVersion(review, ifMatch)) throw new Rejection(412, `the review ${review.id} has changed since it was read`);
-      const actor = { principal, now: now(), window: decision.window };
+      const actor = { ...reader, window: decision.window };
       const outcome = decide(decision.action, review, actor);
       if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);
       requireSameWindow(review, decision);
@@ -204,8 +221,8 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
 
   app.get('/reviews', async (c) => {
     const [page, filter] = [readPageRequest(c.req), readReviewFilter(c)];
-    if (page === undefined) return c.json((await listReviews(db, c.get('principal'), filter)).map(reviewJson));
-    const { rows, total } = await pageReviews(db, c.get('principal'), { filter, page });
+    if (page === undefined) return c.json((await listReviews(db, readerOf(c), filter)).map(reviewJson));
+    const { rows, total } = await pageReviews(db, readerOf(c), { filter, page });
     return c.json({ data: rows.map(reviewJson), pages: { ...page, total } });
   });
   app.post('/reviews', async (c) => {
@@ -222,10 +239,10 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
     return respond(c, opened, 201);
   });
   app.get('/reviews/:id', async (c) => {
-    return respond(c, await requireReview(c), 200);
+    return respond(c, await requireReview(c, findReview), 200);
   });
   app.get('/sessions/:id', async (c) => {
-    return c.json(sessionJson(await requireReview(c)));
+    return c.json(sessionJson(await requireReview(c, findReviewOfSession)));
   });
   app.put('/reviews/:id', async (c) => handleDecision(c, readReviewDecision));
   app.post('/reviews/:id/execution', async (c) => handleDecision(c, readReviewExecution));

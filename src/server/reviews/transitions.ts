@@ -48,7 +48,12 @@ export type StoredReview = {
   readonly revision: number;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** When the approval ends; null before it. */
+  readonly expiresAt: Date | null;
 };
+
+/** How long an approved onetime review can be started, in hours: each daily time window is in it once. */
+export const onetimeApprovalHours = 24;
 
 /** Returns the JSON of a review in responses. */
 export function reviewJson(review: StoredReview): JsonObject {
@@ -60,6 +65,7 @@ export function reviewJson(review: StoredReview): JsonObject {
     status: review.status,
     access_duration: review.accessDuration,
     revoke_at: review.revokedAt?.toISOString() ?? '',
+    expires_at: review.expiresAt?.toISOString() ?? '',
     review_groups_data: review.groups,
     time_window: review.window,
   };
@@ -209,10 +215,17 @@ export function applyTransition(
   const status = statusAfter[action];
   const next = { ...review, revision: review.revision + 1, window: review.window ?? actor.window };
   if (effect === 'start' || effect === 'finish') return { ...next, status };
-  if (effect === 'force') return { ...next, status, groups: forceApproval(review, actor) };
+  const approved = { ...next, status, expiresAt: expiryOf(review, actor.now) };
+  if (effect === 'force') return { ...approved, groups: forceApproval(review, actor) };
   const groups = signGroups(review, status, actor);
-  if (effect === 'vote') return { ...next, groups, status: hasEnoughApprovals({ ...review, groups }) ? status : review.status };
+  if (effect === 'vote') return hasEnoughApprovals({ ...review, groups }) ? { ...approved, groups } : { ...next, groups };
   return { ...next, groups, status, revokedAt: status === 'REVOKED' ? actor.now : null };
+}
+
+/** Returns when an approval ends: a jit review after its duration, a onetime review when it was not started for a day. */
+function expiryOf({ type, accessDuration }: StoredReview, approvedAt: Date): Date {
+  const milliseconds = type === 'jit' ? accessDuration / 1_000_000 : onetimeApprovalHours * 3_600_000;
+  return new Date(approvedAt.getTime() + milliseconds);
 }
 
 /** Signs for the groups of the caller: pending groups on an approval, all of them otherwise. */

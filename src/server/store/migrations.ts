@@ -131,6 +131,7 @@ const listedMigrations: Readonly<Record<string, Migration>> = {
   '0005-minimum-approvals': { up: addNeededApprovals },
   '0006-audit-chain': { up: beginAuditChain },
   '0007-review-sessions': { up: addReviewSessions },
+  '0008-review-expiry': { up: addReviewExpiry },
 };
 
 /** All migrations. Rows of kinds add a migration for each name that is not listed: it creates their tables and key columns. */
@@ -212,6 +213,16 @@ async function addNeededApprovals(db: Kysely<unknown>): Promise<void> {
 async function addReviewSessions(db: Kysely<unknown>): Promise<void> {
   await sql`alter table reviews add column owner_name text not null default '', add column input text not null default ''`.execute(db);
   await sql`update reviews r set owner_name = k.name from api_keys k where k.id = r.owner_id`.execute(db);
+}
+
+/** Adds when an approval ends. Earlier approvals count from their last decision: a onetime review for a day, a jit review for its duration. */
+async function addReviewExpiry(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table reviews add column expires_at timestamptz`.execute(db);
+  await sql`
+    update reviews r set expires_at = coalesce(
+        (select max((one ->> 'review_date')::timestamptz) from jsonb_array_elements(r.groups) one where one ->> 'status' = 'APPROVED'),
+        r.created_at) + case when r.type = 'jit' then r.access_duration / 1000 * interval '1 microsecond' else interval '1 day' end
+    where r.status = 'APPROVED'`.execute(db);
 }
 
 async function createResources(db: Kysely<unknown>): Promise<void> {

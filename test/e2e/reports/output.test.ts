@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -225,6 +225,34 @@ describe('reports', () => {
     const journal = await gateway.run('apply --yes --journal none/journal', cwd);
     expect(journal).toMatchObject({ code: 3, stderr: expect.stringContaining('error journal/cannot-write') });
     expect(await gateway.names('/guardrails')).not.toContain('never-made');
+  });
+
+  test.each([
+    'plan --report markdown=LINK',
+    'plan --report html=LINK',
+    'plan --out LINK',
+    'plan --cache LINK',
+    'validate --report sarif=LINK',
+    'test --report junit=LINK',
+    'drift --report json=LINK',
+    'apply --yes --journal LINK',
+    'apply --yes --report text=LINK',
+    'fmt --check --report junit=LINK',
+  ])('%s writes through no link that a repository contains, and does nothing', async (line) => {
+    const cwd = project('linked');
+    mkdirSync(join(cwd, 'real'));
+    symlinkSync('access/db.yaml', join(cwd, 'to-file'));
+    symlinkSync('nothing', join(cwd, 'to-nothing'));
+    symlinkSync('real', join(cwd, 'to-folder'));
+    const before = readFileSync(join(cwd, 'access/db.yaml'), 'utf8');
+    for (const link of ['to-file', 'to-nothing', 'to-folder/report']) {
+      const ended = await gateway.run(line.replace('LINK', link), cwd);
+      expect({ link, code: ended.code }).toEqual({ link, code: 3 });
+      expect(ended.stderr).toMatch(/error (?:report\/link|cli\/usage) .*symbolic link|unknown option/);
+    }
+    expect(readFileSync(join(cwd, 'access/db.yaml'), 'utf8')).toBe(before);
+    expect([existsSync(join(cwd, 'nothing')), existsSync(join(cwd, 'real/report'))]).toEqual([false, false]);
+    expect((await gateway.call('GET', '/connections/linked-db')).status).toBe(404);
   });
 });
 

@@ -88,6 +88,13 @@ describe.each(databases)('resources on %s', (_name, start) => {
     expect((await call('DELETE', path)).status).toBe(204);
   });
 
+  test('the ID of a resource wins over a name that has its form', async () => {
+    const made = await call('POST', '/resources', { body: { name: 'its-own', type: 'database', subtype: 'postgres', agent_id: '' } });
+    const id = idOf(made);
+    await call('POST', '/resources', { body: { name: id, type: 'database', subtype: 'mysql', agent_id: '' } });
+    expect((await call('GET', `/resources/${id}`)).body['name']).toBe('its-own');
+  });
+
   test('a new name is written to the connections, unless another manager manages one', async () => {
     const before = await call('POST', '/connections', { body: connectionBody('follows', gateway.agent, { resource_name: 'first' }) });
     const body = { name: 'second', type: 'database' };

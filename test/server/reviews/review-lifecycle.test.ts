@@ -43,6 +43,47 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
     expect(answer.status).toBe(status);
   });
 
+  test('an approval that is not used ends after a day, and says so before', async () => {
+    const path = await requestReview(people.owner, 'short', { type: 'onetime' });
+    expect((await people.owner.call('GET', path)).body['expires_at']).toBe('');
+    const approved = await sendDecision(people.dba, path, { status: 'APPROVED' });
+    expect(approved.body).toMatchObject({ status: 'APPROVED', expires_at: '2026-11-21T12:00:00.000Z', revoke_at: '' });
+    now = new Date('2026-11-21T11:59:59.999Z');
+    expect((await people.owner.call('GET', path)).body['status']).toBe('APPROVED');
+    now = new Date('2026-11-21T12:00:00.000Z');
+    expect((await people.owner.call('GET', path)).body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-21T12:00:00.000Z' });
+    const started = await people.owner.call('POST', `${path}/execution`, { body: { status: 'PROCESSING' } });
+    expect([started.status, started.body['message']]).toEqual([409, expect.stringContaining('REVOKED')]);
+    const id = path.slice('/reviews/'.length);
+    const listed = async (status: string): Promise<boolean> =>
+      (await admin('GET', `/reviews?status=${status}`)).list.some((one) => one['id'] === id);
+    expect([await listed('APPROVED'), await listed('REVOKED')]).toEqual([false, true]);
+    now = new Date('2026-11-20T12:00:00.000Z');
+  });
+
+  test('one that started in time goes on after the day', async () => {
+    const path = await requestReview(people.owner, 'short', { type: 'onetime' });
+    await sendDecision(people.dba, path, { status: 'APPROVED' });
+    await people.owner.call('POST', `${path}/execution`, { body: { status: 'PROCESSING' } });
+    now = new Date('2026-11-25T12:00:00.000Z');
+    expect((await people.owner.call('GET', path)).body['status']).toBe('PROCESSING');
+    expect((await people.owner.call('POST', `${path}/execution`, { body: { status: 'EXECUTED' } })).status).toBe(200);
+    now = new Date('2026-11-20T12:00:00.000Z');
+  });
+
+  test('access for a time ends after its duration, forced or not', async () => {
+    for (const [who, body] of [
+      [people.dba, { status: 'APPROVED' }],
+      [people.sre, { status: 'APPROVED', force_review: true }],
+    ] as const) {
+      const path = await requestReview(people.owner, who === people.dba ? 'short' : 'orders-db', { access_duration: 60_000_000_000 });
+      expect((await sendDecision(who, path, body)).body['expires_at']).toBe('2026-11-20T12:01:00.000Z');
+      now = new Date('2026-11-20T12:01:00.000Z');
+      expect((await people.owner.call('GET', path)).body['status']).toBe('REVOKED');
+      now = new Date('2026-11-20T12:00:00.000Z');
+    }
+  });
+
   test('are visible to their owner, their reviewers, forcing groups, admins and auditors', async () => {
     const path = await requestReview(people.owner, 'orders-db');
     const id = path.slice('/reviews/'.length);

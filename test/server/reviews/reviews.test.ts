@@ -44,6 +44,7 @@ describe.each(databases)('reviews on %s', (_name, start) => {
         status: 'PENDING',
         access_duration: 30 * minute,
         revoke_at: '',
+        expires_at: '',
         review_groups_data: [group('dba'), group('sec')],
         time_window: null,
       });
@@ -126,6 +127,15 @@ describe.each(databases)('reviews on %s', (_name, start) => {
       expect(path).toBe(`/reviews/${idOf({ body: found })}`);
       const again = await people.owner.call('POST', '/reviews', { body: { connection: 'orders-db', type: 'jit', session } });
       expect([again.status, again.body['message']]).toEqual([409, expect.stringContaining('already has a review')]);
+    });
+
+    test('the ID of another review is no session', async () => {
+      const id = (await requestReview(people.owner, 'orders-db', { type: 'onetime' })).slice('/reviews/'.length);
+      for (const session of [id, id.toUpperCase()]) {
+        const body = { connection: 'orders-db', type: 'onetime', input: 'drop table t', session };
+        const second = await people.owner.call('POST', '/reviews', { body });
+        expect([second.status, second.body['message']]).toEqual([409, expect.stringContaining('is the ID of one')]);
+      }
     });
 
     test('auditors cannot request reviews', async () => {

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCache, writeCache } from '../../../src/disk/cache.ts';
 import { openJournal } from '../../../src/disk/journal.ts';
 import { readSecretFile } from '../../../src/disk/secret-file.ts';
-import { writeReport } from '../../../src/disk/write.ts';
+import { requireNoLink, writeReport } from '../../../src/disk/write.ts';
 import { AppError } from '../../../src/model/errors.ts';
 
 let root = '';
@@ -175,24 +175,32 @@ describe('writeReport', () => {
     expect(statSync(join(root, 'fresh.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('writes through links and to devices', () => {
-    put('real/report', 'x');
-    symlinkSync('real/report', join(root, 'link'));
-    writeReport(join(root, 'link'), 'y');
+  it('writes to devices', () => {
     writeReport('/dev/null', 'z');
-    expect(readFileSync(join(root, 'real/report'), 'utf8')).toBe('y');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
-  it('writes through no link that leads out of its folder', () => {
+  it('writes through no link, wherever it leads', () => {
     put('victim', 'x');
     put('project/other');
-    for (const target of ['../victim', join(root, 'victim')]) {
+    for (const target of ['../victim', join(root, 'victim'), 'other', 'nothing', '/dev/null']) {
       symlinkSync(target, join(root, 'project/report'));
       expect(failureOf(() => writeReport(join(root, 'project/report'), 'y'))).toMatchObject({ code: 'report/link', exitCode: 3 });
       rmSync(join(root, 'project/report'));
     }
     expect(readFileSync(join(root, 'victim'), 'utf8')).toBe('x');
+    expect(readdirSync(join(root, 'project'))).toEqual(['other']);
+  });
+
+  it('passes no link below the working folder, and any above it', () => {
+    put('real/project/out/report');
+    symlinkSync('real', join(root, 'alias'));
+    symlinkSync('out', join(root, 'real/project/linked'));
+    const cwd = join(root, 'alias/project');
+    expect(failureOf(() => requireNoLink(join(cwd, 'linked/report'), cwd))?.message).toMatch(/leads through the symbolic link ".*linked"/);
+    expect(failureOf(() => requireNoLink(join(cwd, 'linked'), cwd))?.message).toMatch(/linked" is a symbolic link/);
+    expect(failureOf(() => requireNoLink(join(cwd, 'out/report'), cwd))).toBeUndefined();
+    expect(failureOf(() => requireNoLink(join(root, 'real/project/linked/report'), cwd))).toBeUndefined();
   });
 
   it('throws with the reason when it cannot be written', () => {

@@ -21,13 +21,14 @@ export const service: WireService = {
   objection: () => undefined,
 };
 
-/** Returns the time of the last approval and the duration after it: `revoke_at` is the time of a revocation. */
-function accessEnds({ review_groups_data: groups, access_duration: nanoseconds }: Review): string | undefined {
+/** Returns when the gateway says that the approval ends, else the time of the last approval and the duration after it: `revoke_at` is the time of a revocation. */
+function accessEnds({ expires_at: end = '', review_groups_data: groups, access_duration: nanoseconds }: Review): string | undefined {
+  if (end !== '') return end;
   const approvals = groups.flatMap(({ status, review_date: date }) => (status === 'APPROVED' && date !== null ? [date] : []));
   const last = approvals.toSorted((left, right) => compareText(timeKey(left), timeKey(right))).at(-1);
   const approvedAt = Date.parse(last ?? '');
-  const end = new Date(approvedAt + nanoseconds / 1_000_000);
-  return Number.isNaN(end.getTime()) ? undefined : end.toISOString();
+  const ends = new Date(approvedAt + nanoseconds / 1_000_000);
+  return Number.isNaN(ends.getTime()) ? undefined : ends.toISOString();
 }
 
 /** The interface as `interface.md` describes it and `ostiary serve` implements it. */

@@ -7,6 +7,7 @@ import { diffEdges, type EdgeDiff } from '../../../../src/reconcile/diff/diff-ed
 import { desiredOf, edgeOf, liveOf, stateOf, wantedOf } from '../../../support/resources.ts';
 
 const [db, rule, mask] = ['Connection/db', 'GuardrailRule/rule', 'DataMaskingRule/mask'] as const;
+const uuid = '0000000a-0000-4000-8000-00000000000a';
 const managed = { managedBy: 'platform' };
 const ignores = (path: string): Partial<DesiredResource> => ({ ignore: [path] });
 
@@ -72,6 +73,16 @@ describe('an edge that is declared', () => {
     [
       'by an id is the same edge',
       { ours: [rule], live: [liveOf(db, { uid: 'uid-1' }), rule], declared: [edgeOf(rule, 'Connection/UID-1')], attached: [rule] },
+      '',
+    ],
+    [
+      'by an id is no edge to a connection whose name has its form',
+      {
+        ours: [rule],
+        live: [liveOf(db, { uid: uuid }), liveOf(`Connection/${uuid}`, { uid: 'uid-2' }), rule],
+        declared: [edgeOf(rule, `Connection/${uuid}`)],
+        attached: [rule],
+      },
       '',
     ],
     ['to a managed connection is blocked', { ours: [rule], live: [liveOf(db, managed), rule], declared: [edgeOf(rule, db)] }, 'blocked'],

@@ -20,6 +20,15 @@ const state: LiveState = {
     ],
   },
 };
+const disguised: LiveState = {
+  resources: [],
+  lookups: {
+    Agent: [
+      { uid: uuid.toLowerCase(), name: 'prod' },
+      { uid: 'b', name: uuid.toLowerCase() },
+    ],
+  },
+};
 const nothing: LiveState = { resources: [], lookups: { Agent: [] } };
 const blind: LiveState = { resources: [], lookups: {} };
 
@@ -29,6 +38,8 @@ describe('resolveReferences', () => {
     ['an id', uuid, state, 'prod'],
     ['the id of one of two of a name', 'one', state, 'one'],
     ['an id where names cannot be looked up', uuid, blind, uuid.toLowerCase()],
+    ['an id that is the name of another, too', uuid.toLowerCase(), disguised, 'prod'],
+    ['the id of one whose name is an id of another', 'b', disguised, 'b'],
     ['nothing', '', state, ''],
   ])('takes %s', (_, text, live, expected) => {
     const desired = desiredOf('Connection/db', { spec: { agent_id: text, rules: ['x'], text: 'y' } });
