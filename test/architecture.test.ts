@@ -121,6 +121,7 @@ const namesKinds = [
   'src/gateway/dialects/rest.ts',
   'src/commands/get.ts',
   ...[
+    'given-up-headlines.ts',
     'protection.ts',
     'lint/lint-guardrail.ts',
     'policy/check-policies.ts',
@@ -137,6 +138,7 @@ const namesKinds = [
     'posture/protection-snapshot.ts',
     'protection-matrix.ts',
     'risk/contributions.ts',
+    'risk/given-up.ts',
     'risk/risks.ts',
     'samples/try-samples.ts',
     'stricter-drift.ts',

@@ -13,7 +13,10 @@ import type {
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
 import { controlRow } from './controls/control-table.ts';
+import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
+import { findGivenUp } from './risk/given-up.ts';
+import { sharedTags } from './shared-tags.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
   diffPostures,
@@ -25,7 +28,7 @@ import {
   type AttachmentSources,
 } from './posture/diff-postures.ts';
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
-import { canonical, compareText, equal, type JsonObject, type Json } from '../model/json.ts';
+import { canonical, compareText, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
 import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
@@ -116,10 +119,6 @@ const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
   'neutral',
   'strengthens',
 ];
-
-function sharedTags([first = {}, ...rest]: readonly JsonObject[]): JsonObject {
-  return Object.fromEntries(Object.entries(first).filter(([key, value]) => rest.every((tags) => equal(tags[key], value))));
-}
 
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
   if (affected.change.comes === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
@@ -259,11 +258,22 @@ export function assessProtection(
   const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
   const known = withNames(live, renamesOf(diff.changes));
   const selectorOf = selectors(desired);
-  const { byChange, unwritten } = findRisks({ plan: diff, live: known, desired, base, registry, selectorOf, inherited, ...snapshots });
+  const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
+  const { byChange, unwritten } = findRisks({
+    plan: diff,
+    live: known,
+    desired,
+    base,
+    registry,
+    selectorOf,
+    inherited,
+    givenUp,
+    ...snapshots,
+  });
   const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(liveKeyOf(change)) ?? [] }));
   const protection = summarizeProtection(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf }));
-  const reroutes = rerouteHeadlines(changes, snapshots);
-  return { changes, unwritten, protection: { ...protection, headlines: withReroutes(protection.headlines, reroutes) } };
+  const more = [...givenUpHeadlines(changes, givenUp, snapshots), ...rerouteHeadlines(changes, snapshots)];
+  return { changes, unwritten, protection: { ...protection, headlines: withHeadlines(protection.headlines, more) } };
 }
 
 /** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
@@ -308,9 +318,9 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
   return written.length > 0 && written.every(({ origin }) => origin === 'drift');
 }
 
-/** Adds the headlines of redirected credentials after those with the same verdict. */
-function withReroutes(headlines: readonly Headline[], reroutes: readonly Headline[]): readonly Headline[] {
-  return [...headlines, ...reroutes].toSorted((left, right) => verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way));
+/** Adds headlines after those with the same verdict. */
+function withHeadlines(headlines: readonly Headline[], more: readonly Headline[]): readonly Headline[] {
+  return [...headlines, ...more].toSorted((left, right) => verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way));
 }
 
 function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
@@ -333,7 +343,7 @@ export function protectionOfDrift(
   const reversed = reverseSnapshots(snapshots);
   const protection = summarizeProtection(revert, reversed, reverseCauses(createCauseFinder(revert, { registry, snapshots })));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
-  return { ...protection, headlines: withReroutes(protection.headlines, rerouteHeadlines(onLive, reversed)) };
+  return { ...protection, headlines: withHeadlines(protection.headlines, rerouteHeadlines(onLive, reversed)) };
 }
 
 /** Leaves out the risks of fields that a part of a drift does not have. */

@@ -23,6 +23,7 @@ import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/cont
 import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
 import { isFirstOpening, type PlanSnapshots, type PlannedWrites } from '../posture/diff-postures.ts';
 import { findContributions, type ChangeEffects, fieldReasons, type Reason, refusesSessions } from './contributions.ts';
+import type { GivenUp } from './given-up.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
 import {
   isOtherRepository,
@@ -47,6 +48,8 @@ type RiskInput = PlanSnapshots & {
   readonly registry: Registry;
   readonly selectorOf: SelectorLookup;
   readonly inherited: InheritedKeys | undefined;
+  /** What new objects give up of their defaults, by the live key of their change. */
+  readonly givenUp: ReadonlyMap<ResourceId, readonly GivenUp[]>;
 };
 
 /** The risks of every change by the id of its live object (one name of a runbook configuration can be two of them), and the risks of manifests that differ from the base without writing anything. */
@@ -128,6 +131,7 @@ function risksOfChange(change: Change, context: RiskContext): readonly Risk[] {
   const placing = { change, resource, connections: context.connectionsOf(key) };
   const risks = [
     ...explained.flatMap((one) => explainedRisks(one, { placing, isRule })),
+    ...placeRisks(givenUpDrafts(context.givenUp.get(key)), placing),
     ...placeRisks([...ownDrafts(change, context), ...(resource === undefined ? [] : statedRisks(resource, context))], placing),
     ...unenforceableRisks(change, context),
     ...runbookRisks(placing, context),
@@ -209,6 +213,10 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
       : [];
   });
   return [...reroutes, ...(change.action === 'create' ? [] : unseen)];
+}
+
+function givenUpDrafts(givenUp: readonly GivenUp[] = []): readonly RiskDraft[] {
+  return givenUp.map(({ class: one, fields }) => ({ code: generalRisk('given-up'), class: one, fields }));
 }
 
 /** A rule that is deleted is detached from every connection that it was on. */

@@ -94,3 +94,12 @@ test.each(cases)('--max-risk refuses: $what', async ({ before, after, live, risk
     for (const one of list) await gateway.call('DELETE', `${path}/${idOf({ body: one })}`);
   }
 });
+
+test('--quiet hides no protection that a new connection gives up', async () => {
+  const defaults = '{"apiVersion":"ostiary/v1","kind":"Defaults","spec":{"Connection":{"reviewers":["dba"],"redact_types":["PERSON"]}}}';
+  const open = connection('risk-new', { reviewers: ['dba'], redact_types: [] });
+  const repository = make({ 'ostiary.yaml': config(gateway.url()), 'access/_defaults.yaml': defaults, 'access/a.yaml': open });
+  const plan = await gateway.run('plan --quiet --max-risk unknown', repository.folder, gitEnv);
+  expect(plan).toMatchObject({ code: 6, stdout: expect.stringContaining('gives up redaction that access/_defaults.yaml gives') });
+  expect(plan.stdout).toContain('Highest risk: weakens\n');
+});
