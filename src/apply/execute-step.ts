@@ -168,10 +168,11 @@ async function remove(step: Step, fresh: LiveResource, state: ApplyState): Promi
   return { status: 'done' };
 }
 
-/** Reads the object that exists already under the key of a creation. */
+/** Reads the object that exists already under the key of a creation, with the secrets that lists omit. */
 async function findByKey(step: Step, { input }: ApplyState): Promise<LiveResource | undefined> {
   const { value } = await input.gateway.readAll(kindsToRead([step.kind]));
-  return value?.resources.find((resource) => resource.id === liveKeyOf(step.change));
+  const found = value?.resources.find((resource) => resource.id === liveKeyOf(step.change));
+  return found?.leftOut === undefined ? found : input.gateway.readOne(found);
 }
 
 /** Accepts an object that was created since, for example by an earlier run of this plan, if it matches the creation. */
@@ -180,9 +181,22 @@ function acceptExisting(step: Step, found: LiveResource, state: ApplyState): Ste
   if (found.managedBy !== undefined) return failManaged(found.managedBy);
   if (!matchesCreation(step, found, input.secretOf))
     return failStep('apply/moved', 'it was created outside Ostiary since the plan and differs from it');
+  const hidden = unreadableSecrets(step, found, input.secretOf);
+  if (hidden.length > 0)
+    return failStep(
+      'apply/moved',
+      `it was created outside Ostiary since the plan, and its secrets cannot be compared: ${hidden.join(', ')}`,
+    );
   known.set(found.id, found);
   noteSecrets(step, found, state);
   return { status: 'already' };
+}
+
+/** Returns the secrets that the object may have with other values than the creation sets, and the maps of secrets that may have more. */
+function unreadableSecrets(step: Step, found: LiveResource, secretOf: SecretLookup): readonly Pointer[] {
+  const set = Object.keys(requestOf(step, secretOf).secrets).filter((path) => found.secrets[path]?.state !== 'value');
+  const maps = step.kind.fields.flatMap(({ name, secret }) => (secret === 'base64' ? [pointer(name)] : []));
+  return [...set, ...maps.filter((map) => found.unknown.includes(map) && !set.some((path) => isPointerWithin(path, map)))];
 }
 
 /** Returns whether an object is what the creation would make, complete or still closed, as far as the token may read it. */

@@ -50,16 +50,64 @@ export async function readAll(context: GatewayContext, kinds: readonly string[],
   return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
 }
 
-/** Reads one resource; returns undefined where it is gone. */
+/** Reads one resource; returns undefined where it is gone, which the list of its kind proves. */
 export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
   const { wireKind } = await context.bindingFor(kindOf(live.id));
   if (wireKind.detailIsList === true) return findByList(context, live.id);
-  const path = wireKind.detailPath(addressOf(live));
-  const response = await context.client.send({ method: 'GET', path, accept: [404] });
-  if (response.status === 404) return undefined;
+  const response = await readDetail(context, live);
+  if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);
-  if (read === undefined) throw unexpectedShape(`${context.url}${path}`);
+  if (read === undefined) throw unexpectedShape(`${context.url}${wireKind.detailPath(addressOf(live))}`);
   return read;
+}
+
+/** How often a list and a read of one object may contradict each other. */
+const maxContradictions = 4;
+
+/** Requests one object; returns undefined where it is gone. */
+async function readDetail(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<HttpResponse | undefined> {
+  const { wireKind } = await context.bindingFor(kindOf(live.id));
+  let found: HttpResponse | undefined;
+  await untilAbsent(context, live, 'GET', async (listed) => {
+    const response = await context.client.send({ method: 'GET', path: wireKind.detailPath(addressOf(listed)), accept: [404] });
+    found = response.status === 404 ? undefined : response;
+    return found === undefined;
+  });
+  return found;
+}
+
+/**
+ * Sends a request about one object until it reports something else than a 404, or until the list proves that the object is absent. A 404
+ * alone proves nothing: a proxy, a restart or a replica that is behind answers it for objects that exist. Throws an ApiError if both last.
+ */
+export async function untilAbsent(
+  context: GatewayContext,
+  live: Pick<LiveResource, 'id' | 'uid'>,
+  method: 'GET' | 'DELETE',
+  isMissing: (listed: Pick<LiveResource, 'id' | 'uid'>) => Promise<boolean>,
+): Promise<void> {
+  let listed: Pick<LiveResource, 'id' | 'uid'> | undefined = live;
+  for (let attempt = 1; listed !== undefined; attempt += 1) {
+    if (!(await isMissing(listed))) return;
+    const { wireKind } = await context.bindingFor(kindOf(live.id));
+    listed = await findListed(context, live);
+    if (listed === undefined) return;
+    const failed = contradiction(`${context.url}${wireKind.detailPath(addressOf(listed))}`, method);
+    if (attempt === maxContradictions) throw failed;
+    await context.pause(attempt, failed);
+  }
+}
+
+/** Finds an object by its uid in the complete list of its kind, under the name that it has there. */
+async function findListed(
+  context: GatewayContext,
+  { id, uid }: Pick<LiveResource, 'id' | 'uid'>,
+): Promise<Pick<LiveResource, 'id' | 'uid'> | undefined> {
+  const binding = await context.bindingFor(kindOf(id));
+  const { value } = await listPlainly(context, binding, createMemoryBudget());
+  if (value === undefined) throw unexpectedShape(`${context.url}${binding.wireKind.list.path}`);
+  const found = value.ids.get(uid);
+  return found === undefined ? undefined : { id: found, uid };
 }
 
 /** Returns whether the gateway rejects a read of an object as a version that it does not have. */
@@ -82,7 +130,10 @@ export async function confirmIds(context: GatewayContext, ids: readonly Resource
     const { wireKind } = await context.bindingFor(kindOf(id));
     if (wireKind.detailIsList === true) continue;
     const path = wireKind.detailPath({ uid: nameOf(id), name: nameOf(id) });
-    const { status, body } = await context.client.send({ method: 'GET', path, accept: [404] });
+    const read = (): Promise<HttpResponse> => context.client.send({ method: 'GET', path, accept: [404] });
+    const first = await read();
+    // No list can prove that the object is absent, so a second answer has to confirm the first.
+    const { status, body } = first.status === 404 ? await read() : first;
     if (status !== 404 && isObject(body) && wireKind.uidOf(body) === nameOf(id)) found.push(id);
   }
   return found;
@@ -137,20 +188,31 @@ export async function findByList(context: GatewayContext, id: ResourceId): Promi
 }
 
 async function listKind(context: GatewayContext, kind: string, budget: MemoryBudget): Promise<Checked<WholeList<ResourceId>>> {
-  const { wireKind, reader } = await context.bindingFor(kind);
-  const { list, supplement } = wireKind;
-  const url = `${context.url}${list.path}`;
-  const reading = readWholeList({
-    url,
+  const binding = await context.bindingFor(kind);
+  const { supplement } = binding.wireKind;
+  const reading = listPlainly(context, binding, budget);
+  return supplement === undefined
+    ? reading
+    : joinSupplement(context, kind, supplement, Promise.all([reading, readSupplement(context, supplement, budget)]));
+}
+
+type Binding = Awaited<ReturnType<GatewayContext['bindingFor']>>;
+
+/** Reads a kind's list without what another bulk read adds. */
+function listPlainly(
+  context: GatewayContext,
+  { wireKind, reader }: Binding,
+  budget: MemoryBudget,
+): Promise<Checked<WholeList<ResourceId>>> {
+  const { list } = wireKind;
+  return readWholeList({
+    url: `${context.url}${list.path}`,
     list,
     fetch: listFetcher(context, list),
     memory: budget.share(),
     uidOf: reader.uidOf,
     idOf: reader.idOf,
   });
-  return supplement === undefined
-    ? reading
-    : joinSupplement(context, kind, supplement, Promise.all([reading, readSupplement(context, supplement, budget)]));
 }
 
 /** Reads a list of named things; returns undefined where the gateway has no such list or does not show it to this caller. */
@@ -196,6 +258,18 @@ function incompleteView(url: string, role: string | undefined): Diagnostic {
     message: `${url}: the token's role ${role ?? ''} cannot see all objects, so missing objects prove nothing`,
     hint: 'use a key with the role admin, or auditor for read-only commands',
   };
+}
+
+function contradiction(url: string, method: 'GET' | 'DELETE'): ApiError {
+  return new ApiError('the gateway answers 404 for an object that its list contains', {
+    code: 'api/contradiction',
+    method,
+    url,
+    status: 404,
+    retryable: true,
+    ambiguous: false,
+    hint: 'check what is between Ostiary and the gateway; if nothing is, run again later',
+  });
 }
 
 function unexpectedShape(url: string): ApiError {
@@ -292,10 +366,10 @@ async function readAlone(
   uid: string,
   ids: WholeList<ResourceId>['ids'],
 ): Promise<JsonObject | undefined> {
-  const { wireKind, reader } = await context.bindingFor(kind);
-  const name = ids.get(uid) ?? '';
-  const { status, body } = await context.client.send({ method: 'GET', path: wireKind.detailPath({ uid, name }), accept: [404] });
-  return status === 404 || !isObject(body) || reader.idOf(body) !== ids.get(uid) ? undefined : body;
+  const { reader } = await context.bindingFor(kind);
+  const id = ids.get(uid);
+  const body = id === undefined ? undefined : (await readDetail(context, { id, uid }))?.body;
+  return !isObject(body) || reader.idOf(body) !== id ? undefined : body;
 }
 
 function removePair(uid: string, ids: WholeList<ResourceId>['ids'], uids: WholeList<ResourceId>['uids']): void {

@@ -2,7 +2,7 @@ import { type GatewayContext, addressOf, gatewayIdOf } from '../session.ts';
 import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../live/from-wire.ts';
-import { findByList, readOne, resourceFromResponse } from '../live/read.ts';
+import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
 import { asObject, type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
@@ -233,13 +233,15 @@ export async function sendUpdate(
   }
 }
 
-/** Deletes a resource; succeeds where it is gone already. Throws an ApiError. */
+/** Deletes a resource; succeeds where it is gone already, which the list proves. Throws an ApiError. */
 export async function sendDelete(context: GatewayContext, fresh: LiveResource): Promise<void> {
   refuseManaged(context, fresh, 'DELETE');
   const path = (await context.bindingFor(kindOf(fresh.id))).wireKind.removePath(addressOf(fresh));
   const ifMatch = fresh.version === undefined ? {} : { ifMatch: fresh.version };
   try {
-    await context.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch });
+    await untilAbsent(context, fresh, 'DELETE', async () => {
+      return (await context.client.send({ method: 'DELETE', path, accept: [404], ...ifMatch })).status === 404;
+    });
   } catch (error) {
     if (!(error instanceof ApiError) || !error.failure.ambiguous || error.failure.code === 'api/aborted') throw error;
     const found = await lookAfterLostResponse(error, () => readOne(context, fresh));

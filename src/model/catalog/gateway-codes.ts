@@ -30,6 +30,12 @@ export const apiCodes = {
     fix: 'Plan again; look for an object of that name',
     example: 'PUT https://gateway.example.com/connections/orders-db: the gateway rejected the request because of a conflict',
   },
+  'api/contradiction': {
+    meaning: 'The gateway answers 404 for an object that its list contains',
+    cause: 'A proxy or a replica that is behind answered; Ostiary asked several times and concludes nothing',
+    fix: 'Check what is between Ostiary and the gateway',
+    example: 'GET https://gateway.example.com/connections/orders-db: the gateway answers 404 for an object that its list contains',
+  },
   'api/forbidden': {
     meaning: 'The token has too few permissions (403)',
     cause: 'The key does not have the role for this request',

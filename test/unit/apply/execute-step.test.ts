@@ -107,6 +107,14 @@ describe('a create that meets an object', () => {
     expect(ran.gateway.writes).toEqual([]);
   });
 
+  it('stops where the token cannot read whether its secrets are the same', async () => {
+    const there: MemoryResource = { ...made, secrets: { '/secret/envvar:PASS': 'b3RoZXI=' } };
+    const ran = await run({ manifests: [withSecret], options: { secrets: 'hidden' }, meanwhile: (gateway) => gateway.put(there) });
+    expect(words(ran)).toEqual([`${db} failed apply/moved`]);
+    expect(ran.outcomes[0]?.message).toContain('its secrets cannot be compared: /secret/envvar:PASS');
+    expect(ran.gateway.writes).toEqual([]);
+  });
+
   it('continues with a connection that an earlier run created closed', async () => {
     const closed: MemoryResource = { id: db, spec: { ...connection.spec, access_mode_connect: 'disabled' } };
     const ran = await run({ manifests: [connection, masking], meanwhile: (gateway) => gateway.put(closed) });

@@ -204,11 +204,15 @@ describe('replacing', () => {
   });
 
   it('reads a deleted object as undefined, and deletes it again without an error', async () => {
-    const { gateway } = await prepared({ [`GET ${at}`]: json(404, {}), [`DELETE ${at}`]: json(404, {}) });
-    expect(await gateway.readOne({ id: 'Connection/orders', uid: connectionId })).toBeUndefined();
+    const { gateway } = await prepared({
+      'GET /connections': [json(200, [entry]), json(200, [entry]), json(200, [])],
+      [`GET ${at}`]: json(404, {}),
+      [`DELETE ${at}`]: json(404, {}),
+    });
     const { value } = await gateway.readAll(['Connection']);
     const [listed] = value?.resources ?? [];
     if (listed === undefined) throw new Error('gone');
+    expect(await gateway.readOne({ id: 'Connection/orders', uid: connectionId })).toBeUndefined();
     await expect(gateway.remove(listed)).resolves.toBeUndefined();
   });
 });
