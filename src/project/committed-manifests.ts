@@ -14,7 +14,7 @@ import { type Checked, type Diagnostic, type SourceFile, defaultsAbove, hasError
 import type { Config, Target } from '../model/gateway.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
-import { type DesiredSecret, withContent } from '../model/secret.ts';
+import { type DesiredSecret, seal, withContent } from '../model/secret.ts';
 import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
 
 /** Hashes of the contents of secret files, by their paths relative to the folder of the config file. */
@@ -82,24 +82,55 @@ async function readContentsAt(
 export async function withTrackedContents(
   state: DesiredState,
   { root }: Pick<ResolvedConfig, 'root'>,
-  { env }: Pick<ProjectContext, 'env'>,
+  { env, onEvent }: Pick<ProjectContext, 'env' | 'onEvent'>,
 ): Promise<DesiredState> {
   const files = secretFilesOf(state);
   if (files.length === 0 || !mayBeInRepository(root)) return state;
   const repository = await repositoryOf({ folder: root, env });
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return state;
-  const tracked = await readContentsAt(repository, head, { root: repository.prefix, files });
-  const contents = [...tracked.keys()].flatMap((file) => {
+  const places = new Map(files.map((file) => [posix.join(repository.prefix, file), file]));
+  const committed = await readFilesAt(repository, head, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
+  const contents = new Map<string, string>();
+  const converted = new Map<string, ConvertedFile>();
+  for (const { path, bytes } of committed) {
+    const file = places.get(path) ?? '';
     const { value } = readSecretFile(root, join(file));
-    return value === undefined ? [] : [[file, hashOf(value)] as const];
+    if (value === undefined) continue;
+    contents.set(file, hashOf(value));
+    if (bytes.equals(value) || !bytes.equals(withoutReturns(value))) continue;
+    onEvent?.({ secret: bytes });
+    converted.set(file, { here: value, bytes });
+  }
+  return withContents(withCommittedBreaks(state, converted), contents);
+}
+
+/** A committed file whose line breaks git converted for the working tree, and its content in the commit. */
+type ConvertedFile = { readonly here: Buffer; readonly bytes: Buffer };
+
+/** Gives secrets from converted files the value that the commit has: the settings of a clone must not change what is applied. */
+function withCommittedBreaks(state: DesiredState, converted: ReadonlyMap<string, ConvertedFile>): DesiredState {
+  if (converted.size === 0) return state;
+  const original = (secret: DesiredSecret): DesiredSecret => {
+    const found = converted.get(fileOf(secret.source) ?? '');
+    if (found === undefined || secret.state !== 'value') return secret;
+    const encoding = secret.reveal() === found.here.toString('base64') ? 'base64' : 'utf8';
+    return seal(secret.source, found.bytes.toString(encoding));
+  };
+  const resources = state.resources.map((resource): DesiredResource => {
+    const secrets = Object.entries(resource.secrets).map(([path, secret]) => [path, original(secret)] as const);
+    return { ...resource, secrets: Object.fromEntries(secrets) };
   });
-  return withContents(state, new Map(contents));
+  return { ...state, resources };
+}
+
+function withoutReturns(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 }
 
 /** Hashes the content without the line breaks of Windows, which git may add to a working tree. */
 function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes.toString('latin1').replaceAll('\r\n', '\n'), 'latin1').digest('hex');
+  return createHash('sha256').update(withoutReturns(bytes)).digest('hex');
 }
 
 /** The default names of a config file. */
