@@ -49,10 +49,8 @@ const values = createUniverse(
 const grid = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const detections = pools.registered.flatMap((type) => grid.map((score) => ({ type, score })));
 
-/** The groups that approve, one of them that forces the approval, and the access-request rules whose groups approve. */
-const approvals = subsetsOf(pools.groups).flatMap((groups) =>
-  [undefined, ...groups].flatMap((forces) => subsetsOf(pools.accessRules).map((granted) => ({ groups, forces, granted }))),
-);
+/** The groups that approve in every way that they may, by force included, and the access-request rules whose groups approve. */
+const approvals = subsetsOf(pools.groups).flatMap((groups) => subsetsOf(pools.accessRules).map((granted) => ({ groups, granted })));
 const sessions = [1, ...pools.durations, 86_400, 7_776_000].toSorted((left, right) => left - right);
 const statements = subsetsOf(pools.metadata);
 const every = 1n;
@@ -151,14 +149,14 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   };
 }
 
-/** Lists the approvals with enough reviewers, or with one group that may force it. Without reviewers all are enough. */
+/** Lists the approvals with enough reviewers, or with a group that may force them. Without reviewers all are enough. */
 function reviewersPass(spec: Fields): bigint {
   const reviewers = textsOf(spec['reviewers']);
   const needed = Math.min(numberOr(spec['min_review_approvals'], reviewers.length), reviewers.length);
   const forcing = textsOf(spec['force_approve_groups']);
-  return bitsOf(approvals, ({ groups, forces }) => {
+  return bitsOf(approvals, ({ groups }) => {
     if (reviewers.length === 0) return true;
-    return groups.filter((group) => reviewers.includes(group)).length >= needed || (forces !== undefined && forcing.includes(forces));
+    return groups.filter((group) => reviewers.includes(group)).length >= needed || groups.some((group) => forcing.includes(group));
   });
 }
 
