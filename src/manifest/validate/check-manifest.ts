@@ -1,8 +1,9 @@
 import { appendAll } from '../../model/collections.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
-import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { elementToken, entriesByToken } from '../../model/spec/edit.ts';
 import { readStrings, suggestWord, formatPlace, quoteValue } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
 import { readAnnotation, fieldNodes, findNode } from './schema-diagnostics.ts';
@@ -44,7 +45,7 @@ function findDuplicateEntries(key: string, entries: readonly Json[], place: read
   });
 }
 
-function checkIgnoredPath({ view }: Manifest, path: string, index: number): readonly DocumentDiagnostic[] {
+function checkIgnoredPath({ view, spec }: Manifest, path: string, index: number): readonly DocumentDiagnostic[] {
   const tokens = tokensOf(path);
   const at = pointer('metadata', 'ignore', String(index));
   const wrong = (message: string, hint: string): readonly DocumentDiagnostic[] => [
@@ -64,9 +65,44 @@ function checkIgnoredPath({ view }: Manifest, path: string, index: number): read
     );
   }
   if (/~(?![01])/.test(path)) return wrong(`"${path}" is not a JSON Pointer`, 'write ~0 for ~ and ~1 for /');
+  const position = findListPosition(view.kind.fields, spec, tokens);
+  if (position !== undefined) {
+    const { list, element } = position;
+    const whole = `ignore the whole list (${pointer(...list)})`;
+    const hint = element === undefined ? whole : `write ${pointer(...list, element)}, or ${whole}`;
+    return wrong(`"${path}" is a position in a list, which changes with its other elements`, hint);
+  }
   return leadsToPlace(view.kind.fields, tokens)
     ? []
     : wrong(`"${path}" is not a field of ${view.kind.name}`, `/${first} has no such field`);
+}
+
+/** A list in which a pointer gives a position, and the token of an element that it may give instead. */
+type ListPosition = { readonly list: readonly string[]; readonly element: string | undefined };
+
+/** Finds the list in which tokens give a position; an element or entry of the manifest that has this name is none. */
+function findListPosition(
+  fields: readonly FieldRule[],
+  value: JsonObject,
+  [name = '', token, ...rest]: readonly string[],
+  above: readonly string[] = [],
+): ListPosition | undefined {
+  const field = fields.find((candidate) => candidate.name === name);
+  if (field === undefined || token === undefined) return undefined;
+  const list = [...above, name];
+  const found = value[name];
+  if (field.shape === 'object') return findListPosition(field.fields, isObject(found) ? found : {}, [token, ...rest], list);
+  if (field.shape !== 'keyed' && field.shape !== 'set' && field.shape !== 'list') return undefined;
+  const values = asArray(found);
+  const entries = field.shape === 'keyed' ? entriesByToken(field, values) : new Map(values.map((one) => [elementToken(one), one]));
+  const isPosition = /^(?:0|[1-9]\d*|-)$/.test(token) && (field.shape === 'list' || !entries.has(token));
+  if (isPosition) return { list, element: field.shape === 'list' ? undefined : ([...entries.keys()].find(isShort) ?? 'NAME') };
+  const entry = entries.get(token);
+  return field.shape === 'keyed' ? findListPosition(field.fields, isObject(entry) ? entry : {}, rest, [...list, token]) : undefined;
+}
+
+function isShort(token: string): boolean {
+  return /^[\w.-]{1,40}$/.test(token);
 }
 
 /** Returns the path or its nearest parent that a manifest may ignore; undefined if there is none. */

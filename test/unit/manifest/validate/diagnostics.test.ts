@@ -137,6 +137,33 @@ const errors: readonly ErrorCase[] = [
   ],
   ['ignore of a read-only field', meta('ignore: [/status]'), '5:12 error manifest/bad-ignore'],
   ['ignore below a scalar', meta('ignore: [/type/x]'), '5:12 error manifest/bad-ignore'],
+  ['ignore of a position in a list', meta('ignore: [/command/0]'), '5:12 error manifest/bad-ignore', 'ignore the whole list (/command)'],
+  [
+    'ignore of a position in a set',
+    meta('ignore: [/reviewers/0]'),
+    '5:12 error manifest/bad-ignore',
+    'write /reviewers/NAME, or ignore the whole list (/reviewers)',
+  ],
+  ['ignore of the end of a set', meta('ignore: [/attributes/-]'), '5:12 error manifest/bad-ignore', '/attributes/NAME'],
+  ['ignore of a position in attachments', meta('ignore: [/guardrail_rules/1]'), '5:12 error manifest/bad-ignore', '/guardrail_rules/NAME'],
+  [
+    'ignore of a position in a list of entries',
+    ignoring('GuardrailRule', '/input/rules/0', 'input: { rules: [{ name: ddl, type: deny_words_list, words: [a] }] }'),
+    '5:12 error manifest/bad-ignore',
+    'write /input/rules/ddl, or ignore the whole list (/input/rules)',
+  ],
+  [
+    'ignore of a position in the words of an entry',
+    ignoring('GuardrailRule', '/input/rules/ddl/words/0', 'input: { rules: [{ name: ddl, type: deny_words_list, words: [a] }] }'),
+    '5:12 error manifest/bad-ignore',
+    'write /input/rules/ddl/words/a, or',
+  ],
+  [
+    'ignore of a field at a position',
+    ignoring('DataMaskingRule', '/custom_entity_types/1/score', 'score_threshold: 0.5'),
+    '5:12 error manifest/bad-ignore',
+    'write /custom_entity_types/NAME, or',
+  ],
   ['an unknown target', meta('targets: [prod, stagin]'), '5:19 error manifest/unknown-target', 'did you mean "staging"?'],
   // secrets
   ['a secret that is no base64', secret('envvar:A: localhost'), '12:15 error secret/not-base64', 'envvar:A: { value: … }'],
@@ -256,6 +283,10 @@ function rules(...entries: readonly string[]): string {
 
 function meta(line: string): string {
   return connection(`a\n  ${line}`);
+}
+
+function ignoring(kind: string, path: string, line: string): string {
+  return manifest(kind, `a\n  ignore: [${path}]`, line);
 }
 
 function secret(line: string): string {
