@@ -30,7 +30,6 @@ import {
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, type JsonObject, type Json } from '../model/json.ts';
 import { type ResourceId, kindOf } from '../model/resource.ts';
-import { reverseVerdict } from './controls/compare-protection.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
   type AssessedChange,
@@ -128,7 +127,11 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
       controls.length === 0
         ? []
         : [{ way, ...wordingFor(aspect, way, { ...affected, controls }), causes: causesFor(affected, aspect, way) }];
-    return [...phrases('weakens', lost), ...phrases('unknown', incomparable), ...phrases('strengthens', [...gained, ...coexisting])];
+    return [
+      ...phrases('weakens', lost),
+      ...phrases('unknown', lost.length > 0 ? [] : incomparable),
+      ...phrases('strengthens', [...gained, ...coexisting]),
+    ];
   });
 }
 
@@ -341,7 +344,7 @@ export function protectionOfDrift(
   const revert = revertHeld({ target, changes, edges });
   const snapshots = snapshotPlan(revert, live, registry, manifests);
   const reversed = reverseSnapshots(snapshots);
-  const protection = summarizeProtection(revert, reversed, reverseCauses(createCauseFinder(revert, { registry, snapshots })));
+  const protection = summarizeProtection(revert, reversed, createCauseFinder(revert, { registry, snapshots, isReversed: true }));
   const onLive = changes.filter(({ action }) => action === 'update').map(withRisksOfFields);
   return { ...protection, headlines: withHeadlines(protection.headlines, rerouteHeadlines(onLive, reversed)) };
 }
@@ -350,11 +353,6 @@ export function protectionOfDrift(
 function withRisksOfFields(change: AssessedChange): AssessedChange {
   const isPart = ({ path }: Risk): boolean => path === undefined || change.fields.some((field) => isPointerWithin(field.path, path));
   return { ...change, risks: change.risks.filter(isPart) };
-}
-
-/** Reverses the verdicts of causes: a control that the revert would remove was added by the drift. */
-function reverseCauses(causes: CauseFinder): CauseFinder {
-  return (...place) => causes(...place).map((contribution) => ({ ...contribution, way: reverseVerdict(contribution.way) }));
 }
 
 /** The wording for one connection and for several. A smaller weight is printed first. */

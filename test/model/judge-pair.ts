@@ -45,6 +45,9 @@ const conditionOf: Readonly<Record<string, Condition>> = {
 /** The controls whose states can always be compared. */
 const exact = new Set(['access', 'metadata', 'redaction', 'schema']);
 
+/** The controls of which a text shows a certain loss. */
+const witnessed = new Set(['input', 'output']);
+
 /** Returns whether two states of a control can always be compared on this gateway. */
 function isExact({ reportsLimit, accessRules }: Pair, control: string): boolean {
   if (control === 'review' || control === 'force') return accessRules?.length === 0;
@@ -132,8 +135,11 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   if (demands.length > 0 && (risk === undefined || isRiskierThan(least, risk))) findings.push(tooLow('something becomes possible'));
   for (const { aspect, way } of report.aspects) {
     const condition = conditionOf[aspect];
-    if (isExact(pair, aspect) && (way === 'unknown' || way === 'incomparable'))
+    const isUnknown = way === 'unknown' || way === 'incomparable';
+    if (isUnknown && (isExact(pair, aspect) || (witnessed.has(aspect) && condition !== undefined && surelyLost.has(condition))))
       findings.push({ law: 'unknown without need', connection: id, why: aspect });
+    // An attribute may grant access, which no verdict can exclude or claim.
+    if (aspect === 'attributes' && !isUnknown) findings.push(tooMild(`an attribute ${way}`));
     if (condition !== undefined && claims.has(way) && !surelyLost.has(condition))
       findings.push({ law: 'false surely lost', connection: id, why: `${aspect} ${way}` });
   }

@@ -186,17 +186,21 @@ export function compareEnforced(aspect: ControlType, rule: CoverageRule): Compar
     if (aspect === 'masking' && before.enforcement.isOnlyPort === true && after.enforcement.isOnlyPort === true) return noDifference;
     const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
     const found = compareSets(had, has, rule);
-    const decided = found.incomparable.length === 0 ? found : withEvidence(found, { aspect, before, after });
-    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, { aspect, before, after }, rule);
+    const sides = { aspect, before, after };
+    const decided = found.incomparable.length === 0 ? found : (withEvidence(found, sides) ?? withCertainLosses(found, sides, rule));
+    return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, sides, rule);
   };
 }
 
 type Sides = { readonly aspect: ControlType; readonly before: Posture; readonly after: Posture };
 
-/** Decides what cannot be compared by the samples of reviewed manifests: one that only one side catches is evidence. */
-function withEvidence(found: ControlComparison, { aspect, before, after }: Sides): ControlComparison {
+/**
+ * Decides what cannot be compared by the samples of reviewed manifests: one that only one side catches is evidence. Returns undefined
+ * if no sample is.
+ */
+function withEvidence(found: ControlComparison, { aspect, before, after }: Sides): ControlComparison | undefined {
   const texts = [...before.samples, ...after.samples].filter((sample) => sample.aspect === aspect);
-  if (texts.length === 0) return found;
+  if (texts.length === 0) return undefined;
   const [had, has] = [before, after].map((posture) =>
     controlsOf(posture, aspect)
       .filter(({ form }) => form !== undefined)
@@ -208,8 +212,19 @@ function withEvidence(found: ControlComparison, { aspect, before, after }: Sides
   const [first, last] = [controlsOf(before, aspect), controlsOf(after, aspect)];
   const lost = loses ? found.incomparable.filter((control) => first.includes(control)) : [];
   const gained = gains ? found.incomparable.filter((control) => last.includes(control)) : [];
-  if (lost.length + gained.length === 0) return found;
+  if (lost.length + gained.length === 0) return undefined;
   return { ...found, lost: [...found.lost, ...lost], gained: [...found.gained, ...gained], incomparable: [] };
+}
+
+/**
+ * Names the controls that another one replaces although a text is certainly no longer blocked or masked. Whether the other one makes
+ * up for them cannot be compared.
+ */
+function withCertainLosses(found: ControlComparison, { aspect, before, after }: Sides, { covers }: CoverageRule): ControlComparison {
+  const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
+  const lost = found.incomparable.filter((control) => had.includes(control) && covers(control, has) === 'no');
+  if (lost.length === 0) return found;
+  return { ...found, lost: [...found.lost, ...lost], incomparable: found.incomparable.filter((control) => !lost.includes(control)) };
 }
 
 /**

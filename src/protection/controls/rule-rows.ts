@@ -70,7 +70,7 @@ const contentCodes: ContentCodes = {
     removed: weakening('pattern-removed', 'a pattern is no longer blocked or masked'),
     added: strengthening('pattern-added', 'one more pattern is blocked or masked'),
   },
-  patternChanged: uncertain('pattern-changed', 'a pattern is replaced by one that cannot be compared with it'),
+  patternChanged: uncertain('pattern-changed', 'a pattern is replaced by one that does not cover it'),
 };
 
 const scoreCodes = {

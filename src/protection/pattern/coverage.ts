@@ -10,11 +10,15 @@ import {
   type PatternNode,
 } from './automaton.ts';
 import { parsePattern } from './parse.ts';
+import { witnessesOf } from './witnesses.ts';
 
 /** What blocks a text: a word anywhere in it, or a pattern that matches anywhere in it. */
 export type TextMatcher = { readonly word: string } | { readonly pattern: string };
 
 const maxCharacters = 400;
+/** The maximum number of characters of automata that only try witnesses, one text after the other. */
+const maxTriedCharacters = 4_000;
+const maxTriedWork = 2_000_000;
 const maxStates = 2_000;
 /** The maximum number of ranges of characters; a class of Unicode letters alone has more. */
 const maxRanges = 300;
@@ -34,10 +38,27 @@ const coverageOf = memoizeByKey(
   ([one, others]: readonly [TextMatcher, readonly TextMatcher[]]): boolean | 'undecided' => {
     const left = automatonOf([one]);
     const right = automatonOf(others);
-    return (left === undefined || right === undefined ? undefined : includes(left, right)) ?? 'undecided';
+    const isIncluded = left === undefined || right === undefined ? undefined : includes(left, right);
+    return isIncluded ?? (hasWitness(one, others) ? false : 'undecided');
   },
   { keyOf: (matchers) => JSON.stringify(matchers), longest: 400 },
 );
+
+/** Returns whether a text is found that `one` blocks and none of the others does. */
+function hasWitness(one: TextMatcher, others: readonly TextMatcher[]): boolean {
+  const own = automatonOf([one], { most: maxTriedCharacters, isLeast: true });
+  const rest = others.map((other) => automatonOf([other], { most: maxTriedCharacters }));
+  if (own === undefined || rest.includes(undefined)) return false;
+  const machines = rest.filter((machine) => machine !== undefined);
+  const starts = [own, ...machines].reduce((sum, { first }) => sum + first.length + 1, 0);
+  let work = maxTriedWork;
+  for (const text of witnessesOf(own)) {
+    work -= starts * text.length;
+    if (work < 0) return false;
+    if (/^[\n -~]*$/.test(text) && findsMatch(own, text) && !machines.some((machine) => findsMatch(machine, text))) return true;
+  }
+  return false;
+}
 
 /** Returns whether one of the matchers blocks a text; undefined when that cannot be decided. */
 export function blocksText(matchers: readonly TextMatcher[], text: string): boolean | undefined {
@@ -48,15 +69,26 @@ export function blocksText(matchers: readonly TextMatcher[], text: string): bool
   return machine === undefined ? undefined : findsMatch(machine, text);
 }
 
+/** `isLeast`: the automaton may match fewer texts of letters outside ASCII than the pattern, and none that the pattern does not match. */
+type AutomatonOptions = { readonly most?: number; readonly isLeast?: boolean };
+
 /** Returns one automaton that matches what any of the matchers matches. */
-function automatonOf(matchers: readonly TextMatcher[]): Automaton | undefined {
+function automatonOf(
+  matchers: readonly TextMatcher[],
+  { most = maxCharacters, isLeast = false }: AutomatonOptions = {},
+): Automaton | undefined {
   const parts: PatternNode[] = [];
   for (const one of matchers) {
     const read = 'word' in one ? { node: wordNode(one.word) } : parsePattern(one.pattern);
-    if ('error' in read || ('pattern' in one && foldsOtherLetters(one.pattern))) return undefined;
+    if ('error' in read || ('pattern' in one && foldsOtherLetters(one.pattern) && !(isLeast && !excludes(one.pattern)))) return undefined;
     parts.push(read.node);
   }
-  return buildAutomaton({ op: 'either', parts }, maxCharacters);
+  return buildAutomaton({ op: 'either', parts }, most);
+}
+
+/** Returns whether a pattern may exclude letters, so that an ignored case makes it match fewer texts. */
+function excludes(pattern: string): boolean {
+  return /\[\^|\[:\^|\\[PWDSB]|\{\^/.test(pattern);
 }
 
 /** Returns whether a pattern ignores the case of letters outside ASCII, which the parser does not fold. */

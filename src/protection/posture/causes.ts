@@ -17,6 +17,7 @@ import {
 import { byName, compareSets } from '../controls/compare-controls.ts';
 import type { Posture } from '../controls/control-row.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
+import { findEditedEntries } from './edited-entries.ts';
 import { createPostureBuilder } from './posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from './protection-snapshot.ts';
 
@@ -25,6 +26,8 @@ type GatewayPart = {
   readonly longestAccess?: number | undefined;
   /** A rule of the gateway may require review, so the groups that may approve alone count without reviewers, too. */
   readonly mayRequireReview?: boolean;
+  /** Samples of reviewed manifests, which decide what cannot be compared. */
+  readonly samples?: ProtectionSnapshot['samples'];
 };
 
 type ObjectSides = GatewayPart & { readonly before: JsonObject; readonly after: JsonObject };
@@ -45,7 +48,7 @@ function attachmentsByAttribute(before: JsonObject, after: JsonObject): readonly
   return found.lost.length + found.gained.length === 0 ? [] : [{ aspect: 'attributes', ...found }];
 }
 
-type OwnPosture = { readonly key: string; readonly posture: Posture };
+type OwnPosture = { readonly key: string; readonly samples: GatewayPart['samples']; readonly posture: Posture };
 
 /** The posture that was last read of each spec, which never changes: a change is compared field by field, always with the same sides. */
 const lastPostures = new WeakMap<JsonObject, OwnPosture>();
@@ -53,9 +56,9 @@ const lastPostures = new WeakMap<JsonObject, OwnPosture>();
 function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
   const key = `${id} ${keyOf(part)}`;
   const last = lastPostures.get(spec);
-  if (last?.key === key) return last.posture;
+  if (last?.key === key && last.samples === part.samples) return last.posture;
   const posture = readOwnPosture(id, spec, part);
-  lastPostures.set(spec, { key, posture });
+  lastPostures.set(spec, { key, samples: part.samples, posture });
   return posture;
 }
 
@@ -73,7 +76,7 @@ function keyOf({ longestAccess, mayRequireReview }: GatewayPart): string {
 function readOwnPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
   const resource: ResourceSnapshot = { spec, unknown: [] };
   if (kindOf(id) === 'Connection') return builderWithoutRules(part)({ resource, rules: new Map(), accessRules: [] });
-  const build = createPostureBuilder({ incomplete: new Set(), longestAccess: part.longestAccess });
+  const build = createPostureBuilder({ incomplete: new Set(), longestAccess: part.longestAccess, samples: part.samples });
   return build({ resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
 }
 
@@ -117,16 +120,20 @@ export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[],
 /** A cause, the control types that it affects, and its verdict there. */
 export type Contribution = { readonly aspects: readonly ControlType[]; readonly way: ProtectionVerdict; readonly cause: Cause };
 
-/** Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. */
+/**
+ * Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. With `isReversed`, the verdict
+ * of each is that of undoing it.
+ */
 export function createCauseFinder(
   { changes, edges }: { readonly changes: readonly Change[]; readonly edges: readonly EdgeChange[] },
-  { registry, snapshots, selectorOf = noSelector }: CauseContext,
+  context: CauseContext,
 ): CauseFinder {
+  const { selectorOf = noSelector, isReversed = false } = context;
   const written = new Map(changes.filter(isWritten).map((change) => [liveKeyOf(change), change]));
   const known = new Map<ResourceId, readonly Contribution[]>();
   const byResource = (id: ResourceId): readonly Contribution[] => {
     const change = written.get(id);
-    const found = known.get(id) ?? (change === undefined ? [] : contributionsOf(change, registry, snapshots));
+    const found = known.get(id) ?? (change === undefined ? [] : contributionsOf(change, context));
     known.set(id, found);
     return found;
   };
@@ -138,7 +145,7 @@ export function createCauseFinder(
   }
   return (connection, rules, aspect) => {
     const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>
-      causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause)),
+      causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause, isReversed)),
     );
     const all = [...byResource(connection), ...attachments, ...rules.flatMap(byResource)];
     return all.filter(({ aspects }) => aspects.includes(aspect));
@@ -150,31 +157,57 @@ type CauseContext = {
   readonly registry: Registry;
   readonly snapshots: { readonly before: ProtectionSnapshot; readonly after: ProtectionSnapshot };
   readonly selectorOf?: SelectorLookup;
+  readonly isReversed?: boolean;
 };
 
 /** Lists the contributions of a change, one for each entry; a created or deleted rule is one cause as a whole. */
-function contributionsOf(change: Change, registry: Registry, { before, after }: CauseContext['snapshots']): readonly Contribution[] {
+function contributionsOf(
+  change: Change,
+  { registry, snapshots: { before, after }, isReversed = false }: CauseContext,
+): readonly Contribution[] {
   const key = liveKeyOf(change);
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
-  if (change.action === 'create' || change.action === 'delete')
-    return [
-      { aspects: ruleControlTypes(kind.name), way: change.action === 'create' ? 'strengthens' : 'weakens', cause: resourceCause(change) },
-    ];
-  const groups = new Map<string, FieldChange[]>();
-  for (const field of change.fields) {
-    if (field.held === true || aspectsAt(kind, field).length === 0) continue;
-    const entry = pointer(...tokensOf(field.path).slice(0, 3));
-    groups.set(entry, [...(groups.get(entry) ?? []), field]);
+  if (change.action === 'create' || change.action === 'delete') {
+    const way = (change.action === 'create') === isReversed ? 'weakens' : 'strengthens';
+    return [{ aspects: ruleControlTypes(kind.name), way, cause: resourceCause(change) }];
   }
-  const { longestAccess, incomplete, accessRules = [] } = before;
+  const specs = { before: specIn(before, key), after: specIn(after, key) };
+  const { longestAccess, incomplete, accessRules = [], samples } = before;
   const mayRequireReview = incomplete.has('review') || accessRules.length > 0;
-  const sides = { before: specIn(before, key), after: specIn(after, key), longestAccess, mayRequireReview };
-  return [...groups.values()].flatMap((fields): readonly Contribution[] => {
-    const [first] = fields;
+  const sides = { ...(isReversed ? swapped(specs) : specs), longestAccess, mayRequireReview, samples };
+  return fieldGroups(kind, change, specs).flatMap((group): readonly Contribution[] => {
+    const [first] = group;
+    const fields = isReversed ? group.map((field) => ({ ...field, ...swapped(field) })) : group;
     const way = combineEffects(fieldEffects(kind, key, { fields, sides }));
     return first === undefined || way === 'neutral' ? [] : [{ aspects: aspectsAt(kind, first), way, cause: fieldCause(change, first) }];
   });
+}
+
+/** Groups the written fields that protect by entry; both sides of an edited entry are one group. */
+function fieldGroups(
+  kind: Kind,
+  { fields }: Change,
+  specs: { readonly before: JsonObject; readonly after: JsonObject },
+): readonly (readonly FieldChange[])[] {
+  const written = fields.filter((field) => field.held !== true && aspectsAt(kind, field).length > 0);
+  const edited = findEditedEntries(kind.fields, written, specs);
+  const former = new Set(edited.values());
+  const groups = new Map<string, FieldChange[]>();
+  for (const field of written) {
+    if (former.has(field)) continue;
+    const own = edited.get(field.path);
+    addToGroup(groups, pointer(...tokensOf(field.path).slice(0, 3)), field);
+    if (own !== undefined) addToGroup(groups, pointer(...tokensOf(field.path).slice(0, 3)), own);
+  }
+  return [...groups.values()];
+}
+
+function swapped<Value>({ before, after }: { readonly before: Value; readonly after: Value }): {
+  readonly before: Value;
+  readonly after: Value;
+} {
+  return { before: after, after: before };
 }
 
 function aspectsAt({ name }: Kind, { path }: FieldChange): readonly ControlType[] {
@@ -201,8 +234,8 @@ function fieldCause(change: Change, field: FieldChange): Cause {
   };
 }
 
-function attachmentContribution({ rule, action }: EdgeChange, cause: Cause): Contribution {
-  return { aspects: ruleControlTypes(kindOf(rule)), way: action === 'attach' ? 'strengthens' : 'weakens', cause };
+function attachmentContribution({ rule, action }: EdgeChange, cause: Cause, isReversed: boolean): Contribution {
+  return { aspects: ruleControlTypes(kindOf(rule)), way: (action === 'attach') === isReversed ? 'weakens' : 'strengthens', cause };
 }
 
 /** Returns the selector of a rule; undefined when no manifest declares one. */

@@ -65,7 +65,8 @@ export function snapshotPlan(
 ): PlanSnapshots {
   const renames = renamesOf(plan.changes);
   const named = withNames(live, renames);
-  const snapshot = liveSnapshot(named, registry, plan.target.dialect);
+  const samples = base === undefined ? undefined : samplesOf(base);
+  const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples };
   const before =
     base === undefined
       ? snapshot
@@ -73,7 +74,7 @@ export function snapshotPlan(
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
   const after =
     desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, { live: named, placed: true }) };
-  const build = createPostureBuilder({ ...snapshot, samples: base === undefined ? undefined : samplesOf(base) });
+  const build = createPostureBuilder({ ...snapshot, samples });
   const predecessors = predecessorsIn(desired, before);
   return {
     before,

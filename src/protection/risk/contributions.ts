@@ -2,7 +2,13 @@ import { textsIn } from '../../model/json.ts';
 import { type Change, type EdgeChange, isWritten, liveKeyOf } from '../../model/plan/plan.ts';
 import type { ControlType } from '../../model/protection/protection.ts';
 import { type ResourceId, kindOf } from '../../model/resource.ts';
-import { type ControlDifference, type ProtectionEffect, compareProtection, effectsOfDifferences } from '../controls/compare-protection.ts';
+import {
+  type ControlDifference,
+  type ProtectionEffect,
+  compareProtection,
+  decidingEffects,
+  effectsOfDifferences,
+} from '../controls/compare-protection.ts';
 import { type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../controls/control-row.ts';
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
@@ -106,7 +112,7 @@ type NewDifference = { readonly key: ResourceId; readonly connection: ResourceId
 function addDifference(found: Map<ResourceId, ChangeEffects>, { key, connection, difference }: NewDifference): void {
   const effects = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
   const byEffect = effects.get(difference.aspect) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-  for (const effect of effectsOfDifferences([difference])) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(connection));
+  for (const effect of decidingEffects(difference)) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(connection));
   found.set(key, effects.set(difference.aspect, byEffect));
 }
 

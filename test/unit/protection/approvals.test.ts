@@ -70,13 +70,7 @@ test.each<readonly [string, Approval, Approval, readonly string[], readonly stri
     [],
   ],
   ['the only reviewer may force', { reviewers: ['a'] }, { reviewers: ['a'], forcing: ['a'] }, [], []],
-  [
-    'the only reviewer may force, and another one is added',
-    { reviewers: ['a'] },
-    { reviewers: ['a', 'b'], forcing: ['a'] },
-    [],
-    [],
-  ],
+  ['the only reviewer may force, and another one is added', { reviewers: ['a'] }, { reviewers: ['a', 'b'], forcing: ['a'] }, [], []],
   [
     'review ends, although a group may force',
     { reviewers: ['a'], forcing: ['b'] },

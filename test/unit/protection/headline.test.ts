@@ -159,11 +159,14 @@ describe('headlines of rules', () => {
     ).toEqual([]);
   });
 
-  it('reports that two patterns cannot be compared', () => {
+  it('compares two patterns, and reports it if it cannot', () => {
     const [name, [entry]] = word('p', 'a+');
     const rule = guardrail('g', [], ['a'], { input: { rules: [entry] } });
-    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'b+']))).toEqual([
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '(?i)é+']))).toEqual([
       'unknown: 1 connection changes guardrail patterns in a way that cannot be compared (Connection/a)',
+    ]);
+    expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', 'b+']))).toEqual([
+      'weakens: 1 connection loses guardrail checks (Connection/a)',
     ]);
     expect(headlinesOf(rule, onRule([`/input/rules/${name}/pattern_regex`, 'a+', '[ab]+']))).toEqual([
       'strengthens: 1 connection gains guardrail checks (Connection/a)',
@@ -240,7 +243,7 @@ describe('the order of headlines', () => {
     const changes = [
       changeOf('Connection/a', [fieldOf('/access_schema', 'disabled', 'enabled'), fieldOf('/reviewers/dba', 'dba', undefined)]),
       changeOf('Connection/b', [fieldOf('/redact_types/URL', undefined, 'URL'), fieldOf('/reviewers/dba', 'dba', undefined)]),
-      changeOf('GuardrailRule/g', [fieldOf('/input/rules/p/pattern_regex', 'a+', 'b+')]),
+      changeOf('GuardrailRule/g', [fieldOf('/input/rules/p/pattern_regex', 'a+', '(?i)é+')]),
     ];
     const protection = protectionOfWrites(live, changes);
     expect(sentences(protection)).toEqual([

@@ -181,7 +181,14 @@ export const rows: readonly Row[] = [
     ['weakens pattern-removed'],
     ['strengthens pattern-added'],
   ],
-  ['a pattern for another', blocking(pattern('a+')), blocking(pattern('b+')), ['unknown pattern-changed'], ['unknown pattern-changed']],
+  ['a pattern for another', blocking(pattern('a+')), blocking(pattern('b+')), ['weakens pattern-changed'], ['weakens pattern-changed']],
+  [
+    'a pattern for one that is not compared',
+    blocking(pattern('a+')),
+    blocking(pattern('(?i)é+')),
+    ['unknown pattern-changed'],
+    ['unknown pattern-changed'],
+  ],
   ['a wider pattern', blocking(pattern('a+')), blocking(pattern('[ab]+')), ['strengthens pattern-added'], ['weakens pattern-removed']],
   [
     'a pattern for its words',

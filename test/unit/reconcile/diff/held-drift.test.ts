@@ -202,13 +202,15 @@ describe('a drift of a rule is held only if a connection is provably better prot
     expect((await planDrift(kind, side, { revert: true })).held).toEqual([]);
   });
 
-  test('an incomparable drift is reverted with the risk unknown and a headline', async () => {
-    const { plan, after } = await planDrift('GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern('zzzz')) });
+  test.each([
+    ['(?i)é+', 'unknown', '1 connection changes guardrail patterns in a way that cannot be compared'],
+    ['zzzz', 'weakens', '1 connection loses guardrail checks'],
+  ])('a drift that is no pure gain is reverted with its risk and a headline: %s', async (regex, risk, headline) => {
+    const { plan, after, held } = await planDrift('GuardrailRule', { applied: input(pattern('(?i)drop')), live: input(pattern(regex)) });
+    expect(held).toEqual([]);
     expect(after).toMatchObject(input(pattern('(?i)drop')));
-    expect(plan.changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toEqual(['unknown']);
-    expect(plan.protection.headlines.map(({ text, way }) => [way, text])).toEqual([
-      ['unknown', '1 connection changes guardrail patterns in a way that cannot be compared'],
-    ]);
+    expect(plan.changes.flatMap(({ risks }) => risks.map((one) => one.class))).toEqual([risk]);
+    expect(plan.protection.headlines.map(({ text, way }) => [way, text])).toEqual([[risk, headline]]);
   });
 
   test('a word that another rule of the connection blocks is not held', async () => {
