@@ -131,12 +131,16 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
     if (!isAlarmed) findings.push(tooMild(`${names} admits more, and no headline says so`));
     else if (!isNamed) findings.push(tooMild(`${names} admits more, and the report has another control`));
   }
+  const isSameType = ['type', 'subtype'].every((field) => before[subject]?.spec?.[field] === after[id]?.spec?.[field]);
   const least = 'exposes';
   if (demands.length > 0 && (risk === undefined || isRiskierThan(least, risk))) findings.push(tooLow('something becomes possible'));
   for (const { aspect, way } of report.aspects) {
     const condition = conditionOf[aspect];
     const isUnknown = way === 'unknown' || way === 'incomparable';
-    if (isUnknown && (isExact(pair, aspect) || (witnessed.has(aspect) && condition !== undefined && surelyLost.has(condition))))
+    if (
+      isUnknown &&
+      (isExact(pair, aspect) || (isSameType && witnessed.has(aspect) && condition !== undefined && surelyLost.has(condition)))
+    )
       findings.push({ law: 'unknown without need', connection: id, why: aspect });
     // An attribute may grant access, which no verdict can exclude or claim.
     if (aspect === 'attributes' && !isUnknown) findings.push(tooMild(`an attribute ${way}`));
