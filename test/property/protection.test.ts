@@ -67,9 +67,7 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
  */
 function expectInverse(there: ControlDifference, back: ControlDifference): void {
   expect([back.aspect, back.before, back.after]).toEqual([there.aspect, there.after, there.before]);
-  const doubtful = ({ incomparable, coexisting }: ControlDifference): readonly unknown[] => [...incomparable, ...coexisting];
-  const all = (one: ControlDifference): ReadonlySet<unknown> => new Set([...one.lost, ...one.gained, ...doubtful(one)]);
-  expect(all(back)).toEqual(all(there));
+  expect(allOf(back)).toEqual(allOf(there));
   for (const [one, other] of [
     [there, back],
     [back, there],
@@ -80,6 +78,14 @@ function expectInverse(there: ControlDifference, back: ControlDifference): void 
     expect(new Set(doubtful(other))).toEqual(new Set([...doubtful(other), ...certain]));
     expect(certain.length === 0 || one.incomparable.length > 0).toBe(true);
   }
+}
+
+function allOf(one: ControlDifference): ReadonlySet<unknown> {
+  return new Set([...one.lost, ...one.gained, ...doubtful(one)]);
+}
+
+function doubtful({ incomparable, coexisting }: ControlDifference): readonly unknown[] {
+  return [...incomparable, ...coexisting];
 }
 
 /** The control types in which one control can replace another. */
@@ -103,9 +109,9 @@ test('a change and its inverse swap weakening and strengthening', () => {
         const there = compareProtection(had, has);
         const back = compareProtection(has, had);
         expect(back.map(({ aspect }) => aspect)).toEqual(there.map(({ aspect }) => aspect));
-        for (const [index, one] of there.entries()) {
+        for (const [index, difference] of there.entries()) {
           const inverse = back[index];
-          if (inverse !== undefined) expectInverse(one, inverse);
+          if (inverse !== undefined) expectInverse(difference, inverse);
         }
         expect(compareProtection(had, had)).toEqual([]);
       }

@@ -203,9 +203,9 @@ function fieldGroups(
   return [...groups.values()];
 }
 
-function swapped<Value>({ before, after }: { readonly before: Value; readonly after: Value }): {
-  readonly before: Value;
-  readonly after: Value;
+function swapped<Side>({ before, after }: { readonly before: Side; readonly after: Side }): {
+  readonly before: Side;
+  readonly after: Side;
 } {
   return { before: after, after: before };
 }

@@ -115,28 +115,6 @@ export const rows: readonly Row[] = [
     ['weakens metadata-removed'],
     ['strengthens metadata-added'],
   ],
-  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['unknown attribute-removed'], ['unknown attribute-added']],
-  [
-    'one attribute for another',
-    own({ attributes: ['pii'] }),
-    own({ attributes: ['ops'] }),
-    ['unknown attribute-added', 'unknown attribute-removed'],
-    ['unknown attribute-added', 'unknown attribute-removed'],
-  ],
-  [
-    'an attribute that attaches a rule',
-    [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
-    [...own({ attributes: null }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
-    ['unknown attribute-removed', 'weakens attribute-removed'],
-    ['strengthens attribute-added', 'unknown attribute-added'],
-  ],
-  [
-    'an attribute of a rule',
-    [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
-    [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: [] })],
-    ['weakens attribute-removed'],
-    ['strengthens attribute-added'],
-  ],
   [
     'redaction',
     own({ redact_types: ['PERSON_NAME', 'EMAIL_ADDRESS'] }),
