@@ -151,7 +151,7 @@ function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
 }
 
 /** Returns the path without links, which may not exist; undefined if it leaves the repository or has a cycle. */
-function resolveLinks({ targets, folders }: FileSearch, path: string): string | undefined {
+function resolveLinks({ targets, folders }: Pick<FileSearch, 'targets' | 'folders'>, path: string): string | undefined {
   const done: string[] = [];
   let pending = path.split('/');
   for (let hops = 0; pending.length > 0;) {
@@ -275,6 +275,35 @@ export async function readFilesAt(
   const bytes = new Map<string, Buffer>();
   await readFiles(repository, entries, { maxBytes, onFile: (path, all) => void bytes.set(path, all) });
   return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.path) ?? Buffer.alloc(0) }));
+}
+
+/** What a commit has at a path, through its links: a file, or the path of a target that is not in the commit. */
+export type LinkedContent = { readonly path: string } & ({ readonly bytes: Buffer } | { readonly missing: string });
+
+/** Reads the files of a commit at the paths, and where links of the commit lead to; skips paths that are neither. */
+export async function readThroughLinks(
+  repository: Repository,
+  commit: string,
+  { paths, maxBytes }: { readonly paths: readonly string[]; readonly maxBytes: number },
+): Promise<readonly LinkedContent[]> {
+  const plain = await readFilesAt(repository, commit, { paths, maxBytes });
+  const found = new Set(plain.map(({ path }) => path));
+  const others = paths.filter((path) => !found.has(path));
+  if (others.length === 0) return plain;
+  const entries = await listCommit(repository, commit);
+  const targets = await readLinkTargets(repository, entries);
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  const folders = foldersOf(entries);
+  const linked = others.flatMap((path) => {
+    const real = resolveLinks({ targets, folders }, path);
+    return real === undefined || real === path
+      ? []
+      : [{ path, real, id: byPath.get(real)?.type === 'file' ? byPath.get(real)?.id : undefined }];
+  });
+  const contents: LinkedContent[] = linked.flatMap(({ path, real, id }) => (id === undefined ? [{ path, missing: real }] : []));
+  const present = linked.flatMap(({ path, id }) => (id === undefined ? [] : [{ path, id }]));
+  await readFiles(repository, present, { maxBytes, onFile: (path, bytes) => void contents.push({ path, bytes }) });
+  return [...plain, ...contents];
 }
 
 /** Lists all files of a commit, of every type. */

@@ -1,6 +1,6 @@
 import { appendAll } from '../model/collections.ts';
 import { createHash } from 'node:crypto';
-import type { DesiredResource, DesiredState } from '../model/desired.ts';
+import type { DesiredResource, DesiredState, DigestSecret } from '../model/desired.ts';
 import {
   formatPosition,
   hasErrors,
@@ -60,6 +60,8 @@ export type LoadInput = {
   readonly inspect?: (resource: DesiredResource) => readonly DocumentDiagnostic[];
   /** Returns the path of a file in the tree hash, which must not depend on the working directory; by default the path itself. */
   readonly pathInTree?: (path: string) => string;
+  /** The key that the config has for digests. */
+  readonly digestKey?: string;
   /** The hash of the files, if it was computed before. */
   readonly tree?: string;
 };
@@ -93,8 +95,25 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
     unselected: resources.filter(({ id }) => !chosen(id)).map(({ id, key, ignore }) => ({ id, key, ignore })),
     notices: sorted,
     diagnose: createDiagnose(sources, manifests),
+    digestSecret: () => digestSecretOf(input, manifests, resources),
   };
   return { value, diagnostics: sorted };
+}
+
+/** Returns the key of the config; without one, a hash of all manifests of the target that contain values of secrets, or name files of them. */
+function digestSecretOf(
+  { digestKey, pathInTree }: LoadInput,
+  manifests: readonly Manifest[],
+  resources: readonly DesiredResource[],
+): DigestSecret {
+  if (digestKey !== undefined) return { text: digestKey, random: true };
+  const files = resources.flatMap(({ secrets }, index) =>
+    Object.values(secrets).some(({ source }) => source === 'inline' || source.startsWith('file:'))
+      ? (manifests[index]?.layers ?? []).map(({ file }) => file)
+      : [],
+  );
+  const unique = [...new Map(files.map((file) => [file.path, file])).values()];
+  return unique.length === 0 ? { text: '', random: true } : { text: hashTree(unique, pathInTree), random: false };
 }
 
 /** Returns the diagnostics with one warning for each unfamiliar value of a field, at its first place. */

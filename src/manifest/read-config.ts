@@ -160,7 +160,8 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     const overlays = paths(target['overlays']);
     return { ...toTarget(name, target), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
   });
-  return { file: file.path, root, targets };
+  const digestKey = toText(value['digest_key']);
+  return { file: file.path, root, targets, ...(digestKey === '' ? {} : { digestKey }) };
 }
 
 function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {

@@ -80,6 +80,9 @@ export const desiredByKey: (resources: readonly DesiredResource[]) => ReadonlyMa
   ({ key }) => key,
 );
 
+/** A text that only readers of the repository know: `random`, the key of the config; otherwise a hash of the manifests that contain secrets. */
+export type DigestSecret = { readonly text: string; readonly random: boolean };
+
 /** The content of all manifests of one target. */
 export type DesiredState = {
   readonly resources: readonly DesiredResource[];
@@ -93,12 +96,21 @@ export type DesiredState = {
   readonly notices: readonly Diagnostic[];
   /** Converts a finding in a resource's manifest to a diagnostic with position and code frame. */
   readonly diagnose?: (id: ResourceId, finding: DocumentDiagnostic) => Diagnostic;
+  /** Returns what seals contents of secrets in digests. */
+  readonly digestSecret: () => DigestSecret;
   /** Policies about connections; absent when no manifest declares one. */
   readonly policies?: readonly Policy[];
 };
 
 /** The desired state of no manifests. */
-export const emptyState: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+export const emptyState: DesiredState = {
+  resources: [],
+  edges: [],
+  tree: '',
+  unselected: [],
+  notices: [],
+  digestSecret: () => ({ text: '', random: true }),
+};
 
 /** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */
 export type BaseState = {

@@ -160,4 +160,6 @@ export type Config = {
   /** Secret files and manifests must be inside this folder. */
   readonly root: string;
   readonly targets: readonly Target[];
+  /** The random text that seals contents of secrets in digests; readers of the repository may know it. */
+  readonly digestKey?: string;
 };

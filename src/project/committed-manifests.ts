@@ -4,7 +4,7 @@ import { readSecretFile } from '../disk/secret-file.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
-import { type TreeOptions, listCommit, readFilesAt, readTreeAt } from '../git/read-tree.ts';
+import { type TreeOptions, listCommit, readThroughLinks, readTreeAt } from '../git/read-tree.ts';
 import { type Repository, headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, loadManifests, loadPolicies } from '../manifest/load-manifests.ts';
@@ -62,7 +62,7 @@ function contentsOf({ resources }: Pick<DesiredState, 'resources'>): FileContent
   return new Map(found);
 }
 
-/** Hashes files as they are in a commit; files that it does not have, and links, are left out. */
+/** Hashes files as they are in a commit, through its links; files that it does not have are left out. */
 async function readContentsAt(
   repository: Repository,
   commit: string,
@@ -70,14 +70,18 @@ async function readContentsAt(
 ): Promise<FileContents> {
   if (files.length === 0) return noContents;
   const places = new Map(files.map((file) => [posix.join(root, file), file]));
-  const found = await readFilesAt(repository, commit, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
-  return new Map(found.map(({ path, bytes }) => [places.get(path) ?? '', hashOf(bytes)]));
+  const found = await readThroughLinks(repository, commit, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
+  return new Map(found.map((one) => [places.get(one.path) ?? '', 'bytes' in one ? hashOf(one.bytes) : linkOf(one.missing)]));
+}
+
+/** Returns what stands for the content of a file that only a link in the commit names: where the link leads to. */
+function linkOf(target: string): string {
+  return `link:${target}`;
 }
 
 /**
  * Adds to each secret from a file that HEAD has the hash of the content in the working tree: the content of a committed file
- * belongs to the manifests. No hash is made of other files: it could be guessed from a value with few possibilities, while the
- * content of a committed file is known to everyone with access to the repository.
+ * belongs to the manifests. No hash is made of other files, because the repository does not decide about their content.
  */
 export async function withTrackedContents(
   state: DesiredState,
@@ -90,11 +94,14 @@ export async function withTrackedContents(
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return state;
   const places = new Map(files.map((file) => [posix.join(repository.prefix, file), file]));
-  const committed = await readFilesAt(repository, head, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
+  const committed = await readThroughLinks(repository, head, { paths: [...places.keys()], maxBytes: maxBytes + 1 });
   const contents = new Map<string, string>();
   const converted = new Map<string, ConvertedFile>();
-  for (const { path, bytes } of committed) {
-    const file = places.get(path) ?? '';
+  for (const found of committed) {
+    const file = places.get(found.path) ?? '';
+    if ('missing' in found) contents.set(file, linkOf(found.missing));
+    if ('missing' in found) continue;
+    const { bytes } = found;
     const { value } = readSecretFile(root, join(file));
     if (value === undefined) continue;
     contents.set(file, hashOf(value));

@@ -130,6 +130,7 @@ export function loadInputOf(
     ...selectionOf(selection, context),
     secretPrefixes: target.secretPrefixes,
     allowedValues: target.allowedValues,
+    ...(config.digestKey === undefined ? {} : { digestKey: config.digestKey }),
     referencePrefixes: referencePrefixesOf(target.dialect),
     peek: (file) => readSecretFile(config.root, join(file)).value,
     ...(secrets === 'leave' ? {} : { resolve: secretReader(config.root, context) }),

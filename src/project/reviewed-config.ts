@@ -55,7 +55,10 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     at,
   }));
   const pending = [...now.keys()].filter((name) => !then.has(name));
-  return { ...config, targets, pending, notices: [...warnings, ...config.notices] };
+  // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
+  const digestKey = config.digestKey ?? reviewed.digestKey;
+  const key = digestKey === undefined ? {} : { digestKey };
+  return { ...config, ...key, targets, pending, notices: [...warnings, ...config.notices] };
 }
 
 function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
-import { digestOf, sourcesOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
+import { digestOf, secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 
@@ -10,17 +10,17 @@ type Parts = {
   readonly changes: readonly Change[];
   readonly edges: readonly EdgeChange[];
   readonly sources: readonly SecretProvenance[];
+  readonly seal: string;
 };
 
-function digest({ target, changes, edges, sources }: Parts): string {
-  return digestOf(target, changes, edges, sources);
+function digest({ target, changes, edges, ...secrets }: Parts): string {
+  return digestOf(target, changes, edges, secrets);
 }
 
 /** The parts of any plan that a digest is made of. */
 async function partsOf(past: History): Promise<{ readonly plan: Plan; readonly parts: Parts }> {
-  const { plan, desired } = await planHistory(gatewayOf(past), past);
-  const sources = sourcesOf(desired.resources.toSorted((left, right) => (left.id < right.id ? -1 : 1)));
-  const parts = { target: plan.target, changes: plan.changes, edges: plan.edges, sources };
+  const { plan, desired, base } = await planHistory(gatewayOf(past), past);
+  const parts = { target: plan.target, changes: plan.changes, edges: plan.edges, ...secretFactsOf(desired, base?.desired) };
   expect(digest(parts)).toBe(plan.digest);
   return { plan, parts };
 }
@@ -110,6 +110,7 @@ test('every covered change alters the digest: target, actions, values, held drif
         ...variants(parts.changes, otherChanges).map((changes) => ({ ...parts, changes })),
         ...variants(parts.edges, otherEdges).map((edges) => ({ ...parts, edges })),
         ...variants(parts.sources, otherSources).map((sources) => ({ ...parts, sources })),
+        { ...parts, seal: parts.seal.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) },
       ];
       for (const other of others) expect([other, digest(other)]).not.toEqual([other, plan.digest]);
       seen += others.length;

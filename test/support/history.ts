@@ -118,7 +118,7 @@ export async function planHistory(
   gateway: MemoryGateway,
   { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
   filter?: PlanFilter,
-): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState }> {
+): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState; readonly base: BaseState | undefined }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('incomplete listing');
   const draft = draftPlan(inputOf({ desired, live, base, consent, filter }));
@@ -126,5 +126,5 @@ export async function planHistory(
   const reviewed = draft.value && reviewPlan(draft.value, reviewOf());
   if (draft.value === undefined || reviewed?.value === undefined)
     throw new Error([...draft.diagnostics, ...(reviewed?.diagnostics ?? [])].map(({ code, message }) => `${code} ${message}`).join('\n'));
-  return { plan: reviewed.value.plan, live, desired: draft.value.prepared.desired };
+  return { plan: reviewed.value.plan, live, desired: draft.value.prepared.desired, base: draft.value.prepared.base };
 }

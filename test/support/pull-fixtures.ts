@@ -4,7 +4,7 @@ import type { CliContext } from '../../src/commands/context/cli-context.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target, type GatewayIdentity } from '../../src/model/gateway.ts';
-import type { DesiredState } from '../../src/model/desired.ts';
+import { type DesiredState, emptyState } from '../../src/model/desired.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { memoryGateway, type MemoryGateway, type MemoryOptions } from './memory-gateway.ts';
@@ -27,7 +27,7 @@ const target: Target = {
   released: [],
   allowedValues: {},
 };
-export const empty: DesiredState = { resources: [], edges: [], tree: '', unselected: [], notices: [] };
+export const empty: DesiredState = emptyState;
 export const project: PullProject = {
   root: '/project',
   folder: '/project/access',

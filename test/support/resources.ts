@@ -1,4 +1,4 @@
-import type { DeclaredEdge, DesiredResource, DesiredState } from '../../src/model/desired.ts';
+import { type DeclaredEdge, type DesiredResource, type DesiredState, emptyState } from '../../src/model/desired.ts';
 import type { Position } from '../../src/model/diagnostic.ts';
 import type { FieldRule, Kind } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -42,7 +42,7 @@ export function wantedOf(
   edges: readonly DeclaredEdge[] = [],
   unselected: readonly ResourceId[] = [],
 ): DesiredState {
-  return { resources, edges, unselected: unselected.map((id) => ({ id, key: id, ignore: [] })), tree: 'tree', notices: [] };
+  return { ...emptyState, resources, edges, unselected: unselected.map((id) => ({ id, key: id, ignore: [] })), tree: 'tree' };
 }
 
 /** Creates an edge that the resource's manifest declares, by its field. */

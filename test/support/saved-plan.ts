@@ -4,23 +4,21 @@ import { staleRefusals } from '../../src/apply/stale-refusals.ts';
 import { apply } from '../../src/apply/apply.ts';
 import { secretLookup, readSavedSecrets } from '../../src/commands/planning/read-secrets.ts';
 import { registry } from '../../src/kinds/index.ts';
-import type { DesiredState } from '../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Gateway } from '../../src/model/gateway.ts';
-import { compareText } from '../../src/model/json.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan, Refusal, SavedPlan } from '../../src/model/plan/plan.ts';
-import { sourcesOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
+import { secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { openPlan, sealedPlan } from '../../src/reconcile/saved-plan/saved-plan.ts';
 import { toJsonText } from '../../src/report/serialize.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 
-type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
+type Made = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState; readonly base?: BaseState | undefined };
 
 /** Returns the text of a saved plan. */
-export function savedText({ plan, live, desired }: Made): string {
-  const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
-  const rest = { tool: '0.1.0', whole: true, repository: [], sources: [...sourcesOf(resources)] };
+export function savedText({ plan, live, desired, base }: Made): string {
+  const rest = { tool: '0.1.0', whole: true, repository: [], ...secretFactsOf(desired, base?.desired) };
   return toJsonText(sealedPlan(planDocument([plan]).json(), { ...rest, live: fingerprintsOf(plan, { desired, live, registry }) }));
 }
 

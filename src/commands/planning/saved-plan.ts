@@ -6,11 +6,11 @@ import { mayBeInRepository, repositoryOf, rootsOf } from '../../git/repository.t
 import { registry } from '../../kinds/index.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../../model/errors.ts';
-import { compareText } from '../../model/json.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { sourcesOf } from '../../reconcile/saved-plan/plan-digest.ts';
+import { secretFactsOf } from '../../reconcile/saved-plan/plan-digest.ts';
+import { sealedTree } from '../../reconcile/saved-plan/content-seal.ts';
 import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
@@ -61,14 +61,13 @@ export async function savePlan(path: string, result: PlanResult, flags: Selectio
 }
 
 /** Returns the text of the file; its document, which is larger, is not kept. */
-async function textOf({ plan, desired, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
-  const resources = desired.resources.toSorted((left, right) => compareText(left.id, right.id));
+async function textOf({ plan, desired, base, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
     whole: !isPartialSelection(flags),
     repository: await rootCommitsOf(config, context),
     live: fingerprintsOf(plan, { desired, live, registry }),
-    sources: sourcesOf(resources),
+    ...secretFactsOf(desired, base?.desired),
   });
   const pieces: string[] = [];
   let length = 0;
@@ -125,7 +124,7 @@ export async function resumeSavedPlan(
   const manifests = await withTrackedContents(loaded.value, config, context);
   await requireNone([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
-    otherManifests(saved.plan.tree, manifests.tree),
+    otherManifests(saved.plan.tree, sealedTree(manifests)),
     otherContents(saved.sources, manifests),
     otherRepository(saved.repository, await rootCommitsOf(config, context)),
     ...undeclaredChanges(saved.plan, manifests),

@@ -111,7 +111,7 @@ function describeSecretError(schema: JsonObject, value: Json, tokens: readonly s
   for (let length = 1; length <= tokens.length; length += 1) {
     const node = findNode(schema, tokens.slice(0, length));
     const mode = readAnnotation(node, 'x-ostiary-secret');
-    if (node === undefined || mode === undefined) continue;
+    if (node === undefined || mode === undefined || mode === 'text') continue;
     if (mode === 'base64' && length === tokens.length) return undefined;
     const place = tokens.slice(0, mode === 'base64' ? length + 1 : length);
     return describeInvalidSecret(
@@ -285,6 +285,7 @@ function wrongPattern(place: SchemaPlace): DocumentDiagnostic {
   const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
   const hint = isPointer ? `write /${value}` : allowedHint(readAnnotation(node, 'x-ostiary-pattern-hint'));
   if (value === '') return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hint);
+  if (node['x-ostiary-secret'] !== undefined) return createError('manifest/pattern', at, `invalid value of ${formatPlace(tokens)}`, hint);
   return createError('manifest/pattern', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hint);
 }
 

@@ -266,7 +266,7 @@ export type Diff = {
   readonly unwatched: readonly FieldPlace[];
   readonly notCompared: readonly UncomparedSecret[];
   readonly unwrittenSecrets: readonly UnwrittenSecret[];
-  /** SHA-256 (hex) of target, actions, non-secret values, edges and secret sources. */
+  /** SHA-256 (hex) of target, actions, non-secret values, edges, and everything about secrets that is in the repository. */
   readonly digest: string;
 };
 
@@ -292,7 +292,7 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly allowed: readonly Allowance[];
 };
 
-/** The source of one secret; never its value. `content` is the hash of a committed file. */
+/** The source of one secret; never its value. `content` is the keyed hash of a committed file. */
 export type SecretProvenance = { readonly id: ResourceId; readonly path: Pointer; readonly source: string; readonly content?: string };
 
 /** The state of a live object at planning time, without its values. */
@@ -320,6 +320,8 @@ export type SavedPlan = {
   readonly live: readonly Fingerprint[];
   /** The sources of the secrets of all planned manifests. */
   readonly sources: readonly SecretProvenance[];
+  /** A keyed hash of everything about these secrets that is in the repository, such as inline values. */
+  readonly seal: string;
 };
 
 /** New ids by the current ids of live objects. */

@@ -19,7 +19,8 @@ import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/r
 import { blockedChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
-import { digestOf, sourcesOf } from '../saved-plan/plan-digest.ts';
+import { sealedTree } from '../saved-plan/content-seal.ts';
+import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
 import { draftChange, type ChangeContext, type ChangeDraft, isUnchanged, kindFields, type KindFields } from './draft-change.ts';
 import { findExposed } from './blocked-dependents.ts';
 import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
@@ -196,7 +197,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
   const unmanaged = [...named.liveById.keys()].filter(isUnmanaged).toSorted(compareText);
   return {
     target: input.target,
-    tree: desired.tree,
+    tree: sealedTree(desired),
     changes,
     edges,
     unchanged: resources.filter(({ id }) => !changed.has(id)).length,
@@ -207,7 +208,7 @@ function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffPart
     unwatched: parts.unwatched,
     notCompared: parts.notCompared,
     unwrittenSecrets: parts.unwrittenSecrets,
-    digest: digestOf(input.target, changes, edges, sourcesOf(resources)),
+    digest: digestOf(input.target, changes, edges, secretFactsOf(named.desired, base?.desired)),
   };
 }
 

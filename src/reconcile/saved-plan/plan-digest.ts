@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
-import type { DesiredResource } from '../../model/desired.ts';
-import { canonical, sortedKeys } from '../../model/json.ts';
-import type { Change, EdgeChange, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { canonical, compareText, sortedKeys } from '../../model/json.ts';
+import type { Change, EdgeChange, SavedPlan, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
+import { sealSecrets, sealText } from './content-seal.ts';
+
+/** The secrets of a plan, without their values. */
+type SecretFacts = Pick<SavedPlan, 'sources' | 'seal'>;
 
 /**
  * Returns the digest that identifies a plan, in hexadecimal. It covers target, actions, non-secret values and which of them are
- * held, edges, the sources of secrets, and the contents of committed files that secrets come from; not the values of other secrets
- * (variables of the environment), positions, origins, reasons, the state of secrets and unmanaged attachments.
+ * held, edges, and everything about secrets that is in the repository; not the values of variables of the environment and of
+ * files that git does not have, positions, origins, reasons, the state of secrets and unmanaged attachments.
  */
 export function digestOf(
   target: TargetIdentity,
   changes: readonly Change[],
   edges: readonly EdgeChange[],
-  sources: readonly SecretProvenance[],
+  { sources, seal }: SecretFacts,
 ): string {
   const hash = createHash('sha256');
   const writers = new Set(edges.map(({ by }) => by));
@@ -24,16 +28,22 @@ export function digestOf(
   hash.update(`],"edges":${canonical(written.map(({ rule, connection, action }) => ({ rule, connection, action })))}`);
   hash.update(`,"target":${canonical({ ...target })}}`);
   for (const text of sourceTexts(sources)) hash.update(text);
+  hash.update(`\n${seal}`);
   return hash.digest('hex');
 }
 
-/** Returns the source of each secret of the sorted resources. */
-export function sourcesOf(resources: readonly Pick<DesiredResource, 'id' | 'secrets'>[]): readonly SecretProvenance[] {
+/** Returns what a digest covers of the secrets of a state, and of their changes since the base. */
+export function secretFactsOf(desired: DesiredState, base: DesiredState | undefined): SecretFacts {
+  return { sources: sourcesOf(desired), seal: sealSecrets(desired, base) };
+}
+
+/** Returns the source of each secret, in the order of the resources' ids. */
+export function sourcesOf(desired: DesiredState): readonly SecretProvenance[] {
   const sources: SecretProvenance[] = [];
-  for (const { id, secrets } of resources) {
+  for (const { id, secrets } of desired.resources.toSorted((left, right) => compareText(left.id, right.id))) {
     for (const path of sortedKeys(secrets)) {
       const { source = '', content } = secrets[path] ?? {};
-      sources.push(content === undefined ? { id, path, source } : { id, path, source, content });
+      sources.push(content === undefined ? { id, path, source } : { id, path, source, content: sealText(desired, `file\n${content}`) });
     }
   }
   return sources;

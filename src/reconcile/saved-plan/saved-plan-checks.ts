@@ -1,5 +1,6 @@
 import type { DesiredState } from '../../model/desired.ts';
 import { isWritten, type Diff, type Refusal, type SecretProvenance, type TargetIdentity } from '../../model/plan/plan.ts';
+import { sourcesOf } from './plan-digest.ts';
 import { kindOf } from '../../model/resource.ts';
 
 /** Refuses a saved plan of another format version. */
@@ -73,9 +74,9 @@ export function otherManifests(then: string, now: string): Refusal | undefined {
 }
 
 /** Refuses a saved plan if a committed file that a secret comes from changed since the plan. */
-export function otherContents(sources: readonly SecretProvenance[], { resources }: Pick<DesiredState, 'resources'>): Refusal | undefined {
-  const now = new Map(resources.map(({ id, secrets }) => [id, secrets]));
-  const changed = sources.find(({ id, path, content }) => now.get(id)?.[path]?.content !== content);
+export function otherContents(sources: readonly SecretProvenance[], desired: DesiredState): Refusal | undefined {
+  const now = new Map(sourcesOf(desired).map(({ id, path, content }) => [`${id}${path}`, content]));
+  const changed = sources.find(({ id, path, content }) => now.get(`${id}${path}`) !== content);
   if (changed === undefined) return undefined;
   return savedPlanRefusal(
     'plan/other-manifests',

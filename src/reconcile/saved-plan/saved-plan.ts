@@ -15,13 +15,14 @@ export const longestPlan: number = 384 * 1024 * 1024;
 const deepest = 128;
 
 /** Returns the document of one plan with the facts that must still hold when it is executed, and a checksum. */
-export function sealedPlan(document: JsonObject, { tool, whole, repository, live, sources }: Omit<SavedPlan, 'plan'>): JsonObject {
+export function sealedPlan(document: JsonObject, { tool, whole, repository, live, sources, seal }: Omit<SavedPlan, 'plan'>): JsonObject {
   const saved = {
     tool,
     whole,
     repository,
     live: live.map((one) => ({ ...one })),
     sources: sources.map((one) => ({ ...one })),
+    seal,
   };
   return { ...document, saved: { ...saved, checksum: checksumOf({ ...document, saved }) } };
 }
@@ -44,8 +45,7 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   if (saved === undefined) return broken('it is a report of a plan, not a plan saved with --out');
   if (plan === undefined || plans.length > 1) return broken(`it contains ${plans.length} plans, expected one`);
   if (saved.checksum !== checksumOf(unsealed(document))) return broken('it changed after it was saved: the checksum differs');
-  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved.sources))
-    return broken('its digest does not match its content');
+  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved)) return broken('its digest does not match its content');
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);
   const { checksum: _, ...rest } = saved;

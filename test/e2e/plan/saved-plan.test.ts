@@ -143,7 +143,7 @@ describe('a saved plan', () => {
     const strange = (changed: Partial<Change>): string => {
       const changes = plan.changes.map((change) => ({ ...change, ...changed }));
       const live = saved.live.map((one) => ({ ...one, id: changed.id ?? one.id }));
-      const digest = digestOf(plan.target, changes, plan.edges, saved.sources);
+      const digest = digestOf(plan.target, changes, plan.edges, saved);
       return JSON.stringify(sealedPlan(planDocument([{ ...plan, changes, digest }]).json(), { ...saved, live }));
     };
     for (const change of [{ id: 'Connection/foreign' }, { action: 'delete' }] as const) {

@@ -5,8 +5,8 @@ import type { Change, EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { seal } from '../../../../src/model/secret.ts';
 import { cpuTime } from '../../../support/cpu-time.ts';
 import { canonical } from '../../../../src/model/json.ts';
-import { digestOf, sourcesOf } from '../../../../src/reconcile/saved-plan/plan-digest.ts';
-import { desiredOf } from '../../../support/resources.ts';
+import { digestOf, secretFactsOf } from '../../../../src/reconcile/saved-plan/plan-digest.ts';
+import { desiredOf, wantedOf } from '../../../support/resources.ts';
 import { testTarget } from '../../../support/run-pipeline.ts';
 
 const secret = {
@@ -30,7 +30,7 @@ function digest(
   edges: readonly EdgeChange[] = [edge],
   resources: readonly DesiredResource[] = [resource],
 ): string {
-  return digestOf(testTarget, changes, edges, sourcesOf(resources));
+  return digestOf(testTarget, changes, edges, secretFactsOf(wantedOf(resources), undefined));
 }
 
 describe('the digest', () => {
@@ -40,13 +40,12 @@ describe('the digest', () => {
     ['a change of secrets alone', digest([change, { ...change, id: 'GuardrailRule/b', fields: [secret] }])],
     ['a foreign edge', digest([change], [edge, { ...edge, connection: 'Connection/x', action: 'foreign' }])],
     ['where an edge is declared', digest([change], [{ ...edge, declared: [] }])],
-    ['a secret’s value', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('inline', 'Yg==') } }])],
   ])('does not cover %s', (_, other) => {
     expect(other).toBe(digest());
   });
 
   it.each<[string, string]>([
-    ['the target', digestOf({ ...testTarget, url: 'https://elsewhere' }, [change], [edge], sourcesOf([resource]))],
+    ['the target', digestOf({ ...testTarget, url: 'https://elsewhere' }, [change], [edge], secretFactsOf(wantedOf([resource]), undefined))],
     ['an action', digest([{ ...change, action: 'blocked' }])],
     ['a value before', digest([{ ...change, fields: [{ ...field, before: { absent: true } }] }])],
     ['a value after', digest([{ ...change, fields: [{ ...field, after: { value: 'c' } }] }])],
@@ -59,6 +58,9 @@ describe('the digest', () => {
     ['what is held', digest([{ ...change, fields: [{ ...field, held: true }] }])],
     ['a change of an edge alone', digest([{ ...change, fields: [] }])],
     ['a change of an edge alone, by its key', digest([{ ...change, id: 'GuardrailRule/label', key: 'GuardrailRule/a', fields: [] }])],
+    ['an inline value', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('inline', 'Yg==') } }])],
+    ['a map of secrets that is removed as a whole', digest([change], [edge], [{ ...resource, wholeSecrets: ['/secret'] }])],
+    ['a secret that is ignored', digest([change], [edge], [{ ...resource, ignore: ['/secret'] }])],
     ['a secret’s source', digest([change], [edge], [{ ...resource, secrets: { '/secret/envvar:KEY': seal('env:KEY', 'YQ==') } }])],
     ['a secret', digest([change], [edge], [])],
   ])('covers %s', (_, other) => {
@@ -75,7 +77,7 @@ it('is the hash of one text, however many sources there are', () => {
   }));
   const lines = sources.map(({ id, path, source }) => `\n${id.length} ${path.length} ${source.length} ${id} ${path} ${source}`);
   const text = `{"changes":[],"edges":[],"target":${canonical({ ...testTarget })}}${lines.join('')}`;
-  expect(digestOf(testTarget, [], [], sources)).toBe(createHash('sha256').update(text).digest('hex'));
+  expect(digestOf(testTarget, [], [], { sources, seal: 'seal' })).toBe(createHash('sha256').update(`${text}\nseal`).digest('hex'));
 });
 
 /** Returns the CPU milliseconds of the digest of a plan that attaches a rule to many connections. */
@@ -84,7 +86,7 @@ function costOfAttachments(count: number): number {
   const changes = ids.map((id) => ({ id, action: 'update' as const, fields: [], needs: [], reasons: [], carried: [] }));
   const edges = ids.toReversed().map((connection) => ({ ...edge, connection, by: connection }));
   const started = cpuTime();
-  digestOf(testTarget, changes, edges, []);
+  digestOf(testTarget, changes, edges, { sources: [], seal: '' });
   return cpuTime() - started;
 }
 

@@ -1,0 +1,81 @@
+import { createHmac, scryptSync } from 'node:crypto';
+import type { DesiredResource, DesiredState, DigestSecret } from '../../model/desired.ts';
+import { compareText, sortedKeys } from '../../model/json.ts';
+import { isPointerWithin } from '../../model/pointer.ts';
+import type { DesiredSecret } from '../../model/secret.ts';
+
+/** A state whose contents can be sealed. */
+type Sealable = Pick<DesiredState, 'digestSecret' | 'resources'>;
+
+const keys = new WeakMap<DesiredState['digestSecret'], Buffer>();
+
+/** Returns the key that seals the contents of a state. It is made once: making it from manifests takes as long as testing one guess of them. */
+function sealingKey({ digestSecret }: Sealable): Buffer {
+  const key = keys.get(digestSecret) ?? makeKey(digestSecret());
+  keys.set(digestSecret, key);
+  return key;
+}
+
+/** Makes the key. What is not random can be guessed, so each guess must be slow. */
+function makeKey({ text, random }: DigestSecret): Buffer {
+  return random ? Buffer.from(text) : scryptSync(text, 'ostiary/digest/v1', 32, { N: 16_384, r: 8, p: 1 });
+}
+
+/** Returns the keyed hash of a text, in hexadecimal. Without the key of the state, guesses of the text cannot be tested. */
+export function sealText(state: Sealable, text: string): string {
+  return createHmac('sha256', sealingKey(state)).update(text).digest('hex');
+}
+
+/** Returns the keyed hash of the manifests, in hexadecimal. */
+export function sealedTree(state: Sealable & Pick<DesiredState, 'tree'>): string {
+  return sealText(state, `tree\n${state.tree}`);
+}
+
+/**
+ * Returns a keyed hash of everything about the secrets of a state that is in the repository, and of how the state differs from the
+ * base in them. It covers inline values, sources, hashes of committed files, and which secrets are removed or ignored.
+ */
+export function sealSecrets(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
+  const hash = createHmac('sha256', sealingKey(state));
+  const then = new Map(base?.resources.map((resource) => [resource.id, resource]));
+  for (const resource of state.resources.toSorted((left, right) => compareText(left.id, right.id))) {
+    const texts = factsOf(resource, then.get(resource.id));
+    if (texts.length > 0) hash.update(lengthened(['resource', resource.id, ...texts]));
+  }
+  return hash.digest('hex');
+}
+
+/** Lists the facts about the secrets of a resource as texts, in an order that is always the same. */
+function factsOf(resource: DesiredResource, base: DesiredResource | undefined): readonly string[] {
+  const { secrets, wholeSecrets, ignore } = resource;
+  const facts: string[] = [];
+  for (const path of sortedKeys(secrets)) facts.push('secret', path, ...secretFact(secrets[path]));
+  for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
+  const places = [...Object.keys(secrets), ...wholeSecrets];
+  if (places.length === 0) return facts;
+  for (const path of ignore.toSorted(compareText)) {
+    if (places.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place))) facts.push('ignored', path);
+  }
+  if (base === undefined) return facts;
+  for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
+    const before = secretFact(base.secrets[path]);
+    if (!isEqualFact(before, secretFact(secrets[path]))) facts.push('base', path, ...before);
+  }
+  return facts;
+}
+
+/** Returns source and content of a secret; the value only if the repository contains it. */
+function secretFact(secret: DesiredSecret | undefined): readonly string[] {
+  if (secret === undefined) return ['absent', ''];
+  const { source, content = '' } = secret;
+  return [source, secret.state === 'value' && source === 'inline' ? secret.reveal() : content];
+}
+
+function isEqualFact(left: readonly string[], right: readonly string[]): boolean {
+  return left.every((text, index) => text === right[index]);
+}
+
+/** Joins texts with their lengths, so that no two lists have the same text. */
+function lengthened(texts: readonly string[]): string {
+  return texts.map((text) => `${text.length}:${text}`).join('');
+}
