@@ -5,21 +5,26 @@ import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import type { OutputFlags, DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
+import { newDigestKey } from '../project/new-digest-key.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { CliContext } from './context/cli-context.ts';
 
-const config = `# yaml-language-server: $schema=schemas/config.schema.json
+function configText(digestKey: string): string {
+  return `# yaml-language-server: $schema=schemas/config.schema.json
 # The gateways of these manifests. Tokens are read from the environment.
 apiVersion: ostiary/v1
 kind: Config
 manifests: [access/]
+# Seals inline values in the digests of plans. It opens nothing; readers of the repository may know it.
+digest_key: "${digestKey}"
 targets:
   production:
     url: http://127.0.0.1:8009
     token: { env: OSTIARY_TOKEN }
     prune: true
 `;
+}
 
 const manifest = `# yaml-language-server: $schema=../schemas/connection.schema.json
 apiVersion: ostiary/v1
@@ -59,12 +64,15 @@ tests:
   - { input: SELECT 1, expect: allowed }
 `;
 
-const project: readonly (readonly [string, string])[] = [
-  ['ostiary.yaml', config],
+const manifests: readonly (readonly [string, string])[] = [
   ['access/example-db.yaml', manifest],
   ['access/no-drop.yaml', rule],
   ['.gitignore', '.ostiary/\n'],
 ];
+
+function newProject(): readonly (readonly [string, string])[] {
+  return [['ostiary.yaml', configText(newDigestKey())], ...manifests];
+}
 
 /** Defines `ostiary init`. */
 export const defineInit: DefineCommand = (command, run) => {
@@ -77,7 +85,7 @@ export const defineInit: DefineCommand = (command, run) => {
 async function runInit(flags: OutputFlags & { readonly folder: string }, context: CliContext): Promise<number> {
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
-  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : project), ...schemaFiles()];
+  const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : newProject()), ...schemaFiles()];
   const written = files.filter(([path, text]) => createFile(outputPath(join(flags.folder, path), context), text));
   if (written.length === 0)
     throw new UsageError(

@@ -17,6 +17,7 @@ import {
   resolveConfig,
   type ResolvedConfig,
 } from '../project/resolved-config.ts';
+import { newDigestKey } from '../project/new-digest-key.ts';
 import { schemaPath } from '../project/schema-files.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
@@ -124,8 +125,14 @@ function printConfig({ name, url, dialect, auth, token, secretPrefixes }: Target
     ...(isUsual ? {} : { secret_prefixes: secretPrefixes }),
     prune: true,
   };
-  const value = { apiVersion: 'ostiary/v1', kind: 'Config', ...(isWhole ? {} : { manifests: ['access/'] }), targets: { [name]: target } };
-  return `${schemaLine(schemaPath('Config'))}# The gateways of these manifests. Tokens are read from the environment.\n${toYamlText(value, 80)}`;
+  const value = {
+    apiVersion: 'ostiary/v1',
+    kind: 'Config',
+    ...(isWhole ? {} : { manifests: ['access/'] }),
+    digest_key: newDigestKey(),
+    targets: { [name]: target },
+  };
+  return `${schemaLine(schemaPath('Config'))}# The gateways of these manifests. Tokens are read from the environment. digest_key seals values in digests, and opens nothing.\n${toYamlText(value, 80)}`;
 }
 
 function isFile(path: string): boolean {

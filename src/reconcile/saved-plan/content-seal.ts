@@ -52,7 +52,6 @@ function factsOf(resource: DesiredResource, base: DesiredResource | undefined): 
   for (const path of sortedKeys(secrets)) facts.push('secret', path, ...secretFact(secrets[path]));
   for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
   const places = [...Object.keys(secrets), ...wholeSecrets];
-  if (places.length === 0) return facts;
   for (const path of ignore.toSorted(compareText)) {
     if (places.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place))) facts.push('ignored', path);
   }
@@ -61,6 +60,8 @@ function factsOf(resource: DesiredResource, base: DesiredResource | undefined): 
     const before = secretFact(base.secrets[path]);
     if (!isEqualFact(before, secretFact(secrets[path]))) facts.push('base', path, ...before);
   }
+  for (const path of base.wholeSecrets.toSorted(compareText)) if (!wholeSecrets.includes(path)) facts.push('base whole', path);
+  for (const path of wholeSecrets.toSorted(compareText)) if (!base.wholeSecrets.includes(path)) facts.push('base parts', path);
   return facts;
 }
 

@@ -92,7 +92,7 @@ export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
 
 /** What a digest covers, for every place that prints one. */
 export const digestScope =
-  'The digest identifies the plan: target, changes, attachments, and the sources of secrets with the content of committed files; not the values of secrets from the environment.';
+  'The digest identifies the plan: target, changes, attachments, and everything about secrets in the repository; not the values of environment variables.';
 
 /** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {
