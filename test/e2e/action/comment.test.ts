@@ -153,7 +153,7 @@ test('text of manifests and gateways never becomes a command of GitHub or the ru
     expect(lines.join('\n')).not.toMatch(/[@#]\w|gh-1|!\[|evil\.test|<(?!\/?details>|\/?summary>|\/?code>|!-- ostiary)/i);
   }
   expect(commandsIn(planned.stdout).filter((line) => /evil|octo/.test(line) && !/^::(?:warning|notice) file=/.test(line))).toEqual([]);
-  const names = ['changed', 'counts', 'digest', 'max-risk', 'outcome', 'plan-path', 'protection-lost'];
+  const names = ['changed', 'counts', 'digest', 'max-risk', 'not-compared', 'outcome', 'plan-path', 'protection-lost'];
   expect(Object.keys(planned.outputs).toSorted()).toEqual(names);
 });
 

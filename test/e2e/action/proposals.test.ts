@@ -37,6 +37,17 @@ describe('secrets', () => {
     expect((await bodiesOn(pull.number)).join()).not.toContain('canary-value');
   });
 
+  test('that a pull request does not resolve are counted', async () => {
+    const files = {
+      'access/counted.yaml': connection('counted', { secret: { 'envvar:KEY': { valueFrom: { env: 'OSTIARY_SECRET_KEY' } } } }),
+    };
+    const there = checkout(files);
+    expect(await gateway.run('apply --yes', there.cwd, { OSTIARY_SECRET_KEY: 'canary-value' })).toMatchObject({ code: 0 });
+    const planned = await plan(there, await openPullRequest(bench.github(), 'counted'));
+    expect(planned).toMatchObject({ code: 0, outputs: { changed: 'false', 'not-compared': '1' } });
+    expect(planned.summary).toContain('No changes seen; 1 secret not compared (not resolved).');
+  });
+
   test('are never read from a file outside the checkout, even through a link', async () => {
     const outside = makeProject({ 'canary.pem': 'canary-outside' });
     const there = checkout({ 'access/outside.yaml': readingFrom('certs/ca.pem'), 'certs/README.md': '' });
