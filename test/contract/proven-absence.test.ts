@@ -46,16 +46,16 @@ describe.each([
   let proxy: ForgetfulProxy;
   let gateway: Gateway;
   let pauses = 0;
+  const sleep = (): Promise<void> => {
+    pauses += 1;
+    return Promise.resolve();
+  };
   const closers: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     const { root, path, token, close } = await open();
     proxy = await startForgetfulProxy(root);
-    const sleep = (): Promise<void> => {
-      pauses += 1;
-      return Promise.resolve();
-    };
     gateway = await openGateway({ url: `${proxy.url}${path}`, token, auth: 'auto', dialect: 'auto', registry, sleep });
-    closers.push(gateway.close, proxy.close, close);
+    closers.push(() => gateway.close(), proxy.close, close);
     await gateway.readAll([...registry.keys()]);
   });
   afterAll(async () => {
