@@ -61,10 +61,10 @@ describe('the bundle', () => {
     expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
   });
 
-  test('contains at most 1,718 kB, and no command that a workflow does not run', () => {
+  test('contains at most 1,745 kB, and no command that a workflow does not run', () => {
     const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
-    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_718_000);
+    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_745_000);
   });
 
   test('keeps packages of the action out of the command line', () => {
