@@ -74,7 +74,7 @@ async function readContentsAt(
   return new Map(found.map((one) => [places.get(one.path) ?? '', 'bytes' in one ? hashOf(one.bytes) : linkOf(one.missing)]));
 }
 
-/** Returns what stands for the content of a file that only a link in the commit names: where the link leads to. */
+/** Returns the content of a file that only a link in the commit names: the path of the link's target. */
 function linkOf(target: string): string {
   return `link:${target}`;
 }

@@ -19,7 +19,7 @@ export function compareReview(before: Posture, after: Posture): ControlCompariso
   };
 }
 
-/** Returns whether reviewers of `one` are enough there, and cannot approve in `other`: too few of them review, and none may force. */
+/** Returns whether reviewers of `one` are enough there, and cannot approve in `other`: too few of them review, and none can force. */
 function admitsMore(one: Posture, other: Posture): boolean {
   const usable = missing(controlsOf(one, 'review'), controlsOf(other, 'force'));
   if (usable.length < one.approvals) return false;

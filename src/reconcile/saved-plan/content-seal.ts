@@ -1,3 +1,4 @@
+import { appendAll } from '../../model/collections.ts';
 import { createHmac, scryptSync } from 'node:crypto';
 import type { DesiredResource, DesiredState, DigestSecret } from '../../model/desired.ts';
 import { compareText, sortedKeys } from '../../model/json.ts';
@@ -35,7 +36,7 @@ export function sealedTree(state: Sealable & Pick<DesiredState, 'tree'>): string
  * Returns a keyed hash of everything about the secrets of a state that is in the repository, and of how the state differs from the
  * base in them. It covers inline values, sources, hashes of committed files, and which secrets are removed or ignored.
  */
-export function sealSecrets(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
+export function sealContents(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
   const hash = createHmac('sha256', sealingKey(state));
   const then = new Map(base?.resources.map((resource) => [resource.id, resource]));
   for (const resource of state.resources.toSorted((left, right) => compareText(left.id, right.id))) {
@@ -49,7 +50,7 @@ export function sealSecrets(state: Sealable, base: Pick<DesiredState, 'resources
 function factsOf(resource: DesiredResource, base: DesiredResource | undefined): readonly string[] {
   const { secrets, wholeSecrets, ignore } = resource;
   const facts: string[] = [];
-  for (const path of sortedKeys(secrets)) facts.push('secret', path, ...secretFact(secrets[path]));
+  for (const path of sortedKeys(secrets)) appendAll(facts, ['secret', path, ...secretFact(secrets[path])]);
   for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
   const places = [...Object.keys(secrets), ...wholeSecrets];
   for (const path of ignore.toSorted(compareText)) {
@@ -58,7 +59,7 @@ function factsOf(resource: DesiredResource, base: DesiredResource | undefined): 
   if (base === undefined) return facts;
   for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
     const before = secretFact(base.secrets[path]);
-    if (!isEqualFact(before, secretFact(secrets[path]))) facts.push('base', path, ...before);
+    if (!isEqualFact(before, secretFact(secrets[path]))) appendAll(facts, ['base', path, ...before]);
   }
   for (const path of base.wholeSecrets.toSorted(compareText)) if (!wholeSecrets.includes(path)) facts.push('base whole', path);
   for (const path of wholeSecrets.toSorted(compareText)) if (!base.wholeSecrets.includes(path)) facts.push('base parts', path);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
 import type { Change, EdgeChange, SavedPlan, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
-import { sealSecrets, sealText } from './content-seal.ts';
+import { sealContents, sealText } from './content-seal.ts';
 
 /** The secrets of a plan, without their values. */
 type SecretFacts = Pick<SavedPlan, 'sources' | 'seal'>;
@@ -34,7 +34,7 @@ export function digestOf(
 
 /** Returns what a digest covers of the secrets of a state, and of their changes since the base. */
 export function secretFactsOf(desired: DesiredState, base: DesiredState | undefined): SecretFacts {
-  return { sources: sourcesOf(desired), seal: sealSecrets(desired, base) };
+  return { sources: sourcesOf(desired), seal: sealContents(desired, base) };
 }
 
 /** Returns the source of each secret, in the order of the resources' ids. */
