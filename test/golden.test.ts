@@ -87,12 +87,12 @@ async function planOver(
 ): Promise<Checked<Plan>> {
   const { allow: allowed = [], consent } = options;
   const handshake = handshakeOf(options);
-  const { borrowed = [], longestAccess } = readCapabilities(handshake);
+  const { borrowed = [], longestAccess, accessLimits } = readCapabilities(handshake);
   const draft = draftPlan({
     registry,
     target,
     desired,
-    live: longestAccess === undefined ? live : { ...live, longestAccess },
+    live: { ...live, ...(longestAccess === undefined ? {} : { longestAccess }), ...(accessLimits === undefined ? {} : { accessLimits }) },
     base,
     borrowed,
     limits: defaultLimits,

@@ -1,7 +1,7 @@
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { AccessRule } from '../model/live.ts';
+import type { AccessLimits, AccessRule } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
@@ -23,6 +23,8 @@ export type Capabilities = Pick<GatewayIdentity, 'organisation' | 'version' | 'r
   readonly seesAll: boolean;
   /** The longest access in seconds where a connection sets no limit. */
   readonly longestAccess?: number;
+  /** The connections for which the gateway enforces their own limit, if not all. */
+  readonly accessLimits?: AccessLimits;
   /** Reads of one object show the caller its secrets. */
   readonly seesSecrets: boolean;
 };

@@ -77,6 +77,9 @@ export type AccessRule = {
   readonly reviewsAll: boolean;
 };
 
+/** The connections that a gateway limits to their own longest access: `reviewed`, those whose reviewers approve native access; `none`. */
+export type AccessLimits = 'reviewed' | 'none';
+
 /** A way to use a connection, which a field `access_mode_…` opens. */
 export type AccessMode = 'connect' | 'exec' | 'runbooks';
 
@@ -97,6 +100,8 @@ export type LiveState = {
   readonly accessRules?: readonly AccessRule[];
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
   readonly longestAccess?: number;
+  /** The connections for which the gateway enforces their own limit, if not all. */
+  readonly accessLimits?: AccessLimits;
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

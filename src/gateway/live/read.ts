@@ -13,7 +13,7 @@ import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-l
 /** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete, or `isKnown`. */
 export async function readAll(context: GatewayContext, kinds: readonly string[], isKnown?: () => boolean): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
-  const { seesAll, seesSecrets, role, longestAccess } = await context.capabilities();
+  const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createMemoryBudget();
   const [lookups, groups, accessRules, lists] = await Promise.all([
@@ -46,7 +46,11 @@ export async function readAll(context: GatewayContext, kinds: readonly string[],
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
-  const beside = { ...(accessRules === undefined ? {} : { accessRules }), ...(longestAccess === undefined ? {} : { longestAccess }) };
+  const limits = {
+    ...(longestAccess === undefined ? {} : { longestAccess }),
+    ...(accessLimits === undefined ? {} : { accessLimits }),
+  };
+  const beside = { ...(accessRules === undefined ? {} : { accessRules }), ...limits };
   return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
 }
 

@@ -37,6 +37,8 @@ export type Posture = {
   readonly approvals: number;
   /** The longest access in seconds where the connection sets no limit; absent when the gateway does not report it. */
   readonly longestAccess?: number;
+  /** The gateway does not enforce the limit of the connection, or that is not known. */
+  readonly ownLimit?: 'ignored' | 'uncertain';
   /** Whether the gateway can read what passes through the connection. */
   readonly enforcement: Enforcement;
   /** Samples that the rules on the connection must block or mask. */

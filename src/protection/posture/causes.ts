@@ -24,6 +24,7 @@ import type { ProtectionSnapshot, ResourceSnapshot } from './protection-snapshot
 /** What the gateway adds to a connection, and no manifest states. */
 type GatewayPart = {
   readonly longestAccess?: number | undefined;
+  readonly accessLimits?: ProtectionSnapshot['accessLimits'];
   /** A rule of the gateway may require review, so the groups that may approve alone count without reviewers, too. */
   readonly mayRequireReview?: boolean;
   /** Samples of reviewed manifests, which decide what cannot be compared. */
@@ -64,13 +65,13 @@ function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Postur
 
 /** Returns a builder for connections without rules; it remembers none of them, so all share it. */
 const builderWithoutRules = memoizeByKey(
-  ({ longestAccess, mayRequireReview }: GatewayPart) =>
-    createPostureBuilder({ incomplete: new Set(mayRequireReview === true ? ['review'] : []), longestAccess }),
+  ({ longestAccess, accessLimits, mayRequireReview }: GatewayPart) =>
+    createPostureBuilder({ incomplete: new Set(mayRequireReview === true ? ['review'] : []), longestAccess, accessLimits }),
   { keyOf, longest: 30 },
 );
 
-function keyOf({ longestAccess, mayRequireReview }: GatewayPart): string {
-  return `${longestAccess} ${mayRequireReview === true}`;
+function keyOf({ longestAccess, accessLimits, mayRequireReview }: GatewayPart): string {
+  return `${longestAccess} ${accessLimits} ${mayRequireReview === true}`;
 }
 
 function readOwnPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
@@ -173,9 +174,9 @@ function contributionsOf(
     return [{ aspects: ruleControlTypes(kind.name), way, cause: resourceCause(change) }];
   }
   const specs = { before: specIn(before, key), after: specIn(after, key) };
-  const { longestAccess, incomplete, accessRules = [], samples } = before;
+  const { longestAccess, accessLimits, incomplete, accessRules = [], samples } = before;
   const mayRequireReview = incomplete.has('review') || accessRules.length > 0;
-  const sides = { ...(isReversed ? swapped(specs) : specs), longestAccess, mayRequireReview, samples };
+  const sides = { ...(isReversed ? swapped(specs) : specs), longestAccess, accessLimits, mayRequireReview, samples };
   return fieldGroups(kind, change, specs).flatMap((group): readonly Contribution[] => {
     const [first] = group;
     const fields = isReversed ? group.map((field) => ({ ...field, ...swapped(field) })) : group;

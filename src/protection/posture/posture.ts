@@ -1,5 +1,5 @@
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
-import type { AccessRule } from '../../model/live.ts';
+import type { AccessLimits, AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
@@ -26,13 +26,13 @@ type ConnectionState = {
 };
 
 /** What is the same for all connections of a gateway. */
-type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'samples'>;
+type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'accessLimits' | 'samples'>;
 
 /** Builds the posture of one state of a connection. */
 export type PostureBuilder = (state: ConnectionState) => Posture;
 
 /** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
-export function createPostureBuilder({ incomplete, longestAccess, samples }: PostureContext): PostureBuilder {
+export function createPostureBuilder({ incomplete, longestAccess, accessLimits, samples }: PostureContext): PostureBuilder {
   const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
   const joint = new Map<string, Omit<RuleControls, 'key'>>();
   let count = 0;
@@ -48,7 +48,7 @@ export function createPostureBuilder({ incomplete, longestAccess, samples }: Pos
     const combined = joint.get(key) ?? combineRules(all, samples);
     joint.set(key, combined);
     const effects = new Map(all.map(([id, one]) => [id, { aspects: controlTypesIn(one), by: attachments?.get(id) ?? noAttachments }]));
-    return postureOf(resource, { ...combined, effects, accessRules }, { incomplete, longestAccess });
+    return postureOf(resource, { ...combined, effects, accessRules }, { incomplete, longestAccess, accessLimits });
   };
 }
 
@@ -88,15 +88,18 @@ type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rul
 function postureOf(
   { spec, unknown }: ResourceSnapshot,
   rules: StateOfRules,
-  { incomplete, longestAccess }: Omit<PostureContext, 'samples'>,
+  { incomplete, longestAccess, accessLimits }: Omit<PostureContext, 'samples'>,
 ): Posture {
   // Not a spread: on Node 20, each field added to its result makes another hidden class.
   const controls: Partial<Record<ControlType, readonly Control[]>> = Object.assign({}, rules.controls);
   for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, rules.accessRules);
+  const approvals = approvalsOf(spec);
+  const ownLimit = accessLimits === undefined ? undefined : ownLimitOf(spec, { approvals, accessLimits, accessRules: rules.accessRules });
   return {
     controls,
-    approvals: approvalsOf(spec),
+    approvals,
     ...(longestAccess === undefined ? {} : { longestAccess }),
+    ...(ownLimit === undefined ? {} : { ownLimit }),
     enforcement: enforcementOf(spec),
     samples: rules.samples,
     incomplete:
@@ -106,6 +109,23 @@ function postureOf(
     tags: sortTags(spec['connection_tags']),
     rules: rules.effects,
   };
+}
+
+type LimitInput = { readonly approvals: number; readonly accessLimits: AccessLimits; readonly accessRules: readonly AccessRule[] };
+
+/**
+ * Returns whether the gateway ignores the limit of a connection: its license has none, no reviewers approve, or an access-request rule
+ * decides for everybody. A rule by attribute is asked before one by name; of several, the gateway takes any.
+ */
+function ownLimitOf(spec: JsonObject, { approvals, accessLimits, accessRules }: LimitInput): Posture['ownLimit'] {
+  if (accessLimits === 'none' || approvals === 0) return 'ignored';
+  const deciding = accessRules.filter(({ modes }) => modes.includes('connect'));
+  const own = textsIn(spec['attributes']);
+  const byAttribute = deciding.filter(({ attributes }) => attributes.some((attribute) => own.includes(attribute)));
+  const candidates = byAttribute.length > 0 ? byAttribute : deciding;
+  const replacing = candidates.filter(({ reviewsAll }) => reviewsAll).length;
+  if (replacing === 0) return undefined;
+  return replacing === candidates.length ? 'ignored' : 'uncertain';
 }
 
 function controlTypesAt(path: Pointer): readonly ControlType[] {

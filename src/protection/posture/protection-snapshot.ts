@@ -3,7 +3,7 @@ import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type Sample, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
+import { liveEdges, type AccessLimits, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames, type Renames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
@@ -82,6 +82,8 @@ export type ProtectionSnapshot = {
   readonly incomplete: ReadonlySet<ControlType>;
   /** The longest access in seconds where a connection sets no limit, if the gateway reports it. */
   readonly longestAccess?: number | undefined;
+  /** The connections for which the gateway enforces their own limit, if not all. */
+  readonly accessLimits?: AccessLimits | undefined;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
@@ -99,6 +101,7 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
     dialect,
     accessRules: live.accessRules,
     longestAccess: live.longestAccess,
+    accessLimits: live.accessLimits,
   });
 }
 
@@ -139,7 +142,12 @@ export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return createSnapshot(resources, edges, { dialect, accessRules: live.accessRules, longestAccess: live.longestAccess });
+  return createSnapshot(resources, edges, {
+    dialect,
+    accessRules: live.accessRules,
+    longestAccess: live.longestAccess,
+    accessLimits: live.accessLimits,
+  });
 }
 
 /** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
@@ -165,12 +173,12 @@ export function accessRulesOn(
 
 const noRules: ReadonlySet<never> = new Set();
 
-type SnapshotOptions = { readonly dialect: string } & Pick<ProtectionSnapshot, 'accessRules' | 'longestAccess'>;
+type SnapshotOptions = { readonly dialect: string } & Pick<ProtectionSnapshot, 'accessRules' | 'longestAccess' | 'accessLimits'>;
 
 function createSnapshot(
   resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
-  { dialect, accessRules, longestAccess }: SnapshotOptions,
+  { dialect, accessRules, longestAccess, accessLimits }: SnapshotOptions,
 ): ProtectionSnapshot {
   return {
     resources,
@@ -179,6 +187,7 @@ function createSnapshot(
     accessRules,
     incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
     longestAccess,
+    accessLimits,
   };
 }
 

@@ -2,8 +2,12 @@ import { asObject, isObject } from '../../../model/json.ts';
 import type { Capabilities, Handshake } from '../../dialect.ts';
 import { nonEmptyText, readRole } from '../rest.ts';
 
+/** The longest access in seconds after an approval, if no lower limit counts: 48 hours. */
+const longestAccess = 172_800;
+
 /** Reads who the gateway is and what the caller may do; roles other than admin and auditor see only a part of each list. */
-export function readCapabilities({ serverInfo, caller }: Handshake): Capabilities {
+export function readCapabilities(handshake: Handshake): Capabilities {
+  const { serverInfo, caller } = handshake;
   const account = asObject(caller);
   const role = readRole(account['role']);
   const version = isObject(serverInfo.body) ? nonEmptyText(serverInfo.body['version']) : undefined;
@@ -12,6 +16,8 @@ export function readCapabilities({ serverInfo, caller }: Handshake): Capabilitie
     ...(organisation === undefined ? {} : { organisation }),
     ...(version === undefined ? {} : { version }),
     ...(role === undefined ? {} : { role }),
+    longestAccess,
+    accessLimits: readServerFeatures(handshake).hasFreeLicense ? 'none' : 'reviewed',
     keepsHiddenSecrets: true,
     keepsOmittedSecrets: false,
     seesAll: role === 'admin' || role === 'auditor',

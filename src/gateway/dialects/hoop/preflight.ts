@@ -148,6 +148,18 @@ const sources: readonly ReferenceSource[] = [
     how: (row) => accessRules.read(row)?.text ?? '',
   },
   { list: restList('/runbooks/rules'), sort: 'runbook rule', names: (row) => asArray(row['connections']), how: describeRunbooks },
+  {
+    list: restList('/rulepacks?page=1&page_size=100'),
+    sort: 'rulepack',
+    names: (row) => asArray(row['connection_names']),
+    how: () => 'its guardrails and masking rules protect the connection',
+  },
+  {
+    list: restList('/ai/session-analyzer/rules'),
+    sort: 'session analyzer rule',
+    names: (row) => asArray(row['connection_names']),
+    how: () => 'it blocks sessions, or asks for a review of them, by their risk',
+  },
   { list: restList('/plugins'), sort: 'plugin', names: namesInPlugin, how: () => 'it is set up for each connection' },
 ];
 
@@ -184,7 +196,7 @@ function referencesFrom(
 ): readonly OutsideReference[] {
   return rows
     .filter((row) => namesOnlyPredecessor(names(row), replacement))
-    .map((row) => replacementReference(replacement, { sort, name: asText(row['name']), how: how(row) }));
+    .map((row) => replacementReference(replacement, { sort, name: asText(row['name'] ?? row['display_name']), how: how(row) }));
 }
 
 function namesInPlugin(row: JsonObject): readonly Json[] {
