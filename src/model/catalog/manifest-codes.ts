@@ -153,7 +153,7 @@ export const manifestCodes = {
 export const fieldCodes = {
   'manifest/bad-ignore': {
     meaning: 'An entry of `metadata.ignore` names no field',
-    cause: 'The JSON Pointer has a typo, or begins with `/spec`',
+    cause: 'The JSON Pointer has a typo, begins with `/spec`, or names a position in a list',
     fix: 'Write a JSON Pointer into `spec`, such as `/command`',
     example: '"/comand" does not name a field of Connection',
   },
