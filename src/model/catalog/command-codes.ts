@@ -139,8 +139,7 @@ export const configCodes = {
     cause:
       'A job has two checkouts, for example the pull request in a folder of its own, or a submodule; what is known about one commit says nothing about the other',
     fix: 'Run in the folder of the config file; in a workflow, set `working-directory`',
-    example:
-      'the config file pr/ostiary.yaml is in the checkout /srv/access/pr, and the working directory is in the checkout /srv/access',
+    example: 'the config file pr/ostiary.yaml is in the checkout /srv/access/pr, and the working directory is in the checkout /srv/access',
   },
   'config/path-outside': {
     meaning: 'A path is outside the folder of the config file',
