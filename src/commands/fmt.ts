@@ -16,6 +16,7 @@ import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/summary.ts';
 import type { CliContext } from './context/cli-context.ts';
+import { readPipedFile } from './context/stdin.ts';
 import { type OutputFlags, groups, type DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
 
@@ -24,7 +25,10 @@ type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly chec
 /** Defines `ostiary fmt`. */
 export const defineFmt: DefineCommand = (command, run) => {
   command
-    .argument('[paths...]', 'format only these files and folders (default: the config, its manifests and overlays)')
+    .argument(
+      '[paths...]',
+      'format only these files and folders, or - for stdin to stdout (default: the config, its manifests and overlays)',
+    )
     .optionsGroup(groups.own)
     .option('--check', 'write nothing; exit with 2 if a file is not formatted', false)
     .optionsGroup(groups.from)
@@ -37,6 +41,8 @@ export const defineFmt: DefineCommand = (command, run) => {
  * `check` 2 if a file is not formatted; 3 if a file is not valid YAML.
  */
 async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
+  const piped = await readPipedFile(flags.paths, context);
+  if (piped !== undefined) return formatPiped(piped, flags, context);
   const { value: files = [], diagnostics } = readFiles(flags, context);
   const { layOutYaml } = await import('./output/yaml-layout.ts');
   const found: Diagnostic[] = [...diagnostics];
@@ -55,6 +61,21 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   hint(`${plural(files.length, 'file')} checked, ${changed} ${flags.check ? 'not formatted' : 'rewritten'}.\n`);
   if (hasErrors(found)) return 3;
   return flags.check && changed > 0 ? 2 : 0;
+}
+
+/** Formats stdin: prints the result, or with `check` its name if it is not formatted. Returns the exit code like `runFmt`. */
+async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, flags: FmtFlags, context: CliContext): Promise<number> {
+  const { layOutYaml } = await import('./output/yaml-layout.ts');
+  const { print, note, errors } = printerFor(context, flags);
+  const formatted = file === undefined ? undefined : await formatFile(file, schemas, layOutYaml);
+  const found = [...diagnostics, ...(formatted?.diagnostics ?? [])];
+  if (found.length > 0) note(diagnosticsText(sortDiagnostics(found), errors));
+  if (hasErrors(found) || file === undefined) return 3;
+  const text = formatted?.value ?? file.text;
+  if (!flags.check) print(text);
+  if (!flags.check || text === file.text) return 0;
+  print(`${file.path}\n`);
+  return 2;
 }
 
 /** Reads the files of the paths; without paths the config file, and the manifests and overlays of all targets. */

@@ -1,12 +1,15 @@
+import { decodeState, maxStateBytes, readStateFile } from '../disk/cache.ts';
 import { takenNames } from '../disk/tree-writer.ts';
 import { registry } from '../kinds/index.ts';
 import { UsageError } from '../model/errors.ts';
 import { isPartialSelection } from '../project/resolved-config.ts';
 import { resolvePullProject } from '../pull/pull-project.ts';
+import type { readOwnedObjects } from '../pull/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
 import { connect, readLive } from './context/connect.ts';
 import type { CliContext } from './context/cli-context.ts';
+import { isStdin, stdinName } from './context/stdin.ts';
 import type { PullFlags } from './pulling/pull-objects.ts';
 import { Option } from 'commander';
 
@@ -22,7 +25,7 @@ export const definePull: DefineCommand = (command, run) => {
     )
     .option('--dry-run', 'write nothing; print what a pull would write', false)
     .option('-y, --yes', 'overwrite local edits without asking for confirmation', false)
-    .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state, and write removed blocks')
+    .option('--from-state <file>', 'pull only objects owned by this Terraform or OpenTofu state (- for stdin), and write removed blocks')
     .addOption(readConcurrencyOption())
     .addOption(formatOption(formatsFor('pull', 'print')))
     .addHelpText(
@@ -38,13 +41,18 @@ Secret values are never written.
     .action((directory, flags) => run((context) => runPull({ ...flags, directory, paths: [] }, context)));
 };
 
+/** Reads the objects that the Terraform state of a file, or of stdin, owns. */
+async function readState(path: string, context: CliContext): Promise<ReturnType<typeof readOwnedObjects>> {
+  const state = isStdin(path) ? decodeState(stdinName, await context.readStdin(maxStateBytes)) : readStateFile(path, context.cwd);
+  return (await import('../pull/write-project.ts')).readOwnedObjects(state);
+}
+
 /** Writes live objects as manifests; a plan of them then finds no changes. Returns exit code 0. */
 async function runPull(flags: PullFlags, context: CliContext): Promise<number> {
   if (flags.fromState !== undefined && isPartialSelection(flags))
     throw new UsageError('--from-state cannot be combined with --only, --tag and --exclude', 'pass one of them');
   const project = resolvePullProject(flags, context);
-  const owned =
-    flags.fromState === undefined ? undefined : (await import('../pull/write-project.ts')).readOwnedObjects(flags.fromState, context);
+  const owned = flags.fromState === undefined ? undefined : await readState(flags.fromState, context);
   const taken = takenNames(project.folder);
   const { gateway, identity } = await connect(project.target, { flags, context });
   try {

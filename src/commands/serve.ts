@@ -208,7 +208,8 @@ function readVariable(name: string, { env, cwd }: CliContext): string | undefine
 }
 
 function databaseOf(flag: string, cwd: string): DatabaseOptions {
-  if (flag === '') throw new UsageError('--database is empty', 'expected postgres://… or a folder');
+  if (flag === '' || flag === '-')
+    throw new UsageError(flag === '' ? '--database is empty' : '"-" is not a folder', 'expected postgres://… or a folder');
   const scheme = /^[a-z][a-z0-9+.-]+(?=:\/\/)/i.exec(flag)?.[0];
   if (scheme !== undefined && !/^postgres(ql)?$/.test(scheme)) {
     throw new UsageError(`unsupported scheme ${scheme} in --database`, 'expected postgres://… or a folder');

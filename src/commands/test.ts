@@ -7,6 +7,7 @@ import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
+import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type Format,
   type ReportFlag,
@@ -14,7 +15,7 @@ import {
   reportFileOption,
   formatOption,
   groups,
-  pathsArgument,
+  pipedPathsArgument,
   selectionOption,
   targetOptions,
   type DefineCommand,
@@ -23,13 +24,14 @@ import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
 import { emitForTargets, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
+import { readPipedFile } from './context/stdin.ts';
 import { runForTargets } from './run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };
 
 /** Defines `ostiary test`. */
 export const defineTest: DefineCommand = (command, run) => {
-  selectionOption(targetOptions(command.argument(...pathsArgument), true))
+  selectionOption(targetOptions(command.argument(...pipedPathsArgument), true))
     .addOption(formatOption(formatsFor('test', 'print')))
     .optionsGroup(groups.report)
     .addOption(reportFileOption(formatsFor('test', 'file')))
@@ -45,10 +47,12 @@ export const defineTest: DefineCommand = (command, run) => {
 async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
+  const piped = await readPipedFile(flags.paths, context);
+  const selection = piped === undefined ? flags : { ...flags, paths: [] };
   const patterns = patternCache();
   const tried = chooseTargets(config, flags).map(async (target) => {
-    const read = await readWorkingTree(config, target, { selection: flags, context });
-    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', read });
+    const read = piped === undefined ? await readWorkingTree(config, target, { selection, context }) : pipedSources(piped, config, context);
+    const { value, diagnostics } = loadTarget(config, target, { selection, context, secrets: 'leave', read });
     const rules = (value?.resources ?? []).flatMap((resource) => trySamples(resource, patterns) ?? []);
     return { target: target.name, diagnostics, rules };
   });

@@ -10,12 +10,13 @@ import { diagnosticCounts, uncountedLines } from '../report/text/diagnostics.ts'
 import { plural } from '../report/wording/summary.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
+import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type Format,
   type ReportFlag,
   type TargetFlags,
   formatOption,
-  pathsArgument,
+  pipedPathsArgument,
   reportFileOption,
   selectionOption,
   targetOptions,
@@ -26,6 +27,7 @@ import { checkManifestPolicies } from './planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';
 import { printerFor } from './output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
+import { readPipedFile } from './context/stdin.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { runForTargets } from './run-for-targets.ts';
@@ -39,7 +41,7 @@ type ValidateFlags = TargetFlags & {
 
 /** Defines `ostiary validate`. */
 export const defineValidate: DefineCommand = (command, run) => {
-  selectionOption(targetOptions(command.argument(...pathsArgument), true))
+  selectionOption(targetOptions(command.argument(...pipedPathsArgument), true))
     .addOption(todayOption())
     .addOption(formatOption(formatsFor('validate', 'print')))
     .addOption(reportFileOption(formatsFor('validate', 'file')))
@@ -56,13 +58,15 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   requireWritable(flags.report, context);
   const config = resolveConfig(flags, context);
   const targets = chooseTargets(config, flags);
+  const piped = await readPipedFile(flags.paths, context);
+  const selection = piped === undefined ? flags : { ...flags, paths: [] };
   const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');
   const checked: CheckedTarget[] = [];
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];
     const inspect = ruleInspector('error', (one) => tried.push(one));
-    const read = await readWorkingTree(config, target, { selection: flags, context });
-    const { value, diagnostics } = loadTarget(config, target, { selection: flags, context, secrets: 'leave', inspect, read });
+    const read = piped === undefined ? await readWorkingTree(config, target, { selection, context }) : pipedSources(piped, config, context);
+    const { value, diagnostics } = loadTarget(config, target, { selection, context, secrets: 'leave', inspect, read });
     const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, { flags, context });
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
     checked.push({

@@ -101,28 +101,31 @@ function reasonNotOwn(folder: string): string | undefined {
   return undefined;
 }
 
-/** Reads a Terraform state, which may be larger than a manifest (64 MiB). */
+/** The largest Terraform state, which may be larger than a manifest. */
+export const maxStateBytes: number = maxBytes;
+
+/** Reads a Terraform state. */
 export function readStateFile(path: string, cwd: string): Checked<SourceFile> {
-  const reason = reasonWhyNot(resolve(cwd, path));
-  const text = reason === undefined ? textOf(resolve(cwd, path)) : { reason };
-  if (typeof text === 'string') return { value: { path, text }, diagnostics: [] };
-  const message = `the state ${JSON.stringify(path)} cannot be read: ${text.reason}`;
+  const content = bytesOf(resolve(cwd, path));
+  return Buffer.isBuffer(content) ? decodeState(path, content) : unreadableState(path, content.reason);
+}
+
+/** Decodes the bytes of a Terraform state. */
+export function decodeState(path: string, bytes: Buffer): Checked<SourceFile> {
+  if (bytes.length > maxBytes) return unreadableState(path, 'it is larger than 64 MiB');
+  return { value: { path, text: bytes.toString('utf8').replace(/^\ufeff/, '') }, diagnostics: [] };
+}
+
+function unreadableState(path: string, reason: string): Checked<SourceFile> {
+  const message = `the state ${JSON.stringify(path)} cannot be read: ${reason}`;
   return { diagnostics: [{ code: 'terraform/unreadable', severity: 'error', message, hint: 'check the path and its permissions' }] };
 }
 
-function reasonWhyNot(path: string): string | undefined {
+function bytesOf(path: string): Buffer | { readonly reason: string } {
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return 'it is not a regular file';
-    return stats.size > maxBytes ? 'it is larger than 64 MiB' : undefined;
-  } catch (error) {
-    return reasonOf(error);
-  }
-}
-
-function textOf(path: string): string | { readonly reason: string } {
-  try {
-    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
+    if (!stats.isFile()) return { reason: 'it is not a regular file' };
+    return stats.size > maxBytes ? { reason: 'it is larger than 64 MiB' } : readFileSync(path);
   } catch (error) {
     return { reason: reasonOf(error) };
   }

@@ -53,7 +53,11 @@ function attempt<T>(action: () => T, failure: string): T {
 
 /** Reads a saved plan of at most `most` bytes. Throws AppError when it cannot be read. */
 export function readPlanFile(path: string, most: number): string {
-  const bytes = bytesOf(path, most);
+  return decodePlan(path, bytesOf(path, most), most);
+}
+
+/** Returns the text of a saved plan of at most `most` bytes. Throws AppError when it is larger or no text. */
+export function decodePlan(path: string, bytes: Buffer, most: number): string {
   if (bytes.length > most) throw unreadable(path, `it is larger than ${Math.round(most / 1024 / 1024)} MiB`);
   if (!isUtf8(bytes)) throw unreadable(path, 'it is not UTF-8');
   return bytes.toString('utf8');

@@ -42,10 +42,19 @@ export function locateDiagnostic(
   diagnostic: DocumentDiagnostic,
   resource?: ResourceId,
 ): DocumentDiagnostic {
-  const { part = 'value', within, ...rest } = diagnostic;
+  const { part = 'value', within, quotes, ...rest } = diagnostic;
   const start = part === 'parent' ? locateParent(locate, rest.pointer) : locate(rest.pointer, part);
   const at = within === undefined ? start : findCharacter(sources, start, within);
-  return { ...placeDiagnostic(sources, at, rest, resource), pointer: rest.pointer };
+  const written = quotes === undefined ? undefined : findPlainScalar(sources, at);
+  const hint =
+    written === undefined ? {} : { hint: quotes === 'array' ? `write a list: ["${written}"]` : `put it in quotes: "${written}"` };
+  return { ...placeDiagnostic(sources, at, { ...rest, ...hint }, resource), pointer: rest.pointer };
+}
+
+/** Returns a number, a boolean or a date as the source has it; undefined if it is written otherwise. */
+function findPlainScalar(sources: SourceMap, at: Position): string | undefined {
+  const line = linesOf(sources, at.file)?.lineAt(at.line) ?? '';
+  return /^[-+.\w:]*[\w.](?=[\s,\]}]|:\s|$)/.exec(line.slice(at.column - 1))?.[0];
 }
 
 /** Returns the position of the key that holds the map above a pointer, or of the document where that map is the root. */

@@ -90,6 +90,8 @@ export type Diagnostic = {
   readonly part?: 'key' | 'value' | 'parent';
   /** The text at the pointer, and the index (from 0) of the character that `at` marks. */
   readonly within?: { readonly text: string; readonly index: number };
+  /** The field expects a string, or a list of strings: the hint quotes the text of the source, because 007 is not 7. */
+  readonly quotes?: 'string' | 'array';
   /** The targets that it is about, in a run over several. */
   readonly targets?: readonly string[];
   /** Set on refusals only: whether `--allow CODE=REASON` overrides this one. */

@@ -4,22 +4,20 @@ import { previewWriter, treeWriter, unwritable, type TreeWriter } from '../disk/
 import { shower } from '../disk/walk.ts';
 import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/outcome.ts';
-import type { SourceFile } from '../model/diagnostic.ts';
+import type { Checked, SourceFile } from '../model/diagnostic.ts';
 import { environmentText, removedBlocks } from '../report/serialize.ts';
 import type { ProjectContext } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
-import { readStateFile } from '../disk/cache.ts';
 import { terraformProvider } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { handOverState, type MatchedObjects, readTerraformState, type StateObject } from '../manifest/pull/terraform-state.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { InputError, systemCodeOf } from '../model/errors.ts';
 
-/** Reads the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
-export function readOwnedObjects(path: string, context: ProjectContext): readonly StateObject[] {
-  const { value: file, diagnostics: unread } = readStateFile(path, context.cwd);
+/** Returns the objects that a Terraform state owns. Throws InputError for an unreadable or unusable state. */
+export function readOwnedObjects({ value: file, diagnostics: unread }: Checked<SourceFile>): readonly StateObject[] {
   if (file === undefined) throw new InputError(unread);
   const { value, diagnostics } = readTerraformState(file, { ...terraformProvider(), registry });
   if (value === undefined) throw new InputError(diagnostics);

@@ -10,10 +10,18 @@ export type TestCliContext = {
 type TestContextOptions = Partial<Pick<CliContext, 'cwd' | 'env' | 'now'>> & {
   /** The width that the streams report; none by default. */
   readonly columns?: number;
+  /** The content of stdin; none by default. */
+  readonly stdin?: Buffer;
 };
 
 /** Creates a context without a terminal; it declines every confirmation and never interrupts. */
-export function createTestContext({ cwd = '/', env = {}, now = () => new Date(), columns }: TestContextOptions = {}): TestCliContext {
+export function createTestContext({
+  cwd = '/',
+  env = {},
+  now = () => new Date(),
+  columns,
+  stdin = Buffer.alloc(0),
+}: TestContextOptions = {}): TestCliContext {
   const text = { stdout: '', stderr: '', both: '' };
   const output = (stream: 'stdout' | 'stderr'): Output => ({
     write(more) {
@@ -31,6 +39,7 @@ export function createTestContext({ cwd = '/', env = {}, now = () => new Date(),
     stdout: output('stdout'),
     stderr: output('stderr'),
     now,
+    readStdin: () => Promise.resolve(stdin),
     interruptSignal: () => new AbortController().signal,
     confirm: () => Promise.resolve(false),
   };

@@ -27,6 +27,8 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether stdin stays open for typed input. */
   readonly typing?: boolean;
+  /** The content of stdin; none by default. */
+  readonly stdin?: string | Buffer;
   /** Milliseconds until a process that still runs is killed. */
   readonly patience?: number;
 };
@@ -55,7 +57,7 @@ const compilesOnce = 'data:text/javascript,import v8 from "node:v8";v8.setFlagsF
 export function start(
   program: string,
   args: readonly string[],
-  { cwd, env = {}, typing = false, patience = usualPatience }: RunOptions,
+  { cwd, env = {}, typing = false, stdin = '', patience = usualPatience }: RunOptions,
 ): Running {
   const began = performance.now();
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -68,7 +70,7 @@ export function start(
   child.stderr.on('data', (part: Buffer) => parts.stderr.push(part));
   // A process that does not read stdin may end before its input is written.
   child.stdin.on('error', () => undefined);
-  if (!typing) child.stdin.end();
+  if (!typing) child.stdin.end(stdin);
   const late = setTimeout(() => child.kill('SIGKILL'), patience);
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);

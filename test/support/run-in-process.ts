@@ -7,9 +7,9 @@ import { createTestContext } from './cli-context.ts';
  * Runs one command line from the sources in this process, ten times as fast as in a new process. For tests of output
  * and effects; tests of signals, terminals, pipes and the end of a process use `ostiary`.
  */
-export async function ostiaryInProcess(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
+export async function ostiaryInProcess(args: readonly string[], { cwd, env = {}, stdin = '' }: RunOptions): Promise<Ended> {
   const began = performance.now();
-  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env });
+  const ended = await runInFolder(resolve(cwd), args, { PATH: process.env['PATH'], ...env }, stdin);
   return { ...ended, signal: null, milliseconds: performance.now() - began };
 }
 
@@ -18,8 +18,9 @@ export async function runInFolder(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
+  stdin: string | Buffer = '',
 ): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
-  const { context, printed } = createTestContext({ cwd: folder, env });
+  const { context, printed } = createTestContext({ cwd: folder, env, stdin: Buffer.from(stdin) });
   const code = await run(args, context);
   const { stdout, stderr } = printed();
   return { code, stdout, stderr };

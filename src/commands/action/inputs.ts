@@ -151,6 +151,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
   if (most !== undefined) flags['max-risk'] = most;
   for (const name of ['labels', 'assignees']) if (given.has(name) && mode !== 'drift') throw meaningless(name, mode);
   if (given.has('environment') && mode !== 'apply') throw meaningless('environment', mode);
+  for (const name of ['sarif', 'working-directory']) if (given.get(name) === '-') throw wrongInput(name, '-', 'expected a path');
   const label = given.get('label');
   if (label !== undefined && !isConfigLabel(label)) throw wrongInput('label', label, configLabelHint);
   if (given.has('overrides') && !planning.some((one) => one === mode)) throw meaningless('overrides', mode);

@@ -43,6 +43,8 @@ export type CliContext = {
    * after `beforeEnd`.
    */
   readonly interruptSignal: (beforeEnd?: () => void) => AbortSignal;
+  /** Returns the bytes of stdin, at most one more than `most`; each call returns the same. */
+  readonly readStdin: (most: number) => Promise<Buffer>;
   /** Asks for confirmation; false for no, and when the prompt is canceled. */
   readonly confirm: (message: string) => Promise<boolean>;
   /** Whether the command line is for one of several targets, each of which has its own command line. */

@@ -1,10 +1,15 @@
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { AppError } from '../../model/errors.ts';
+import { AppError, UsageError } from '../../model/errors.ts';
 import type { Output, CliContext } from './cli-context.ts';
+import { streamReader } from './stdin.ts';
 
 /** Makes the context of this process: its environment, streams, clock and signals. */
-export function processContext(confirm: CliContext['confirm'], interrupt: CliContext['interruptSignal'] = interruptSignal): CliContext {
+export function processContext(
+  confirm: CliContext['confirm'],
+  interrupt: CliContext['interruptSignal'] = interruptSignal,
+  readStdin: CliContext['readStdin'] = streamReader(process.stdin),
+): CliContext {
   return {
     env: process.env,
     get cwd() {
@@ -15,6 +20,7 @@ export function processContext(confirm: CliContext['confirm'], interrupt: CliCon
     stderr: outputOf(process.stderr),
     now: () => new Date(),
     interruptSignal: interrupt,
+    readStdin,
     confirm,
   };
 }
@@ -67,6 +73,8 @@ export function stepContext(): CliContext {
   return processContext(
     () => Promise.resolve(false),
     () => controller.signal,
+    // A runner may leave it open without an end.
+    () => Promise.reject(new UsageError('a workflow step has no stdin', 'pass the paths of files')),
   );
 }
 

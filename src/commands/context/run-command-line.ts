@@ -2,6 +2,7 @@ import { Command, CommanderError, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
 import type { CliContext } from './cli-context.ts';
 import { runGuarded } from './guard.ts';
+import { refuseDash } from './refuse-dash.ts';
 import { version } from './version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
 import { type OutputFlags, addCommand, refuseRepeated, type DefineCommand } from '../options.ts';
@@ -132,6 +133,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
         const define = await load();
         define(command, async (work) => finish(await work(context)));
         refuseRepeated(command);
+        refuseDash(command);
       } else if (usage !== '') command.arguments(usage);
     }
   }

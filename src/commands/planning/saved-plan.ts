@@ -1,6 +1,6 @@
 import { fingerprintsOf, plannedObjectsOf, type PlannedObject } from '../../apply/fingerprint.ts';
 import { staleRefusals } from '../../apply/stale-refusals.ts';
-import { readPlanFile } from '../../disk/journal.ts';
+import { decodePlan, readPlanFile } from '../../disk/journal.ts';
 import { writePlan } from '../../disk/write.ts';
 import { mayBeInRepository, repositoryOf, rootsOf } from '../../git/repository.ts';
 import { registry } from '../../kinds/index.ts';
@@ -47,6 +47,7 @@ import { printerFor } from '../output/printer.ts';
 import { emitPlan } from '../output/emit.ts';
 import { version } from '../context/version.ts';
 import type { CliContext } from '../context/cli-context.ts';
+import { isStdin, stdinName } from '../context/stdin.ts';
 
 type SelectionFlags = Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>;
 
@@ -109,7 +110,7 @@ export async function resumeSavedPlan(
   { context, onRequest }: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
 ): Promise<ResumedPlan> {
   requireNoPlanOptions(flags);
-  const saved = readSavedPlan(path, context);
+  const saved = await readSavedPlan(path, context);
   const requireNone = (found: readonly (Refusal | undefined)[]): Promise<void> => requireNoRefusals(saved, found, flags, context);
   await requireNone([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
   const config = resolveConfig(flags, context);
@@ -180,9 +181,13 @@ function requireNoPaths({ file }: ResolvedConfig, { paths }: ApplyFlags): void {
   if (file !== undefined && paths.length > 0) throw new UsageError('paths cannot be combined with --plan', 'pass them to ostiary plan');
 }
 
-function readSavedPlan(path: string, context: CliContext): SavedPlan {
-  const { value, diagnostics } = openPlan(readPlanFile(absolutePath(path, context), longestPlan), registry);
-  if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file: path, line: 1, column: 1 } })));
+async function readSavedPlan(path: string, context: CliContext): Promise<SavedPlan> {
+  const text = isStdin(path)
+    ? decodePlan(stdinName, await context.readStdin(longestPlan), longestPlan)
+    : readPlanFile(absolutePath(path, context), longestPlan);
+  const { value, diagnostics } = openPlan(text, registry);
+  const file = isStdin(path) ? stdinName : path;
+  if (value === undefined) throw new InputError(diagnostics.map((one) => ({ ...one, at: { file, line: 1, column: 1 } })));
   if ('version' in value) throw new RefusedError([otherVersion(value.version)]);
   return value;
 }

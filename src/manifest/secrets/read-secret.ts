@@ -3,6 +3,7 @@ import { type Checked, type Diagnostic, type DocumentDiagnostic, suggest } from 
 import { type Json, type JsonObject, isObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import { type DesiredSecret, looksLikeCredential, seal } from '../../model/secret.ts';
+import { base64FormHint, type ValueOrigin, valueWarningOf } from './value-warnings.ts';
 import { standInOf } from './stand-in.ts';
 
 /** The notations for one secret in a manifest. */
@@ -147,20 +148,22 @@ function readText(text: string, place: SecretSlot, rules: SecretRules): SecretRe
   if (!isBase64(text)) {
     const near = /^_\w+:/.exec(text)?.[0];
     const meant = near === undefined ? undefined : suggestWord(suggest(near, rules.referencePrefixes));
-    const hidden = looksLikeCredential(key) || text.startsWith('$');
-    const forms = hidden
-      ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
-      : `use ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
-    const hint = meant ?? forms;
+    const isPlaceholder = /^[$%]|\{\{/.test(text);
+    const forms =
+      looksLikeCredential(key) || isPlaceholder
+        ? `write ${key}: { valueFrom: { env: ${rules.envPrefixes[0] ?? ''}… } }`
+        : `use ${key}: { value: … } and Ostiary encodes it; references begin with ${rules.referencePrefixes.join(' or ')}`;
+    const hint = meant ?? (isPlaceholder ? undefined : base64FormHint(text)) ?? forms;
     return (
       refuseStandIn(text, place, rules) ??
       createFailure('secret/not-base64', place, `"${formatPlace(slotTokens(place))}" is neither a reference nor base64`, hint)
     );
   }
-  const refused = rules.peek === undefined ? undefined : refuseStandIn(Buffer.from(text, 'base64'), place, rules);
+  const decoded = rules.peek === undefined ? undefined : Buffer.from(text, 'base64');
+  const refused = decoded === undefined ? undefined : refuseStandIn(decoded, place, rules);
   if (refused !== undefined) return refused;
   const problems = [
-    ...warnOfInlineCredential(text, place, rules),
+    ...(decoded === undefined ? warnOfInlineCredential(text, place, rules) : warnOfInline(text, decoded, place, rules)),
     ...(key.startsWith('envvar:') && !isText(Buffer.from(text, 'base64')) ? [looksPlain(place)] : []),
   ];
   return { secret: seal('inline', text), problems };
@@ -193,7 +196,27 @@ function readValue(text: string, place: SecretSlot, rules: SecretRules): SecretR
   const refused = refuseStandIn(text, place, rules);
   if (refused !== undefined) return refused;
   const secret = place.mode === 'base64' ? seal('inline', text, base64) : seal('inline', text);
-  return { secret, problems: warnOfInlineCredential(text, place, rules) };
+  return { secret, problems: warnOfInline(text, text, place, rules) };
+}
+
+/** Warns about a value in a manifest; one that is blank or a placeholder is no credential. */
+function warnOfInline(text: string, value: Uint8Array | string, place: SecretSlot, rules: SecretRules): readonly DocumentDiagnostic[] {
+  const found = warnOfValue(value, place, 'inline');
+  const isCredential = found.every(({ code }) => code !== 'secret/blank' && code !== 'secret/placeholder');
+  return isCredential ? [...found, ...warnOfInlineCredential(text, place, rules)] : found;
+}
+
+/** Warns about a suspicious value. */
+function warnOfValue(
+  value: Uint8Array | string,
+  place: SecretSlot,
+  origin: ValueOrigin,
+  tokens: readonly string[] = slotTokens(place),
+): readonly DocumentDiagnostic[] {
+  const found = valueWarningOf(value, origin, slotKey(place).startsWith('filesystem:'));
+  if (found === undefined) return none;
+  const message = `the value of "${formatPlace(slotTokens(place))}" ${found.what}`;
+  return [{ code: found.code, severity: 'warning', pointer: pointer(...tokens), message, hint: found.hint }];
 }
 
 /** The encoding of secrets in maps: base64 of UTF-8. */
@@ -232,7 +255,8 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
   if (rules.resolve === undefined) {
     const found = notation.is === 'file' ? rules.peek?.(notation.path) : undefined;
     const refused = found === undefined ? undefined : refuseStandIn(found, place, rules, at());
-    return refused ?? { secret: { state: 'unresolved', source }, problems: none };
+    const problems = found === undefined || found.length === 0 ? none : warnOfValue(found, place, 'file', at());
+    return refused ?? { secret: { state: 'unresolved', source }, problems };
   }
   const { value, diagnostics } = rules.resolve(notation.is === 'env' ? { env: notation.name } : { file: notation.path });
   if (value === undefined || value.length === 0)
@@ -247,7 +271,7 @@ function readSource(notation: SecretNotation & { readonly is: 'env' | 'file' }, 
       `the value of "${formatPlace(slotTokens(place))}" is not UTF-8 text`,
       'the gateway requires text here',
     );
-  return { secret: seal(source, wire), problems: none };
+  return { secret: seal(source, wire), problems: warnOfValue(value, place, notation.is, at()) };
 }
 
 function checkVariableName(name: string, at: () => readonly string[], rules: SecretRules): DocumentDiagnostic | undefined {

@@ -204,7 +204,11 @@ function wrongType(place: SchemaPlace, expected: unknown): DocumentDiagnostic {
   const type = types.find((entry) => entry !== 'null') ?? 'null';
   const shown = place.node['x-ostiary-secret'] === undefined ? quoteValue(place.value) : describeType(place.value);
   const at = pointer(...place.tokens);
-  return createError('manifest/wrong-type', at, `${nameOf(place)} is ${shown}, not ${typeNames[type] ?? type}`, typeHint(place, type));
+  const hint = typeHint(place, type);
+  const error = createError('manifest/wrong-type', at, `${nameOf(place)} is ${shown}, not ${typeNames[type] ?? type}`, hint);
+  if (place.node['x-ostiary-secret'] !== undefined) return error;
+  if (hint === quotesHints.string) return { ...error, quotes: 'string' };
+  return hint === quotesHints.array ? { ...error, quotes: 'array' } : error;
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -216,6 +220,9 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 };
 
+/** The hints for a number or a boolean in place of a text or of texts; they get the text of the source. */
+const quotesHints = { string: 'put it in quotes', array: 'write a list of strings in quotes' } as const;
+
 function typeHint(place: SchemaPlace, type: string): string | undefined {
   const { value, node } = place;
   if (value === null && place.tokens[0] === 'spec' && isOpenMap(findNode(place.schema, place.tokens.slice(0, -1)))) return nullKeyHint;
@@ -223,8 +230,8 @@ function typeHint(place: SchemaPlace, type: string): string | undefined {
     return `write a percentage: ${Math.round(value > 0 && value < 1 ? value * 100 : value)}%`;
   }
   const scalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  if (type === 'array' && scalar) return `write a list: [${quoteValue(value)}]`;
-  if (type === 'string' && scalar) return `put it in quotes: "${value}"`;
+  if (type === 'array' && scalar) return typeof value === 'string' ? `write a list: [${quoteValue(value)}]` : quotesHints.array;
+  if (type === 'string' && scalar) return quotesHints.string;
   if ((type === 'integer' || type === 'number') && typeof value === 'string' && /^[\d.]+$/.test(value)) return 'remove the quotes';
   if (type === 'boolean' && typeof value === 'string') return 'write true or false, without quotes';
   return hintOf(node);

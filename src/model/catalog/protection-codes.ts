@@ -224,6 +224,35 @@ export const secretCodes = {
     fix: 'Use `{ valueFrom: { env: … } }`',
     example: '"secret.envvar:PASSWORD" looks like a credential, but the manifest contains its value',
   },
+  'secret/blank': {
+    level: 'warning',
+    meaning: 'The value of a secret is only white space',
+    cause: 'A variable or a file has no content',
+    fix: 'Set the value, or use `{ keep: true }`',
+    example: 'the value of "secret.envvar:TOKEN" is blank',
+  },
+  'secret/byte-order-mark': {
+    level: 'warning',
+    meaning: 'The value of a secret begins with a byte order mark, which the gateway gets as a part of it',
+    cause: 'An editor or PowerShell saved the file as UTF-8 with a byte order mark',
+    fix: 'Save it as UTF-8 without a byte order mark',
+    example: 'the value of "secret.envvar:PASSWORD" begins with a byte order mark, which is sent as a part of it',
+  },
+  'secret/line-break': {
+    level: 'warning',
+    meaning:
+      'The value of a secret is one line that ends with a line break, which the gateway gets as a part of it. Values of several lines, and files for programs (`filesystem:`), may end with one',
+    cause: 'An editor or `echo` added it, or the value follows a `|` in YAML',
+    fix: 'Remove the line break; in YAML, write `|-`',
+    example: 'the value of "secret.envvar:PASSWORD" ends with a line break, which is sent as a part of it',
+  },
+  'secret/placeholder': {
+    level: 'warning',
+    meaning: 'The value in a manifest looks like `${NAME}`, `$NAME`, `$(NAME)`, `%NAME%` or `{{ NAME }}`, but Ostiary substitutes nothing',
+    cause: 'The manifest comes from a tool with text substitution',
+    fix: 'Use `{ valueFrom: { env: … } }`',
+    example: 'the value of "secret.envvar:PASSWORD" looks like a placeholder, but Ostiary substitutes nothing: it is sent as it is',
+  },
   'secret/looks-plain': {
     level: 'warning',
     meaning: 'The value is base64 of unreadable bytes',

@@ -83,6 +83,8 @@ describe('inputs', () => {
     [{ mode: 'plan', 'detailed-exitcode': '1' }, 'invalid value "1" for the input "detailed-exitcode"'],
     [{ mode: 'plan', targt: 'prod' }, 'unknown input "targt"'],
     [{ mode: 'plan', on_managed: 'skip' }, 'unknown input "on_managed"'],
+    [{ mode: 'plan', sarif: '-' }, 'invalid value "-" for the input "sarif"'],
+    [{ mode: 'plan', 'working-directory': '-' }, 'invalid value "-" for the input "working-directory"'],
     [{ mode: 'plan', journal: 'x' }, 'the input "journal" has no effect with mode: plan'],
     [{ mode: 'validate', allow: 'a/b=c' }, 'the input "allow" has no effect with mode: validate'],
   ])('%j is one clear failure', (given, message) => {
