@@ -15,7 +15,7 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
   report: { rooms: ['model'], packages: ['fast-json-patch'], pure: true },
   gateway: { rooms: ['model'], packages: ['undici'] },
   git: { rooms: ['model'], packages: ['simple-git'] },
-  github: { rooms: ['model'], packages: ['@octokit/rest'] },
+  github: { rooms: ['model'], packages: ['@octokit/rest', 'micromark', 'micromark-extension-gfm'] },
   server: { rooms: ['model', 'kinds'], packages: ['hono', '@hono/node-server', 'ajv', 'kysely', 'pg', '@electric-sql/pglite'] },
   project: { rooms: ['model', 'kinds', 'disk', 'manifest', 'git', 'gateway'], packages: [] },
   pull: { rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'report', 'gateway'], packages: [] },

@@ -36,6 +36,16 @@ export function throwUnexpected(what: string): never {
   });
 }
 
+/** Reads an answer; returns undefined if GitHub does not show the thing to this token, or does not have it. */
+export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'github/forbidden' || error.code === 'github/refused')) return undefined;
+    throw error;
+  }
+}
+
 export type RepositoryName = { readonly owner: string; readonly repo: string };
 
 /** An issue; `author` is a login. */
@@ -123,6 +133,8 @@ function issueIn(raw: unknown, sort: string): Issue {
 
 export type PullRequestSummary = {
   readonly number: number;
+  /** The login of its author. */
+  readonly author: string;
   readonly merged: boolean;
   /** The commit that the merge made; before a merge the test merge, if GitHub has made one. */
   readonly mergeCommit: string | undefined;
@@ -179,6 +191,7 @@ function summaryOf(raw: unknown): PullRequestSummary {
   const { merged_at: mergedAt, merge_commit_sha: mergeCommit } = one;
   return {
     number: numberIn(one, 'number', pullRequestName),
+    author: loginIn(one),
     merged: typeof mergedAt === 'string',
     mergeCommit: typeof mergeCommit === 'string' ? mergeCommit : undefined,
     head: textIn(objectIn(one['head'], pullRequestName), 'sha', pullRequestName),

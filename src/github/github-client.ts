@@ -7,6 +7,7 @@ import {
   loginIn,
   numberIn,
   objectIn,
+  readIfShown,
   type PullRequestCalls,
   textIn,
   throwUnexpected,
@@ -91,7 +92,15 @@ function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number 
 }
 
 /** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
-export type Comment = { readonly id: number; readonly node: string; readonly author: string; readonly body: string };
+export type Comment = {
+  readonly id: number;
+  readonly node: string;
+  readonly author: string;
+  readonly isByBot: boolean;
+  /** Whether GitHub dates a change of the comment; the editor is asked for separately. */
+  readonly isEdited: boolean;
+  readonly body: string;
+};
 
 type DeploymentStatus = {
   readonly state: 'success' | 'failure' | 'error';
@@ -104,6 +113,10 @@ export interface GitHub extends IssueCalls, PullRequestCalls {
   /** Returns the login of this token's account. */
   readonly whoAmI: () => Promise<string>;
   readonly mayWrite: (login: string) => Promise<boolean>;
+  /** Returns the logins of the author and the committer of a commit, as far as GitHub knows their accounts; undefined if it does not show the commit. */
+  readonly commitAuthors: (commit: string) => Promise<readonly string[] | undefined>;
+  /** Returns whether the account is a member of a team; undefined if the token may not read that. */
+  readonly isTeamMember: (organization: string, team: string, login: string) => Promise<boolean | undefined>;
   readonly comments: (number: number) => Promise<readonly Comment[]>;
   /** Returns the login of the last editor of a comment; undefined if it was never edited. */
   readonly editorOf: (comment: Comment) => Promise<string | undefined>;
@@ -188,6 +201,21 @@ export function openGitHub(options: GitHubOptions): GitHub {
       const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...place, username });
       return ['admin', 'write'].includes(textIn(objectIn(data, 'a permission'), 'permission', 'a permission'));
     },
+    async commitAuthors(commit) {
+      const answer = await readIfShown(() => octokit.repos.getCommit({ ...place, ref: commit }));
+      if (answer === undefined) return undefined;
+      const { author, committer } = objectIn(answer.data, 'a commit');
+      const [written, committed] = [loginIn({ user: author ?? null }), loginIn({ user: committer ?? null })];
+      // The committer alone does not identify the author.
+      return written === '' ? [] : [written, committed].filter((login) => login !== '' && login !== webCommitter);
+    },
+    async isTeamMember(org, team, username) {
+      // GitHub answers 404 both for a person who is no member and for a team that the token may not read.
+      const seen = await readIfShown(() => octokit.teams.getByName({ org, team_slug: team }));
+      if (seen === undefined) return undefined;
+      const answer = await readIfShown(() => octokit.teams.getMembershipForUserInOrg({ org, team_slug: team, username }));
+      return answer !== undefined && objectIn(answer.data, 'a membership')['state'] === 'active';
+    },
     async comments(number) {
       const found = await octokit.paginate(octokit.issues.listComments, { ...place, issue_number: number, per_page: 100 });
       return found.map(commentOf);
@@ -220,14 +248,21 @@ export function openGitHub(options: GitHubOptions): GitHub {
 
 function commentOf(raw: unknown): Comment {
   const one = objectIn(raw, 'a comment');
-  const { body } = one;
+  const { body, created_at: created, updated_at: updated } = one;
+  const author = loginIn(one);
   return {
     id: numberIn(one, 'id', 'a comment'),
     node: textIn(one, 'node_id', 'a comment'),
-    author: loginIn(one),
+    author,
+    isByBot: author.endsWith(robot) || asObject(one['user'])['type'] === 'Bot',
+    // GitHub counts whole seconds; GraphQL names the editor of a faster edit.
+    isEdited: Date.parse(asText(updated)) - Date.parse(asText(created)) >= 1000,
     body: asText(body),
   };
 }
+
+/** The account that commits what people merge and edit on GitHub's pages. */
+const webCommitter = 'web-flow';
 
 /** Keeps octokit's messages out of the job's log. */
 function ignore(): void {}

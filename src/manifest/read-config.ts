@@ -161,7 +161,8 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     return { ...toTarget(name, target), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
   });
   const digestKey = toText(value['digest_key']);
-  return { file: file.path, root, targets, ...(digestKey === '' ? {} : { digestKey }) };
+  const approvals = { approvers: readStrings(value['approvers']), selfApproval: value['self_approval'] === true };
+  return { file: file.path, root, targets, approvals, ...(digestKey === '' ? {} : { digestKey }) };
 }
 
 function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {

@@ -162,4 +162,17 @@ export type Config = {
   readonly targets: readonly Target[];
   /** The random text that seals contents of secrets in digests; readers of the repository may know it. */
   readonly digestKey?: string;
+  /** The rules for decisions in comments on a pull request; absent without a config file. */
+  readonly approvals?: ApprovalRules;
 };
+
+/** The people whose comments on a pull request override refusals and agree to plans. */
+export type ApprovalRules = {
+  /** The logins and the teams (`ORGANIZATION/TEAM`) that may decide; all people with write access if empty. */
+  readonly approvers: readonly string[];
+  /** Whether the author of a pull request, or of its last commit, may decide about it. */
+  readonly selfApproval: boolean;
+};
+
+/** The rules of a config that states none: any other person with write access decides. */
+export const defaultApprovals: ApprovalRules = { approvers: [], selfApproval: false };

@@ -1,5 +1,5 @@
 import { repositoryOf, resolveCommit } from '../git/repository.ts';
-import type { Config, Target } from '../model/gateway.ts';
+import { type ApprovalRules, type Config, defaultApprovals, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
@@ -8,7 +8,7 @@ import type { Policy } from '../model/protection/policy.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
- * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, and limits are those of that
+ * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, limits and approvers are those of that
  * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
  * Throws AppError outside a repository and for a config file in another checkout than the working directory, whose branches another
  * person may have chosen; InputError for an invalid config at that commit.
@@ -44,9 +44,10 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
     return found === undefined ? [] : [{ ...target, manifests: found.manifests, overlays: found.overlays }];
   });
   const at = { file: config.file ?? '', line: 1, column: 1 };
-  const sentences = [...new Set([...then.keys(), ...now.keys()])].flatMap((name) =>
-    describeDifferences(name, then.get(name), now.get(name)),
-  );
+  const sentences = [
+    ...[...new Set([...then.keys(), ...now.keys()])].flatMap((name) => describeDifferences(name, then.get(name), now.get(name))),
+    ...describeRules(reviewed.approvals, config.approvals),
+  ];
   const warnings: readonly Diagnostic[] = sentences.map((message) => ({
     code: 'config/after-merge',
     severity: 'warning',
@@ -58,7 +59,21 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
   const key = digestKey === undefined ? {} : { digestKey };
-  return { ...config, ...key, targets, pending, notices: [...warnings, ...config.notices] };
+  const { approvals: _, ...rest } = config;
+  const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
+  return { ...rest, ...approvals, ...key, targets, pending, notices: [...warnings, ...config.notices] };
+}
+
+function describeRules(then: ApprovalRules = defaultApprovals, now: ApprovalRules = defaultApprovals): readonly string[] {
+  const fields = [
+    ['approvers', describeApprovers(then), describeApprovers(now)],
+    ['self_approval', String(then.selfApproval), String(now.selfApproval)],
+  ] as const;
+  return fields.flatMap(([field, before, after]) => (before === after ? [] : [`${field} changes from ${before} to ${after}`]));
+}
+
+function describeApprovers({ approvers }: ApprovalRules): string {
+  return approvers.length === 0 ? 'none' : approvers.toSorted().join(', ');
 }
 
 function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {

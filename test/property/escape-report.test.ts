@@ -29,7 +29,7 @@ function badLines(text: string, width: number): readonly string[] {
 const linkOf = fileLinks({ page: 'https://github.com/o/r', commit: 'a'.repeat(40), pathOf: (file) => file });
 /** Links to our repository, and marks of a quotation, once code is removed. */
 const ownMarks =
-  /\[(?:(?:&#124;)*|this run|The full report)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{12}\/[\w%./-]*#L\d+|commit\/[\w%.-]*|actions\/runs\/1)\)|^> /gm;
+  /\[(?:(?:&#124;)*|this run|comment|The full report)\]\(https:\/\/github\.com\/o\/r\/(?:blob\/a{12}\/[\w%./-]*#L\d+|commit\/[\w%.-]*|actions\/runs\/1|pull\/1#issuecomment-2)\)|^> /gm;
 
 const ownTags = /^<details><summary>(?:<code>[^<>`]*<\/code>|[\w ,:]*)<\/summary>$|^<\/details>$/gm;
 
@@ -153,6 +153,12 @@ describe('markdown', () => {
     const message = fc.record({
       title: nastyText,
       notes: fc.array(nastyText, { maxLength: 2 }),
+      comments: fc.array(
+        fc.record({ author: nastyText, command: nastyText, url: fc.constant('https://github.com/o/r/pull/1#issuecomment-2') }),
+        {
+          maxLength: 3,
+        },
+      ),
       diagnostics: fc.array(diagnostic, { maxLength: 4 }),
       plan: fc.option(plan, { nil: undefined }),
       version: fc.constant('1.2.3'),

@@ -16,6 +16,8 @@ export type TestGitHub = {
   readonly token: string;
   /** The token of a person with all permissions. */
   readonly person: Octokit;
+  /** The token of another person with write access, who opens no pull requests. */
+  readonly reviewer: Octokit;
   /** The token of an account without write access. */
   readonly guest: Octokit;
   readonly heard: readonly Heard[];
@@ -33,6 +35,7 @@ type Deployment = { readonly id: number; readonly sha: string; readonly environm
 
 const jobToken = 'ghs_of-the-job';
 const personToken = 'ghp_of-a-person';
+const reviewerToken = 'ghp_of-a-reviewer';
 const guestToken = 'ghp_of-a-guest';
 const bot = 'github-actions[bot]';
 
@@ -72,11 +75,13 @@ export async function startGitHub(): Promise<TestGitHub> {
   const emulator = await createEmulator({ service: 'github', port: 0, seed });
   behind = emulator.url;
   const person = new Octokit({ auth: personToken, baseUrl: url });
+  const reviewer = new Octokit({ auth: reviewerToken, baseUrl: url });
   const guest = new Octokit({ auth: guestToken, baseUrl: url });
   return {
     url,
     token: jobToken,
     person,
+    reviewer,
     guest,
     heard,
     deployments,
@@ -97,10 +102,11 @@ const seed = {
   tokens: {
     [jobToken]: { login: bot, scopes: ['repo'] },
     [personToken]: { login: place.owner, scopes: ['repo'] },
+    [reviewerToken]: { login: 'grace', scopes: ['repo'] },
     [guestToken]: { login: 'guest', scopes: ['repo'] },
   },
   github: {
-    users: [{ login: place.owner }, { login: bot }, { login: 'guest' }],
+    users: [{ login: place.owner }, { login: bot }, { login: 'grace' }, { login: 'guest' }],
     repos: [{ owner: place.owner, name: place.repo, auto_init: true }],
   },
 };
@@ -108,12 +114,15 @@ const seed = {
 const forbidden: Reply = { status: 403, body: { message: 'Resource not accessible by integration' } };
 const home = `/repos/${place.owner}/${place.repo}`;
 
+/** The permission of each account; others may read. */
+const permissions: Readonly<Record<string, string>> = { [place.owner]: 'admin', grace: 'write', [bot]: 'write' };
+
 /** Routes that the emulator lacks, or that differ from GitHub. */
 function ownReply({ method, path, query, body }: Heard, deployments: Deployment[], authorization: string): Reply | undefined {
   const ofJob = authorization.includes(jobToken);
   if (path === '/user' && ofJob) return forbidden;
   const [, login] = new RegExp(`^${home}/collaborators/([^/]+)/permission$`).exec(path) ?? [];
-  if (login !== undefined) return { status: 200, body: { permission: login === place.owner ? 'admin' : 'read', role_name: 'custom' } };
+  if (login !== undefined) return { status: 200, body: { permission: permissions[login] ?? 'read', role_name: 'custom' } };
   if (/\/comments(?:\/\d+)?$/.test(path) && method !== 'GET' && String(JSON.parse(body).body).length > 65_536)
     return { status: 422, body: { message: 'Validation Failed: body is too long (maximum is 65536 characters)' } };
   if (path === `${home}/deployments` && method === 'GET') {
@@ -134,7 +143,7 @@ function ownReply({ method, path, query, body }: Heard, deployments: Deployment[
 
 /** Answers the GraphQL queries that the action sends: the viewer, and the last editor of a comment. */
 function graphqlReply({ method, path, body }: Heard, editors: Map<string, string>, authorization: string): Reply | undefined {
-  const who = authorization.includes(jobToken) ? bot : place.owner;
+  const who = authorization.includes(jobToken) ? bot : authorization.includes(reviewerToken) ? 'grace' : place.owner;
   const [, comment] = /\/issues\/comments\/(\d+)$/.exec(path) ?? [];
   if (comment !== undefined && method === 'PATCH') editors.set(comment, who);
   if (path !== '/graphql') return undefined;

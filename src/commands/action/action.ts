@@ -112,11 +112,11 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
   let task = given;
-  let decisions: Decisions = { inputs: given.inputs };
+  let decisions: Decisions = { inputs: given.inputs, comments: [] };
   const exitCode = await runGuarded(
     async () => {
       const { run, inputs, proposal } = given;
-      decisions = await withDecisions(inputs, { run, context: taskContext, waits });
+      decisions = await withDecisions(inputs, { run, proposal, context: taskContext, waits });
       const { inputs: decided } = decisions;
       const step = await fallbackToValidate(
         decided === inputs ? given.step : createStep(decided, { ...run, commit: given.checkout.commit }, proposal),
@@ -127,7 +127,7 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
           context: taskContext,
         },
       );
-      task = { ...given, step };
+      task = { ...given, step, comments: decisions.comments };
       return runCommandLine(step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
     },
     { context: taskContext, flags: plainFlags },

@@ -1,22 +1,24 @@
-import {
-  allowCommandFor,
-  applyCommandFor,
-  findApprovedPlan,
-  mergedPullRequests,
-  type MergedPullRequest,
-  type OverrideComments,
-  readOverrideComments,
-} from '../../github/approved-plan.ts';
+import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../../github/approved-plan.ts';
+import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../../github/override-comments.ts';
 import type { GitHub } from '../../github/github-client.ts';
-import { openRunGitHub, type Findings, type TaskResult } from './task.ts';
+import { configFlags, openRunGitHub, type Findings, type TaskResult } from './task.ts';
 import type { WorkflowRun } from '../../github/workflow-run.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { UsageError } from '../../model/errors.ts';
+import { type ApprovalRules, defaultApprovals } from '../../model/gateway.ts';
+import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
+import type { CommentLink } from '../../report/markdown/comment.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { linesOf, type ActionInputs } from './inputs.ts';
+import type { Proposal } from './proposal.ts';
 import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
 
-type DecisionContext = { readonly run: WorkflowRun; readonly context: CliContext; readonly waits: TaskResult['waits'] };
+type DecisionContext = {
+  readonly run: WorkflowRun;
+  readonly proposal: Proposal | undefined;
+  readonly context: CliContext;
+  readonly waits: TaskResult['waits'];
+};
 
 /** The value of the input `digest` that means: the digest in the comment on the merged pull request. */
 export const digestFromComment = 'comment';
@@ -27,17 +29,17 @@ export const digestFromComment = 'comment';
  */
 export async function withDecisions(inputs: ActionInputs, asking: DecisionContext): Promise<Decisions> {
   const { digest } = inputs.flags;
-  if (digest !== digestFromComment && !inputs.overrides) return { inputs };
+  if (digest !== digestFromComment && !inputs.overrides) return { inputs, comments: [] };
   if (inputs.token === '') {
     if (digest === digestFromComment)
       throw new UsageError('digest: comment requires a token to read the comment', 'remove the input github-token');
     asking.context.onEvent?.({ diagnostics: [missingToken] });
-    return { inputs };
+    return { inputs, comments: [] };
   }
-  const { run, context, waits } = asking;
+  const { run, proposal, context, waits } = asking;
   const github = openRunGitHub({ inputs, run }, { waits, context });
   const pulls = await pullRequestsOf(github, inputs, run);
-  const overrides = inputs.overrides ? await readOverrides(github, pulls, context) : none;
+  const overrides = inputs.overrides ? await readOverrides(github, pulls, { inputs, proposal, context }) : none;
   const given = linesOf(inputs.flags['allow'] ?? '');
   const codes = new Set(given.map(codeIn));
   const allow = [...given, ...overrides.allow.filter((one) => !codes.has(codeIn(one)))];
@@ -48,47 +50,73 @@ export async function withDecisions(inputs: ActionInputs, asking: DecisionContex
     ...(agreed === undefined ? {} : { digest: agreed }),
   };
   const [pullRequest, ...others] = pulls;
-  return { inputs: { ...inputs, flags }, ...(pullRequest === undefined || others.length > 0 ? {} : { pullRequest }) };
+  const decided: Decisions = { inputs: { ...inputs, flags }, comments: listComments(overrides, pullRequest, run) };
+  return pullRequest === undefined || others.length > 0 ? decided : { ...decided, pullRequest };
 }
 
-/** The inputs with the decisions, and the one pull request that they come from. */
-export type Decisions = { readonly inputs: ActionInputs; readonly pullRequest?: MergedPullRequest };
+/** The inputs with the decisions, the comments that made them, and the one pull request that they come from. */
+export type Decisions = {
+  readonly inputs: ActionInputs;
+  readonly comments: readonly CommentLink[];
+  readonly pullRequest?: PullRequestHead;
+};
+
+/** Returns the commands that count, with links to their comments. */
+function listComments(
+  { decisions }: OverrideComments,
+  pullRequest: PullRequestHead | undefined,
+  { page }: WorkflowRun,
+): readonly CommentLink[] {
+  const number = pullRequest?.number ?? 0;
+  return decisions.map(({ author, command, comment }) => ({ author, command, url: `${page}/pull/${number}#issuecomment-${comment}` }));
+}
 
 /** Returns the code of an override, `CODE=REASON`. */
 function codeIn(allowance: string): string {
   return allowance.slice(0, allowance.indexOf('='));
 }
 
-const none: OverrideComments = { allow: [], digest: undefined, ignored: [] };
+const none: OverrideComments = { allow: [], digest: undefined, decisions: [], ignored: [], unchecked: [] };
 
 /** Returns the pull request of the event, or the merged ones that the commit of the run belongs to. */
-async function pullRequestsOf(github: GitHub, { mode }: ActionInputs, run: WorkflowRun): Promise<readonly MergedPullRequest[]> {
+async function pullRequestsOf(github: GitHub, { mode }: ActionInputs, run: WorkflowRun): Promise<readonly PullRequestHead[]> {
   if (run.pullRequest !== undefined) return [run.pullRequest];
   return mode === 'apply' ? mergedPullRequests(github, run.commit, run.branch) : [];
 }
 
-async function readOverrides(github: GitHub, pulls: readonly MergedPullRequest[], context: CliContext): Promise<OverrideComments> {
-  const [only, ...others] = pulls;
+type OverrideSource = { readonly inputs: ActionInputs } & Pick<DecisionContext, 'proposal' | 'context'>;
+
+async function readOverrides(
+  github: GitHub,
+  [only, ...others]: readonly PullRequestHead[],
+  { inputs, proposal, context }: OverrideSource,
+): Promise<OverrideComments> {
   if (only === undefined || others.length > 0) return none;
+  const rulesOf = async (): Promise<ApprovalRules> => {
+    const { approvals = defaultApprovals } = await resolveReviewedConfig(configFlags(inputs, proposal?.configRef), context);
+    return approvals;
+  };
   let found = none;
   const diagnostics = await withGitHubErrors(async () => {
-    found = await readOverrideComments(github, only);
-    return found.ignored.map((message): Diagnostic => ({
-      code: 'github/ignored-override',
-      severity: 'warning',
-      message,
-      hint: 'see docs/how-to/github.md, overrides',
-    }));
+    found = await readOverrideComments(github, only, rulesOf);
+    return [
+      ...found.ignored.map((message) => warningOf('github/ignored-override', message, 'see docs/how-to/github.md, overrides')),
+      ...found.unchecked.map((message) => warningOf('github/unknown-author', message, 'give the job contents: read')),
+    ];
   });
   context.onEvent?.({ diagnostics });
   return found;
+}
+
+function warningOf(code: Diagnostic['code'], message: string, hint: string): Diagnostic {
+  return { code, severity: 'warning', message, hint };
 }
 
 /** Returns the digest that the comment on the merged pull request showed; with a warning `none`, which lets only a plan without changes pass. */
 async function approvedDigest(
   github: GitHub,
   inputs: ActionInputs,
-  merged: readonly MergedPullRequest[],
+  merged: readonly PullRequestHead[],
   context: CliContext,
 ): Promise<string> {
   const agreed = await findApprovedPlan(github, commentKeyOf(inputs, 'plan'), merged);
@@ -111,7 +139,7 @@ export function overrideCommands({ plan, result }: Findings, { inputs, pullReque
     {
       code: 'github/override',
       severity: 'notice',
-      message: `to override once, a person with write access comments on pull request ${pullRequest.number}: ${commands.join(' and ')}`,
+      message: `to override once, another person with write access comments on pull request ${pullRequest.number}: ${commands.join(' and ')}`,
       hint: 'then run this job again',
     },
   ];

@@ -111,7 +111,19 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   const linkOf = fileLinks({ page: run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
   return runReportMarkdown(
-    { title: titleOf(task, exitCode), notes: step.notes, diagnostics, plan, result, drift, at, version, linkOf, label: inputs.label },
+    {
+      title: titleOf(task, exitCode),
+      notes: step.notes,
+      comments: task.comments,
+      diagnostics,
+      plan,
+      result,
+      drift,
+      at,
+      version,
+      linkOf,
+      label: inputs.label,
+    },
     limit,
   );
 }

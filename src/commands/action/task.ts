@@ -17,6 +17,7 @@ import { loadTarget } from '../../project/manifests.ts';
 import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import type { TargetFindings } from '../../report/document.ts';
+import type { CommentLink } from '../../report/markdown/comment.ts';
 
 /** The events of a command, merged. */
 export type Findings = Omit<TargetFindings, 'target'> & {
@@ -49,6 +50,8 @@ export type ActionTask = {
   /** Undefined if the checkout is merged. */
   readonly proposal: Proposal | undefined;
   readonly checkout: Checkout;
+  /** The overrides and approvals in comments that count in this run. */
+  readonly comments?: readonly CommentLink[];
 };
 
 /** The result of a task, and what its report needs. */
@@ -156,7 +159,10 @@ async function withoutTarget({ flags }: ActionInputs, base: string, context: Cli
 }
 
 /** Returns the selection of config and target, with the commit of the reviewed config if there is one. */
-function configFlags({ flags: { config, target, 'config-ref': given } }: Pick<ActionInputs, 'flags'>, usual?: string): ProjectSelection {
+export function configFlags(
+  { flags: { config, target, 'config-ref': given } }: Pick<ActionInputs, 'flags'>,
+  usual?: string,
+): ProjectSelection {
   return { only: [], paths: [], config, target, configRef: given ?? usual };
 }
 

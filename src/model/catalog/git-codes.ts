@@ -215,9 +215,10 @@ export const githubCodes = {
   'github/ignored-override': {
     level: 'warning',
     meaning: 'An override in a comment is not used',
-    cause: 'The author has no write access, or the comment is older than the commit; the message gives the reason',
+    cause:
+      'Its author may not decide (no write access, a bot, the author of the change, or not one of `approvers`), the comment was edited, the command is not a plain line of text, or it names another commit; the message gives the reason',
     fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
-    example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: alice has no write access',
+    example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
   },
   'github/newer-commit': {
     level: 'notice',
@@ -270,7 +271,8 @@ export const githubCodes = {
     meaning: 'A comment can override the refusals once',
     cause: 'The notice lists the commands',
     fix: 'Write the comment, then run the job again',
-    example: 'to override once, a person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
+    example:
+      'to override once, another person with write access comments on pull request 7: /ostiary allow 3f2a9c1d04ab plan/window=REASON',
   },
   'github/rate-limited': {
     meaning: 'GitHub limits the requests of the token',
@@ -295,6 +297,13 @@ export const githubCodes = {
     cause: 'A proxy answered, or the URL is wrong',
     fix: 'Check `GITHUB_API_URL`',
     example: 'the response of GitHub is not a list with issues',
+  },
+  'github/unknown-author': {
+    level: 'warning',
+    meaning: 'The author of the last commit could not be compared with the author of a command',
+    cause: 'GitHub does not show the commit to the token of the job',
+    fix: 'Give the job `contents: read`',
+    example: 'GitHub does not show commit 3f2a9c1d04ab, so its author may have written a command that counts',
   },
   'github/unreachable': {
     meaning: 'GitHub failed or did not answer',

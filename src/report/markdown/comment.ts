@@ -18,6 +18,8 @@ export type RunReport = {
   readonly title: string;
   /** Sentences that come before everything else. */
   readonly notes: readonly string[];
+  /** The overrides and approvals in comments that count. */
+  readonly comments?: readonly CommentLink[] | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly plan?: Plan | undefined;
   readonly result?: ApplyResult | undefined;
@@ -30,6 +32,9 @@ export type RunReport = {
   readonly label?: string | undefined;
 };
 
+/** A command in a comment on a pull request, its author, and the address of the comment. */
+export type CommentLink = { readonly author: string; readonly command: string; readonly url: string };
+
 const partRoom = 12_000;
 
 /** Returns a comment or a summary within the limit: title or verdict, notes and errors, the plan or its result, the other diagnostics, the footer. */
@@ -41,12 +46,24 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
   const isTitled = (plan === undefined && drift === undefined) || errors.length > 0;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
-  const below = `${notes}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
+  const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;
   const body = bodyOf(report, limit - titled.length - below.length - tail.length);
   // Without a title, the heading of the body is the verdict.
   const verdictEnd = isTitled ? 0 : body.indexOf('\n\n') + 2;
   return `${titled}${body.slice(0, verdictEnd)}${below}${body.slice(verdictEnd)}${tail}`;
+}
+
+const mostComments = 20;
+
+/** Lists who decided what, and where, so that a reviewer sees it before the merge. */
+function commentsMarkdown({ comments = [] }: Pick<RunReport, 'comments'>): string {
+  if (comments.length === 0) return '';
+  const lines = comments.slice(-mostComments).map(({ author, command, url }) => {
+    return `- ${codeSpan(author)}: ${codeSpan(clip(command, 300))} ([comment](${url}))\n`;
+  });
+  const rest = comments.length - lines.length;
+  return `**${plural(comments.length, 'decision')} in comments:**\n\n${lines.join('')}${rest === 0 ? '' : `- and ${rest} earlier\n`}\n`;
 }
 
 /** Returns the errors without the refusals that the report of the plan states. */

@@ -61,10 +61,15 @@ describe('the bundle', () => {
     expect(words.filter((text) => text.includes('@electric-sql/pglite'))).toEqual([]);
   });
 
-  test('contains at most 1,745 kB, and no command that a workflow does not run', () => {
+  test('contains at most 1,760 kB besides the Markdown parser, and no command that a workflow does not run', () => {
     const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
-    expect(files.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_745_000);
+    // Only comments with a command are parsed.
+    const parser = files.filter((path) => path.includes('/plain-lines-'));
+    expect(parser).toHaveLength(1);
+    expect([...reach('action.js', atOnce)]).not.toContain(parser[0]);
+    const own = files.filter((path) => !parser.includes(path));
+    expect(own.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_760_000);
   });
 
   test('keeps packages of the action out of the command line', () => {

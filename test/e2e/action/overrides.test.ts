@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Octokit } from '@octokit/rest';
+import { describe, expect, test } from 'vitest';
+import type { Reply } from '../../support/actions-cache.ts';
 import { place } from '../../support/github.ts';
 import {
   commentsOn,
@@ -7,6 +11,7 @@ import {
   mergePullRequest,
   openPullRequest,
   pullRequestPayload,
+  pushTo,
   type StepEnded,
 } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -29,13 +34,14 @@ type Story = {
   readonly plan: (inputs?: Inputs) => Promise<StepEnded>;
   /** Merges the pull request once, and applies the merge commit. */
   readonly apply: (inputs?: Inputs, event?: string) => Promise<StepEnded>;
-  readonly say: (body: string, who?: 'person' | 'guest') => Promise<number>;
+  /** Comments on the pull request, by default as another person than its author. */
+  readonly say: (body: string, who?: 'person' | 'reviewer' | 'guest') => Promise<number>;
 };
 
 /** A project whose limits refuse the update that its pull request proposes. */
-async function story(name: string): Promise<Story> {
+async function story(name: string, rules = ''): Promise<Story> {
   const github = bench.github();
-  const limited = config(gateway.url()).replace("' }", "', limits: { from: 1, updates: 10% } }");
+  const limited = `${rules}${config(gateway.url()).replace("' }", "', limits: { from: 1, updates: 10% } }")}`;
   const cwd = makeProject({ 'ostiary.yaml': limited, 'access/a.yaml': connection(name) });
   const base = commitAll(cwd);
   expect((await gateway.run('apply --yes --no-origin', cwd)).code).toBe(0);
@@ -54,7 +60,7 @@ async function story(name: string): Promise<Story> {
       bench.step({
         ...run,
         event: 'pull_request',
-        payload: pullRequestPayload({ number, head, base }),
+        payload: pullRequestPayload({ number, head, base, author: 'octo' }),
         inputs: { mode: 'plan', overrides: 'true', ...inputs },
       }),
     async apply(inputs = {}, event = 'push') {
@@ -66,7 +72,7 @@ async function story(name: string): Promise<Story> {
       }
       return bench.step({ ...run, event, payload: {}, inputs: { mode: 'apply', overrides: 'true', ...inputs } });
     },
-    async say(body, who = 'person') {
+    async say(body, who = 'reviewer') {
       const { data } = await github[who].issues.createComment({ ...place, issue_number: number, body });
       return data.id;
     },
@@ -102,19 +108,144 @@ test('a person with write access overrides a refusal once, by a comment', patien
   expect(await durationOf('allowed')).not.toBe(600);
   const applied = await apply();
   expect(applied).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
-  expect(applied.stdout).toContain(`asked for by the auditors (octo, pull request ${number})`);
+  expect(applied.stdout).toContain(`asked for by the auditors (grace, pull request ${number})`);
   expect(await durationOf('allowed')).toBe(600);
 });
 
-test('a comment that another account edited overrides nothing', async () => {
+test('a comment that was edited decides nothing, whoever edited it; a new one does', patient, async () => {
   const { head, plan, say } = await story('edited');
-  const id = await say('Looks good');
+  const { person, reviewer } = bench.github();
   const words = `/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=smuggled`;
   const asGuest = await say(words, 'guest');
-  await bench.github().person.issues.updateComment({ ...place, comment_id: asGuest, body: `${words} in` });
+  await person.issues.updateComment({ ...place, comment_id: asGuest, body: `${words} in` });
   expect((await plan()).code).toBe(6);
-  await bench.github().person.issues.updateComment({ ...place, comment_id: id, body: words });
+  const own = await say('Looks good');
+  await reviewer.issues.updateComment({ ...place, comment_id: own, body: words });
+  const edited = await plan();
+  expect(edited).toMatchObject({ code: 6, stdout: expect.stringContaining('grace edited the comment; a new comment counts') });
+  await say(words);
   expect((await plan()).code).toBe(0);
+});
+
+test('a comment withdraws what it decided when it is edited afterwards', patient, async () => {
+  const { head, plan, say } = await story('withdrawn');
+  const id = await say(`/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`);
+  expect((await plan()).code).toBe(0);
+  await bench.github().reviewer.issues.updateComment({ ...place, comment_id: id, body: 'I changed my mind' });
+  expect((await plan()).code).toBe(6);
+});
+
+test.each([
+  ['a code block', (line: string) => `\`\`\`\n${line}\n\`\`\``],
+  ['a quotation', (line: string) => `> ${line}\n\nwhat is this?`],
+  ['a comment', (line: string) => `<!--\n${line}\n-->\nlooking`],
+  ['a folded section', (line: string) => `<details>\n\n${line}\n\n</details>`],
+  ['a list', (line: string) => `- ${line}`],
+])('a command in %s decides nothing', patient, async (what, written) => {
+  const { head, plan, say } = await story(`hidden-${what.replaceAll(' ', '-')}`);
+  await say(written(`/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`));
+  expect(await plan()).toMatchObject({ code: 6 });
+});
+
+function allowing(head: string): string {
+  return `/ostiary allow ${head.slice(0, 12)} plan/too-many-updates=tested`;
+}
+
+/** Answers requests for a commit of the pull request. */
+function answerCommits(answer: Reply): void {
+  bench.github().intercept(({ path, method }) => (method === 'GET' && /\/commits\/[0-9a-f]{40}$/.test(path) ? answer : undefined));
+}
+
+function commitBy(author: string | undefined, committer: string): Reply {
+  return { status: 200, body: { author: author === undefined ? null : { login: author }, committer: { login: committer } } };
+}
+
+describe('four eyes', () => {
+  test('the author of a pull request does not decide about it, before or after the merge', patient, async () => {
+    const { head, plan, apply, say, number } = await story('authored');
+    await say(allowing(head), 'person');
+    const planned = await plan();
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('octo is the author of the pull request') });
+    expect(await apply()).toMatchObject({ code: 6 });
+    await say(allowing(head));
+    expect(await apply()).toMatchObject({ code: 0 });
+    const bodies = (await commentsOn(bench.github(), number)).map(({ body }) => body);
+    expect(bodies.find((body) => body.includes('### Apply to'))).toContain(
+      `- \`grace\`: \`${allowing(head)}\` ([comment](https://github.test/octo/access/pull/${number}#issuecomment-`,
+    );
+  });
+
+  test('the comment on the pull request lists what was decided before the merge', patient, async () => {
+    const { head, plan, say, number } = await story('listed');
+    await say(allowing(head));
+    await plan();
+    const [body = ''] = (await commentsOn(bench.github(), number)).flatMap((one) => (one.body.includes('Plan for') ? [one.body] : []));
+    expect(body).toMatch(
+      /\*\*1 decision in comments:\*\*\n\n- `grace`: `[^`]+` \(\[comment\]\(https:\/\/github\.test\/octo\/access\/pull\/\d+#issuecomment-\d+\)\)/,
+    );
+  });
+
+  test('the author of the last commit does not decide about it', patient, async () => {
+    const { head, plan, say } = await story('committed');
+    await say(allowing(head));
+    answerCommits(commitBy('Grace', 'web-flow'));
+    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining(`grace is the author of commit ${head.slice(0, 12)}`) });
+    answerCommits(commitBy('octo', 'grace'));
+    expect((await plan()).code).toBe(6);
+    answerCommits(commitBy(undefined, 'web-flow'));
+    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('GitHub knows no account for the author') });
+    answerCommits({ status: 404, body: { message: 'Not Found' } });
+    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringContaining('github/unknown-author') });
+    answerCommits({ status: 503, body: { message: 'no' } });
+    expect((await plan()).code).toBe(6);
+    answerCommits(commitBy('octo', 'web-flow'));
+    expect((await plan()).code).toBe(0);
+  });
+
+  test('a bot decides nothing', patient, async () => {
+    const { head, number, plan } = await story('robot');
+    const bot = new Octokit({ auth: bench.github().token, baseUrl: bench.github().url });
+    await bot.issues.createComment({ ...place, issue_number: number, body: allowing(head) });
+    expect(await plan()).toMatchObject({ code: 6, stdout: expect.stringContaining('comments of bots do not count') });
+  });
+
+  test('with self_approval the author decides; a pull request cannot set it', patient, async () => {
+    const free = await story('self', 'self_approval: true\n');
+    await free.say(allowing(free.head), 'person');
+    expect((await free.plan()).code).toBe(0);
+
+    const bound = await story('unself');
+    git(bound.cwd, 'checkout --quiet topic');
+    writeFiles(bound.cwd, { 'ostiary.yaml': `self_approval: true\n${readFileSync(join(bound.cwd, 'ostiary.yaml'), 'utf8')}` });
+    const head = commitAll(bound.cwd, 'I may');
+    bench.github().useCommit(await pushTo(bench.github(), 'unself', 'two'), head);
+    await bound.say(allowing(head), 'person');
+    const payload = pullRequestPayload({ number: bound.number, head, base: git(bound.cwd, 'rev-parse main'), author: 'octo' });
+    const inputs = { mode: 'plan', overrides: 'true' };
+    const planned = await bench.step({ cwd: bound.cwd, event: 'pull_request', payload, inputs, env: gateway.env() });
+    expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining('octo is the author of the pull request') });
+    expect(planned.stdout).toContain('self_approval changes from false to true');
+  });
+
+  test('approvers limits who decides, by login and by team', patient, async () => {
+    const others = await story('approvers', 'approvers: [linus, acme/dba]\n');
+    await others.say(allowing(others.head));
+    const unread = await others.plan();
+    expect(unread).toMatchObject({ code: 6, stdout: expect.stringContaining('grace is not one of the approvers in the config') });
+    expect(unread.stdout).toContain('the token may not read the members of acme/dba');
+    let state = 'pending';
+    bench.github().intercept(({ path }) => {
+      if (path === '/orgs/acme/teams/dba') return { status: 200, body: { slug: 'dba' } };
+      return path === '/orgs/acme/teams/dba/memberships/grace' ? { status: 200, body: { state } } : undefined;
+    });
+    expect((await others.plan()).code).toBe(6);
+    state = 'active';
+    expect((await others.plan()).code).toBe(0);
+
+    const named = await story('named', 'approvers: [Grace]\n');
+    await named.say(allowing(named.head));
+    expect((await named.plan()).code).toBe(0);
+  });
 });
 
 test('after plan/other-digest a comment or a run by hand agrees to the new plan', patient, async () => {

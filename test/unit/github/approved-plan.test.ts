@@ -28,7 +28,10 @@ type Written = Partial<Comment> & { readonly editor?: string };
 function gitHub(written: readonly Written[]): Parameters<typeof findApprovedPlan>[0] {
   return {
     whoAmI: () => Promise.resolve(bot),
-    comments: () => Promise.resolve(written.map((one, id) => ({ id, node: `node-${id}`, author: bot, body: '', ...one }))),
+    comments: () =>
+      Promise.resolve(
+        written.map((one, id) => ({ id, node: `node-${id}`, author: bot, isByBot: true, isEdited: false, body: '', ...one })),
+      ),
     editorOf: ({ id }) => Promise.resolve(written[id]?.editor),
   };
 }

@@ -42,6 +42,18 @@ describe('withReviewedTargets', () => {
     expect(withReviewedTargets(reviewedOf(targetOf('live')), config)).toEqual({ ...config, pending: [] });
   });
 
+  it.each([
+    ['approvers', { approvers: ['ada'], selfApproval: false }, 'from none to ada'],
+    ['self_approval', { approvers: [], selfApproval: true }, 'from false to true'],
+  ])('keeps the reviewed %s, and warns about the proposed one', (field, approvals, difference) => {
+    const reviewed = reviewedOf(targetOf('live'));
+    const config = withReviewedTargets(reviewed, { ...proposedOf(targetOf('live')), approvals });
+    expect(config.approvals).toBeUndefined();
+    expect(messagesOf(config)).toEqual([`${field} changes ${difference}`]);
+    const kept = { approvers: ['grace'], selfApproval: false };
+    expect(withReviewedTargets({ ...reviewed, approvals: kept }, { ...proposedOf(targetOf('live')), approvals }).approvals).toEqual(kept);
+  });
+
   it('takes only the folders of manifests and overlays from the working tree, without a warning', () => {
     const reviewed = reviewedOf(targetOf('live', { manifests: ['/then/old'], overlays: [] }));
     const { root, targets, notices } = withReviewedTargets(reviewed, proposedOf(targetOf('live')));
