@@ -119,7 +119,7 @@ async function createOrResumePlan(
     const { resumeSavedPlan } = await import('./planning/saved-plan.ts');
     return resumeSavedPlan(flags.plan, flags, { context, onRequest: request });
   }
-  const created = await createPlan(flags, context, { onRequest: request, filter });
+  const created = await createPlan(flags, context, { onRequest: request, filter, applies: true });
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan);
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
@@ -174,7 +174,7 @@ async function recordedBase(
   context: CliContext,
 ): Promise<PlanResult['planBase']> {
   try {
-    return await readPlanBase({ config, target, desired, options: { origin }, context });
+    return await readPlanBase({ config, target, desired, options: { origin }, context, applies: true });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { base: undefined };
@@ -194,6 +194,7 @@ async function recorderFor(
     options: flags,
     context,
     read: planBase.read,
+    unmergedHead: planBase.unmergedHead,
     allowed,
     auditMark: () => readAuditMark(gateway),
     now: context.now,
@@ -219,6 +220,7 @@ function endOf({ plan, desired, live, target: { released }, planBase }: PlanToAp
     complete,
     secrets: secretVersionsAfter({ plan, desired, live }, result, { before: planBase.read?.record.secrets, complete }),
     orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released }) : [],
+    overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
     writes: writesAfter(plan, result, base),
     deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
   };

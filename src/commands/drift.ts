@@ -3,7 +3,7 @@ import { committedAt, repositoryOf } from '../git/repository.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { ApiError, UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { filterDrift, isDrifted, type DriftResult } from '../reconcile/drift/filter-drift.ts';
+import { filterDrift, isDrifted, needsReport, type DriftResult } from '../reconcile/drift/filter-drift.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
@@ -72,7 +72,7 @@ export const defineDrift: DefineCommand = (command, run) => {
 
 /**
  * Reports the drift since the last apply and its authors; `--revert` undoes it, `--adopt` accepts it. Returns the exit code:
- * 2 for remaining drift or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
+ * 2 for remaining drift, an apply of a commit that is not reviewed or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
  */
 async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt and --revert cannot be combined', 'pass one of them');
@@ -99,6 +99,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     plan,
     pending: result?.pending ?? 0,
     unfinished: result?.unfinished ?? 0,
+    ...(planned.planBase.unmerged === undefined ? {} : { unmerged: planned.planBase.unmerged }),
     protection: protectionOfDrift(plan, planned.live, registry, { desired: planned.desired, base: planned.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
@@ -115,7 +116,10 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     : undefined;
   const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
   const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, { ...planned, flags, context });
-  const warnings = [...planned.warnings.filter(({ code }) => !code.startsWith('policy/')), ...livePolicies.diagnostics];
+  const warnings = [
+    ...planned.warnings.filter(({ code }) => !code.startsWith('policy/') && code !== 'git/unmerged-apply'),
+    ...livePolicies.diagnostics,
+  ];
   const report = (one: Drift): Promise<void> =>
     emitDrift(
       one,
@@ -124,7 +128,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     );
   if (!flags.adopt) {
     await report(drifted);
-    return isDrifted(plan) || livePolicies.fails ? 2 : 0;
+    return needsReport(found) || livePolicies.fails ? 2 : 0;
   }
   const adoption = await emitAdoption(drifted, planned, { flags, context, report });
   return adoption.left.some(({ code, severity }) => code.startsWith('adopt/') && severity !== 'notice') ? 2 : 0;

@@ -41,6 +41,22 @@ export async function listOrigin(repository: Repository, pattern: string): Promi
   return text.split('\n');
 }
 
+/** Reads the default branch of origin and its last commit; undefined where origin has none. Throws AppError when origin is not reachable. */
+export async function readOriginHead(
+  repository: Repository,
+): Promise<{ readonly name: string | undefined; readonly tip: string | undefined }> {
+  const text = await runPorcelain(
+    allowNetwork(repository),
+    (git) => git.listRemote(['--symref', uploadPack(repository), 'origin', 'HEAD']),
+    {
+      timeoutMs: defaultTimeoutMs,
+    },
+  );
+  const [, name] = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text) ?? [];
+  const [, tip] = /^([0-9a-f]+)\tHEAD$/m.exec(text) ?? [];
+  return { name, tip };
+}
+
 /**
  * Fetches refs of origin into other refs, `+FROM:TO`, or commits. A shallow clone fetches at least `depth` commits of each; it fetches as many
  * as it has of HEAD, because git would shorten the history otherwise.

@@ -158,17 +158,18 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     const allowed = asObject(value['allow_values']);
     const allowedValues = Object.fromEntries(Object.entries(allowed).map(([field, values]) => [field, readStrings(values)]));
     const overlays = paths(target['overlays']);
-    return { ...toTarget(name, target), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
+    return { ...toTarget(name, target, value), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
   });
   const digestKey = toText(value['digest_key']);
   const approvals = { approvers: readStrings(value['approvers']), selfApproval: value['self_approval'] === true };
   return { file: file.path, root, targets, approvals, ...(digestKey === '' ? {} : { digestKey }) };
 }
 
-function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
+function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {
   const { url, dialect, auth, token } = target;
   const variable = isObject(token) ? token['env'] : undefined;
   const prefixes = readStrings(target['secret_prefixes']);
+  const reviewed = target['reviewed'] ?? shared['reviewed'];
   return {
     name,
     url: withoutFinalSlash(toText(url)),
@@ -181,6 +182,7 @@ function toTarget(name: string, target: JsonObject): Omit<Target, 'manifests' | 
     reportUnmanaged: target['unmanaged'] === 'report',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
+    ...(typeof reviewed === 'string' ? { reviewed } : {}),
   };
 }
 

@@ -49,6 +49,10 @@ export type RecordedApply = {
 export type AppliedRecord = {
   /** The last completely applied commit. */
   readonly commit?: string;
+  /** A commit that was completely applied since, but not reviewed; `commit` is then the last reviewed one that it contains. */
+  readonly unmerged?: string;
+  /** The refusals that the last complete apply overrode. */
+  readonly overrides?: readonly { readonly code: string; readonly reason: string }[];
   /** The last applies that wrote, the oldest first. */
   readonly applies?: readonly RecordedApply[];
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */

@@ -130,6 +130,8 @@ export type Target = {
   readonly readConcurrency: number;
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */
   readonly released: readonly string[];
+  /** The branch of origin whose commits are reviewed; `any`: every commit counts; the default branch of origin if undefined. */
+  readonly reviewed?: string;
 };
 
 /** How many objects are read at the same time unless the config or an option says otherwise. */

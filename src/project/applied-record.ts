@@ -6,6 +6,7 @@ import { emptyRecord, type AppliedRecord, type PendingWrites, type RecordedOrpha
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { AuditMark } from '../model/gateway.ts';
+import type { Allowance } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { configNames } from './committed-manifests.ts';
 
@@ -15,6 +16,8 @@ export type ReadRecord = {
   readonly record: AppliedRecord;
   readonly localId: string;
   readonly originId: string;
+  /** The record is not the one behind the ref: what reviewed commits do not prove is left out. */
+  readonly isRepaired?: true;
 };
 
 /** Reads the record of a target, from origin if `origin` is set. Throws InputError for an invalid record. */
@@ -63,16 +66,26 @@ export function recordMessage(name: string, record: AppliedRecord): string {
 }
 
 /** Returns the commits that a record names, the last completely applied one first. */
-export function commitsOf({ commit, orphans, pending }: AppliedRecord): readonly string[] {
-  const named = [...orphans, ...pending].flatMap((one) => one.commit ?? []);
+export function commitsOf({ commit, unmerged, orphans, pending }: AppliedRecord): readonly string[] {
+  const named = [...(unmerged === undefined ? [] : [unmerged]), ...[...orphans, ...pending].flatMap((one) => one.commit ?? [])];
   return [...new Set([...(commit === undefined ? [] : [commit]), ...named])];
 }
 
 /** Returns whether a record says nothing but the last completely applied commit. */
-export function isPlainRecord({ commit, applies = [], secrets, orphans, pending, lease }: AppliedRecord): boolean {
+export function isPlainRecord({
+  commit,
+  unmerged,
+  overrides = [],
+  applies = [],
+  secrets,
+  orphans,
+  pending,
+  lease,
+}: AppliedRecord): boolean {
   return (
     commit !== undefined &&
-    applies.length === 0 &&
+    unmerged === undefined &&
+    overrides.length + applies.length === 0 &&
     secrets === undefined &&
     orphans.length === 0 &&
     pending.length === 0 &&
@@ -99,6 +112,8 @@ export type RecordedEnd = {
   readonly secrets?: string | undefined;
   /** What a complete apply leaves live although it was removed from the manifests. */
   readonly orphans: readonly RecordedOrphan[];
+  /** The refusals that the user overrode. */
+  readonly overrides?: readonly Allowance[];
   /** What the apply wrote, or may have written. */
   readonly writes: PendingWrites;
   readonly deleted: ReadonlySet<ResourceId>;
@@ -121,8 +136,38 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 }
 
 /** Returns the record after an apply that was complete. */
-export function completeRecord({ applies }: AppliedRecord, { orphans, secrets }: RecordedEnd, commit: string): AppliedRecord {
-  return { commit, ...(applies === undefined ? {} : { applies }), ...(secrets === undefined ? {} : { secrets }), orphans, pending: [] };
+export function completeRecord(
+  { applies }: AppliedRecord,
+  { orphans, secrets, overrides = [] }: RecordedEnd,
+  commit: string,
+): AppliedRecord {
+  return {
+    commit,
+    ...(overrides.length === 0 ? {} : { overrides }),
+    ...(applies === undefined ? {} : { applies }),
+    ...(secrets === undefined ? {} : { secrets }),
+    orphans,
+    pending: [],
+  };
+}
+
+/**
+ * Returns the record after a complete apply of a commit that is not reviewed. The base of the next plan is the last reviewed commit that it
+ * contains, so that the next apply of the reviewed branch reverts the rest.
+ */
+export function unmergedRecord(
+  before: AppliedRecord,
+  end: RecordedEnd,
+  { commit, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
+): AppliedRecord {
+  const { commit: _, unmerged: __, overrides: ___, ...record } = incompleteRecord(before, end, commit);
+  return {
+    ...(reviewed === undefined ? {} : { commit: reviewed }),
+    unmerged: commit,
+    ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
+    ...record,
+    orphans: end.orphans,
+  };
 }
 
 /** Adds the writes of an apply that was not complete. The base declares the writes of its own commit already. */

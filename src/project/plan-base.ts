@@ -1,17 +1,29 @@
 import { mayBeInRepository, mergeBaseOf, headOf, repositoryOf, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
-import { findAppliedFork } from '../git/applied-refs.ts';
+import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
+import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
-import { emptyRecord, type Remembered, type AppliedRecord, type PendingObject, type RememberedObject } from '../model/applied-record.ts';
-import { type BaseState, type DesiredState, desiredByKey, type DesiredResource, emptyState } from '../model/desired.ts';
+import { type AppliedRecord, emptyRecord, type Remembered } from '../model/applied-record.ts';
+import { type BaseState, type DesiredState, emptyState } from '../model/desired.ts';
 import type { Target } from '../model/gateway.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
+import type { UnmergedApply } from '../model/result/drift.ts';
+import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { loadCommittedState, isSameTree, readCommittedTree, type CommittedTarget, type CommittedTree } from './committed-manifests.ts';
-import { readAppliedRecord, type ReadRecord, commitsOf } from './applied-record.ts';
+import { readAppliedRecord, type ReadRecord } from './applied-record.ts';
+import { readRemembered, type ProvenRecord } from './remembered-objects.ts';
+import {
+  checkAppliedCommit,
+  type CheckedRecord,
+  findReviewedBranch,
+  findUnmergedHead,
+  uncheckedRecord,
+  type UnmergedHead,
+} from './reviewed-commits.ts';
 import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
 
 /** Which commits a plan compares with. */
@@ -22,6 +34,8 @@ export type PlanBaseOptions = {
   readonly own?: string;
   /** Whether to fetch from origin what was last applied, and to push what is applied now. */
   readonly origin: boolean;
+  /** The commit whose config decides, instead of that of the working tree. */
+  readonly configRef?: string | undefined;
 };
 
 /** The manifests of earlier commits that a plan compares with. */
@@ -33,11 +47,25 @@ export type PlanBase = {
   readonly read?: ReadRecord;
   /** What the record knows beyond the base. */
   readonly remembered?: Remembered;
-  /** Why HEAD reverts what was applied last: it is an ancestor of the recorded commit, with other manifests. */
-  readonly older?: string;
-  /** The manifests of the commit at which the branch left the applied history; undefined unless `own` is set and the branch is behind. */
-  readonly fork?: DesiredState;
+  /** HEAD is an ancestor of the last applied commit, or has diverged from it, and has other manifests. */
+  readonly behind?: Behind;
+  /** No commit is recorded as applied to this gateway, although HEAD could be. */
+  readonly isUnrecorded?: true;
+  /** The last apply was of a commit that is not reviewed. */
+  readonly unmerged?: UnmergedApply;
+  /** HEAD is not reviewed; only found for an apply. */
+  readonly unmergedHead?: UnmergedHead;
+  /** Why apply must not trust the record. */
+  readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
+};
+
+/** A HEAD without what was applied. */
+export type Behind = {
+  readonly head: string;
+  readonly applied: string;
+  /** The manifests of the last common ancestor; undefined if that is HEAD. */
+  readonly fork?: DesiredState;
 };
 
 export type PlanBaseInput = {
@@ -48,12 +76,14 @@ export type PlanBaseInput = {
   readonly context: ProjectContext;
   /** The record of applies, if it was read before. */
   readonly applied?: FoundRecord | undefined;
+  /** Whether HEAD is about to be applied, so that it has to be reviewed. */
+  readonly applies?: boolean;
 };
 
 /** The record of applies to a target, and warnings about reading it. */
 export type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
 
-const noBase: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
+const noBase: PlanBase = { base: undefined, own: undefined, refusals: [], diagnostics: [] };
 
 /**
  * Reads the manifests that were last completely applied to the target, or those of the `base` option, and those of the `own`
@@ -63,8 +93,9 @@ const noBase: PlanBase = { base: undefined, own: undefined, diagnostics: [] };
 export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const { config, options } = input;
   const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined;
-  if (!isAsked && (options.base === 'none' || !isTracked(input))) return noBase;
-  const repository = await repositoryOf({ folder: config.root, env: input.context.env });
+  const needsReview = input.applies === true && isTracked(input);
+  if (!isAsked && !needsReview && (options.base === 'none' || !isTracked(input))) return noBase;
+  const repository = await openUnlessUnused(input, isAsked);
   if (repository === undefined && isAsked) {
     throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository, so there is no commit to compare with`, {
       hint: 'remove --base and --own, or run in a clone',
@@ -72,9 +103,26 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   }
   if (repository === undefined) return noBase;
   const site = { repository, config, target: input.target };
-  const based = await readBase(site, input);
+  const branch = isTracked(input) ? await findReviewedBranch(site, options) : undefined;
+  const based = await readBase(site, input, branch);
+  const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
   const own = options.own === undefined ? undefined : await readOwn(site, options.own);
-  return { ...based, own: own?.value, diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])] };
+  return {
+    ...based,
+    ...(unmergedHead === undefined ? {} : { unmergedHead, refusals: [...based.refusals, unmergedHead.refusal] }),
+    own: own?.value,
+    diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])],
+  };
+}
+
+/** Opens the repository. Without a base to read, one that cannot be read is left to the recorder, which refuses to begin. */
+async function openUnlessUnused({ config, options, context }: PlanBaseInput, isAsked: boolean): Promise<Repository | undefined> {
+  try {
+    return await repositoryOf({ folder: config.root, env: context.env });
+  } catch (error) {
+    if (!(error instanceof AppError) || isAsked || options.base !== 'none') throw error;
+    return undefined;
+  }
 }
 
 /** Reads the record of applies that `readPlanBase` would read; undefined if it would read none. */
@@ -95,34 +143,80 @@ export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'ta
   return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function readBase(site: CommittedTarget, input: PlanBaseInput): Promise<Omit<PlanBase, 'own'>> {
+async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: ReviewedBranch | undefined): Promise<Omit<PlanBase, 'own'>> {
   const { options, target } = input;
-  if (options.base === 'none') return { base: undefined, diagnostics: [] };
+  if (options.base === 'none') return noBase;
   if (options.base !== undefined) {
     const commit = await resolveCommit(site.repository, options.base);
-    return { base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }), diagnostics: [] };
+    return { ...noBase, base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }) };
   }
-  if (!isTracked(input)) return { base: undefined, diagnostics: [] };
+  if (!isTracked(input)) return noBase;
   const found = input.applied ?? (await readAppliedRecord(site.repository, { target: target.name, origin: options.origin }));
-  const { read, diagnostics } = found;
-  const { commit } = read.record;
+  const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
+  const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };
+  const diagnostics = [
+    ...found.diagnostics,
+    ...(unmerged === undefined || refusals.length > 0 ? [] : [unmergedWarning(unmerged, target)]),
+    ...unprovenWarning(unproven, target),
+  ];
+  const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
+  const known = { refusals, read, ...(unmerged === undefined ? {} : { unmerged }) };
   if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
-    const elsewhere = { ...read, record: emptyRecord };
-    return { base: undefined, read: elsewhere, diagnostics: [...diagnostics, otherGateway(commit, tree.target, target)] };
+    const warning = otherGateway(commit, tree.target, target);
+    return {
+      base: undefined,
+      ...known,
+      read: { ...read, record: emptyRecord },
+      isUnrecorded: true,
+      diagnostics: [...diagnostics, warning],
+    };
   }
-  const { orphans, pending } = read.record;
-  const knowsMore = orphans.length + pending.length > 0;
-  const remembered = knowsMore ? { remembered: await readRemembered(site, read.record, input.desired) } : {};
+  const more = { ...known, ...(remembered === undefined ? {} : { remembered }) };
   if (commit === undefined || tree === undefined) {
-    return { base: undefined, read, ...remembered, diagnostics: [...diagnostics, ...(await warnNoneRecorded(site.repository, target))] };
+    const notices = await warnNoneRecorded(site.repository, target);
+    return { base: undefined, ...more, ...(notices.length === 0 ? {} : { isUnrecorded: true }), diagnostics: [...diagnostics, ...notices] };
   }
   const base = await loadBase(input, site, { commit, tree });
   const behind =
-    base.desired === input.desired
-      ? {}
-      : await compareHistory(site, { commit, name: options.origin ? read.name : undefined }, options.own !== undefined);
-  return { base, read, ...remembered, ...behind, diagnostics };
+    base.desired === input.desired ? undefined : await compareHistory(site, { commit, name: options.origin ? read.name : undefined });
+  return { base, ...more, ...(behind === undefined ? {} : { behind }), diagnostics };
+}
+
+/** Checks a record against the reviewed branch, if there is one, and reads what it knows beyond the last complete apply. */
+async function checkRecord(
+  site: CommittedTarget,
+  record: AppliedRecord,
+  { head, branch }: { readonly head: DesiredState; readonly branch: ReviewedBranch | undefined },
+): Promise<CheckedRecord & ProvenRecord> {
+  const checkAll = async (): Promise<CheckedRecord & ProvenRecord> => {
+    const checked = branch === undefined ? { record, refusals: [] } : await checkAppliedCommit(record, branch, site.target);
+    return { ...checked, ...(await readRemembered(site, checked.record, { head, branch })) };
+  };
+  const result = branch === undefined ? await checkAll() : await catchOriginError(checkAll);
+  return result instanceof AppError ? { ...uncheckedRecord(record, site.target, result), unproven: [] } : result;
+}
+
+function unmergedWarning({ commit, branch, reason }: UnmergedApply, { name }: Target): Diagnostic {
+  const why = reason === undefined ? '' : ` (allowed: ${reason})`;
+  return {
+    code: 'git/unmerged-apply',
+    severity: 'warning',
+    message: `"${name}" was applied from ${commit.slice(0, 10)}, which ${branch} does not contain${why}`,
+    hint: 'apply reverts what only that commit changed; merge the commit to keep it',
+  };
+}
+
+function unprovenWarning(ids: readonly ResourceId[], { name }: Target): readonly Diagnostic[] {
+  if (ids.length === 0) return [];
+  return [
+    {
+      code: 'git/unproven-object',
+      severity: 'warning',
+      message: `the record of "${name}" names ${ids.slice(0, 5).join(', ')}${ids.length > 5 ? ` and ${ids.length - 5} more` : ''}, but no reviewed commit declares ${ids.length === 1 ? 'it' : 'them'}; unmanaged`,
+      hint: 'whoever can push refs can write the record; if an apply made the object, delete it on the gateway or write a manifest',
+    },
+  ];
 }
 
 /** Reads the files of the base. Throws InputError when they cannot be read. */
@@ -183,26 +277,22 @@ async function warnNoneRecorded(repository: Repository, { name }: Target): Promi
   ];
 }
 
-/** Finds out whether applied commits are missing from HEAD; for a pull request, reads the manifests that both started from. */
+/** Finds out whether applied commits are missing from HEAD, and reads the manifests that both started from. */
 async function compareHistory(
   site: CommittedTarget,
   { commit, name }: { readonly commit: string; readonly name: string | undefined },
-  isProposal: boolean,
-): Promise<Pick<PlanBase, 'older' | 'fork'>> {
-  const { repository, target } = site;
+): Promise<Behind | undefined> {
+  const { repository } = site;
   const head = await headOf(repository);
-  if (head === undefined || head === commit) return {};
+  if (head === undefined || head === commit) return undefined;
   const fork = await findAppliedFork(repository, { head, commit, name });
-  if (fork === undefined || fork === commit) return {};
-  if (isProposal) {
-    const { value: tree } = await readCommittedTree(site, fork);
-    const state = tree === undefined ? undefined : (await loadCommittedState(repository, fork, tree)).value;
-    return state === undefined ? {} : { fork: state };
-  }
-  if (fork !== head) return {};
-  return {
-    older: `HEAD (${head.slice(0, 10)}) is older than ${commit.slice(0, 10)}, which was last applied to "${target.name}": this reverts later changes`,
-  };
+  if (fork === commit) return undefined;
+  if (fork === head) return { head, applied: commit };
+  // A shallow clone may just not have the common history.
+  if (fork === undefined) return repository.shallow ? undefined : { head, applied: commit, fork: emptyState };
+  const { value: tree } = await readCommittedTree(site, fork);
+  const state = tree === undefined ? undefined : (await loadCommittedState(repository, fork, tree)).value;
+  return { head, applied: commit, fork: state ?? emptyState };
 }
 
 function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
@@ -241,69 +331,4 @@ function noMergeBase({ shallow }: Repository, ref: string): Diagnostic {
     message: `HEAD and ${ref} have no common ancestor in this clone; the plan compares with ${ref} itself`,
     hint: shallow ? shallowHint(ref) : 'check the name of the branch',
   };
-}
-
-/**
- * Reads what a record knows beyond the last completely applied commit: orphans, and the writes of incomplete applies, with their
- * manifests. Manifests that cannot be read are left out; the objects remain ours.
- */
-async function readRemembered(site: CommittedTarget, record: AppliedRecord, head: DesiredState): Promise<Remembered> {
-  const states = new Map<string, DesiredState>();
-  const elsewhere = new Set<string>();
-  const { commit: _, ...beyond } = record;
-  for (const commit of commitsOf(beyond)) {
-    const state = await readState(site, commit, head);
-    if (state === 'other gateway') elsewhere.add(commit);
-    else if (state !== undefined) states.set(commit, state);
-  }
-  return recallObjects(record, states, elsewhere);
-}
-
-/** Returns what a record knows beyond the last completely applied commit, without the commits that were applied elsewhere. */
-export function recallObjects(
-  record: AppliedRecord,
-  states: ReadonlyMap<string, DesiredState>,
-  elsewhere: ReadonlySet<string> = new Set(),
-): Remembered {
-  const manifestAt = (commit: string | undefined, { id, key = id }: Pick<PendingObject, 'id' | 'key'>): DesiredResource | undefined => {
-    const state = commit === undefined ? undefined : states.get(commit);
-    return state === undefined ? undefined : desiredByKey(state.resources).get(key);
-  };
-  const objects = new Map<ResourceId, RememberedObject>();
-  const written = new Map<ResourceId, readonly (DesiredResource | undefined)[]>();
-  for (const orphan of record.orphans) {
-    if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
-    const { id, key = id, uid } = orphan;
-    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
-  }
-  for (const { commit, objects: pending } of record.pending) {
-    if (commit !== undefined && elsewhere.has(commit)) continue;
-    for (const one of pending) {
-      const { id, uid, key = id, ours } = one;
-      const resource = manifestAt(commit, one);
-      if (ours)
-        objects.set(key, {
-          id,
-          key,
-          resource,
-          ...(commit === undefined ? {} : { commit }),
-          ...(uid === undefined ? { unfinished: true } : { uid }),
-        });
-      else written.set(key, [...(written.get(key) ?? []), resource]);
-    }
-  }
-  const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));
-  return { objects: [...objects.values()], edges, written, attached: record.pending.flatMap((one) => one.edges) };
-}
-
-async function readState(site: CommittedTarget, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {
-  const { value: tree } = await readCommittedTree(site, commit);
-  if (tree === undefined) return undefined;
-  if (tree.target.url !== site.target.url) return 'other gateway';
-  if (head.partial !== true && (await isSameTree(tree, site, { commit, desired: head }))) return head;
-  return (await loadCommittedState(site.repository, commit, tree)).value;
-}
-
-function edgeTouches({ rule, connection }: DesiredState['edges'][number], objects: ReadonlyMap<ResourceId, unknown>): boolean {
-  return [rule, connection].some(({ kind, text }) => objects.has(`${kind}/${text}`));
 }

@@ -18,16 +18,20 @@ import {
   recordMessage,
   type ReadRecord,
   withApply,
+  unmergedRecord,
   withPending,
 } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
+import type { UnmergedHead } from './reviewed-commits.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
 /** What recording an apply needs besides the project. */
 type RecorderInput = PlanBaseInput & {
   /** The record that the plan was made with; read again if undefined. */
   readonly read?: ReadRecord | undefined;
+  /** HEAD is not reviewed, and that was allowed. */
+  readonly unmergedHead?: Pick<UnmergedHead, 'reviewed'> | undefined;
   readonly allowed: readonly Allowance[];
   /** Reads where the gateway's audit log ends; undefined if it shows none. */
   readonly auditMark: () => Promise<AuditMark | undefined>;
@@ -154,15 +158,21 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
     },
   };
 
+  function endedRecord(before: AppliedRecord, end: RecordedEnd, commit: string): AppliedRecord {
+    const { unmergedHead } = input;
+    if (unmergedHead === undefined) return completeRecord(before, end, commit);
+    return unmergedRecord(before, end, { commit, reviewed: unmergedHead.reviewed });
+  }
+
   async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
     try {
       const { commit, isApplied } = await readHead();
-      const { record: before, localId, originId } = begun ?? (await read());
+      const { record: before, localId, originId, isRepaired } = begun ?? (await read());
       const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
       const applied = isApplied ? commit : undefined;
       const completes = end.complete && applied !== undefined;
-      const next = completes ? completeRecord(record, end, applied) : incompleteRecord(record, end, applied);
-      const isSaved = begun === undefined && isSameRecord(next, before) && (!pushes || originId === localId);
+      const next = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
+      const isSaved = begun === undefined && isRepaired !== true && isSameRecord(next, before) && (!pushes || originId === localId);
       const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
       if (!isSaved) await setAppliedRef(repository, name, id, localId);
       const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
@@ -294,9 +304,16 @@ function newLease(run: string, now: Date): ApplyLease {
   return { run, until: new Date(now.getTime() + leaseMs).toISOString() };
 }
 
-/** Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. */
+// The clocks of two machines differ.
+const clockSkewMs = 5 * 60_000;
+
+/**
+ * Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. No apply
+ * takes a lease that ends later than in 15 minutes, so one that does was forged, and blocks nothing.
+ */
 function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
   if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
+  if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;
   const [host, pid] = lease.run.split(':');
   return host !== hostname() || isAlive(Number(pid));
 }

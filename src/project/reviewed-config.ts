@@ -97,6 +97,7 @@ function checkFieldsOf({
   prune,
   reportUnmanaged,
   released,
+  reviewed,
 }: Target): ReadonlyMap<string, string> {
   const { incomparableDrift, ...rest } = limits;
   const shares = Object.entries(rest).map(([key, value]) => [`limits.${key}`, String(value)] as const);
@@ -109,6 +110,7 @@ function checkFieldsOf({
     ['prune', String(prune)],
     ['unmanaged', reportUnmanaged ? 'report' : 'silent'],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
+    ['reviewed', reviewed ?? 'the default branch'],
     ['limits.incomparable_drift', incomparableDrift],
   ] as const;
   return new Map([...fields, ...shares]);

@@ -7,7 +7,7 @@ import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { commitsOf, completeRecord, incompleteRecord, withPending } from '../../src/project/applied-record.ts';
-import { recallObjects } from '../../src/project/plan-base.ts';
+import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { ownObjects } from '../../src/reconcile/prepare/base-states.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record/record-changes.ts';
 import { draftPlan, reviewPlan, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';

@@ -7,7 +7,7 @@ import { resolveConfig } from '../../project/resolved-config.ts';
 import { shortList } from '../../report/wording/summary.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Drift } from '../../model/result/drift.ts';
-import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
+import { isDrifted, needsReport } from '../../reconcile/drift/filter-drift.ts';
 import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
@@ -94,13 +94,17 @@ async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise
   const { task } = result;
   const [label, ...labels] = task.inputs.labels;
   const key = keyOf(task, drift);
-  if (isReverted(result) || !isDrifted(drift.plan)) {
+  if (isReverted(result) || !needsReport(drift)) {
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
-    return isDrifted(drift.plan) ? number : undefined;
+    return needsReport(drift) ? number : undefined;
   }
   // The pull request reports the adoption.
-  const { plan, pending, unfinished, protection, writes } = drift;
-  const rest = { plan, pending, unfinished, protection, ...(writes === undefined ? {} : { writes }) };
+  const { plan, pending, unfinished, protection, writes, unmerged } = drift;
+  const rest = {
+    ...{ plan, pending, unfinished, protection },
+    ...(writes === undefined ? {} : { writes }),
+    ...(unmerged === undefined ? {} : { unmerged }),
+  };
   const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
   return keepIssue(github, {
     key,

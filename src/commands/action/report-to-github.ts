@@ -12,7 +12,7 @@ import { outputPath, absolutePath } from '../../project/resolved-config.ts';
 import { version } from '../context/version.ts';
 import type { Json } from '../../model/json.ts';
 import { hasDifferences, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
-import { isDrifted } from '../../reconcile/drift/filter-drift.ts';
+import { needsReport } from '../../reconcile/drift/filter-drift.ts';
 import { countActions } from '../../report/wording/summary.ts';
 import { driftCounts } from '../../report/subjects/drift.ts';
 import { outcomeCounts } from '../../report/subjects/apply.ts';
@@ -181,7 +181,7 @@ function targetResultOf(done: TaskResult): TargetResult {
     ...(drift === undefined
       ? {}
       : {
-          changed: isDrifted(drift.plan),
+          changed: needsReport(drift),
           counts: driftCounts(drift),
           'not-compared': drift.plan.notCompared.length,
           'protection-lost': drift.protection.losing.length > 0,
@@ -204,7 +204,7 @@ const failures: Readonly<Record<number, Outcome>> = { 3: 'invalid', 4: 'unreacha
 
 function outcomeOf({ task, findings: { drift, result }, exitCode }: TaskResult): Outcome {
   const isAccepted = (drift?.adoption?.files ?? []).length > 0;
-  const drifted = isAccepted ? 'adopted' : drift !== undefined && isDrifted(drift.plan) ? 'drifted' : 'clean';
+  const drifted = isAccepted ? 'adopted' : drift !== undefined && needsReport(drift) ? 'drifted' : 'clean';
   const done = { validate: 'valid', plan: 'planned', apply: 'applied', drift: result === undefined ? drifted : 'reverted' } as const;
   if (task !== undefined && (exitCode === 0 || exitCode === 2)) return done[task.step.mode];
   return failures[exitCode] ?? 'error';

@@ -23,6 +23,7 @@ import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
+import { behindRefusals, unrecordedRefusals } from '../../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
 import { shortList, plural } from '../../report/wording/summary.ts';
 import { blockedByErrors, type BlockedObject, adaptToDialect } from '../../reconcile/prepare/omissions.ts';
@@ -70,7 +71,7 @@ export type PlanResult = {
   readonly live: LiveState;
   readonly base: BaseState | undefined;
   /** The base as it was read, and what else the record of applies contains. */
-  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered'>;
+  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered' | 'unmerged' | 'unmergedHead'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
   /** Whether no commit except the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
@@ -95,15 +96,17 @@ type CreatePlanOptions = {
   readonly onRequest?: (event: RequestEvent) => void;
   readonly filter?: PlanFilter | undefined;
   readonly gathered?: GatheredInput;
+  /** Whether the plan will be applied, so that HEAD has to be reviewed. */
+  readonly applies?: boolean;
 };
 
 /** Gathers the input of a plan and reconciles it: manifests, base, policies, live state, preflight. Throws InputError on errors in the manifests. */
 export async function createPlan(
   flags: CreatePlanFlags,
   context: CliContext,
-  { onRequest, filter, gathered: before = {} }: CreatePlanOptions = {},
+  { onRequest, filter, gathered: before = {}, applies = false }: CreatePlanOptions = {},
 ): Promise<PlanResult> {
-  const project = await loadPlanProject(flags, context, before);
+  const project = await loadPlanProject(flags, context, { before, applies });
   const { config, target, desired, policies, planBase } = project;
   const { gateway, identity } = before.connection ?? (await connect(target, { flags, context, onRequest }));
   try {
@@ -116,13 +119,13 @@ export async function createPlan(
       maxRisk: flags.maxRisk,
       own: planBase.own,
     });
-    const refused = flags.previewOnly === true ? [] : [...olderCommitRefusals(planBase), ...project.uncommitted];
-    const plan = refuseAgain(reviewed.plan, refused, flags.allow);
+    const refused = recordRefusals(reviewed.plan, project, flags);
+    const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...project.uncommitted], flags.allow);
     const warnings = [
       ...policies.diagnostics,
       ...insecureOverride(config, target),
       ...planBase.diagnostics,
-      ...(flags.previewOnly === true ? [...olderCommitWarnings(planBase), ...removalWarnings(project.uncommitted)] : []),
+      ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(project.uncommitted)] : []),
       ...diagnostics,
       ...unusedAllowances(flags.allow, plan),
       ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
@@ -190,7 +193,11 @@ type PlanProject = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, before: GatheredInput): Promise<PlanProject> {
+async function loadPlanProject(
+  flags: CreatePlanFlags,
+  context: CliContext,
+  { before, applies }: { readonly before: GatheredInput; readonly applies: boolean },
+): Promise<PlanProject> {
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
   const config = before.config ?? (await resolveReviewedConfig(flags, context));
   const target = chooseTarget(config, flags);
@@ -198,10 +205,10 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, befo
   const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read });
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
-  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applied: before.applied });
+  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applied: before.applied, applies });
   const { deleted } = read;
   const uncommitted = await findUncommittedRemovals({ config, target, desired, context, planBase, deleted });
-  const merged = withAppliedSince(desired, planBase);
+  const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
   return { config, target, diagnostics, blocked, policies, uncommitted, ...merged };
@@ -229,33 +236,43 @@ function loadPlannedManifests(
 }
 
 /** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
-function withAppliedSince(desired: DesiredState, planBase: PlanBase): Pick<PlanProject, 'desired' | 'planBase'> {
-  const { fork, base, own } = planBase;
-  if (fork === undefined || base === undefined) return { desired, planBase };
+function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal: boolean): Pick<PlanProject, 'desired' | 'planBase'> {
+  const { behind: missing, base, own } = planBase;
+  const fork = missing?.fork;
+  if (fork === undefined || base === undefined || !isProposal) return { desired, planBase };
   const merged = mergeBehind(desired, fork, base.desired);
   if (merged.behind.length === 0) return { desired, planBase };
   const message = `this branch is behind by ${plural(merged.behind.length, 'merged change')}: ${shortList(merged.behind, 5).join(', ')}`;
   const hint = 'the plan shows the branch after the merge; update the branch to test the changes together';
   const behind: Diagnostic = { code: 'git/behind-applied', severity: 'warning', message, hint };
+  const { behind: _, ...planBaseUpToDate } = planBase;
   return {
     desired: merged.desired,
     planBase: {
-      ...planBase,
+      ...planBaseUpToDate,
       own: own === undefined ? undefined : mergeBehind(own, fork, base.desired).desired,
       diagnostics: [...planBase.diagnostics, behind],
     },
   };
 }
 
-function olderCommitWarnings({ older }: Pick<PlanBase, 'older'>): readonly Diagnostic[] {
-  return older === undefined ? [] : [{ code: 'git/behind-applied', severity: 'warning', message: older }];
+/** Refuses what the record of applies does not justify: a HEAD without what was applied, and a record that is missing or not reviewed. */
+export function recordRefusals(
+  plan: Plan,
+  { target: { name: target }, desired, planBase }: Pick<PlanProject, 'target' | 'desired' | 'planBase'>,
+  { adopt }: Pick<CreatePlanFlags, 'adopt'>,
+): readonly Refusal[] {
+  const { base, behind, isUnrecorded, remembered, refusals } = planBase;
+  const older = behind === undefined || base === undefined ? [] : behindRefusals(behind, { desired, base, target });
+  const isMissing = isUnrecorded === true && !refusals.some(({ code }) => code === 'git/unmerged-base');
+  return [...refusals, ...older, ...(isMissing ? unrecordedRefusals(plan, { target, desired, remembered, adopt }) : [])];
 }
 
-/** Refuses to apply an ancestor of the recorded commit. */
-export function olderCommitRefusals({ older }: Pick<PlanBase, 'older'>): readonly Refusal[] {
-  if (older === undefined) return [];
-  const hint = 'check out the current branch; to go back permanently, revert the commits';
-  return [{ code: 'git/older-commit', message: older, hint, allowable: true }];
+/** Returns the refusals of an apply as warnings of a command that applies nothing; a missing record has its own notice. */
+function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
+  return refusals
+    .filter(({ code }) => code !== 'git/no-record')
+    .map(({ allowable: _, ...refusal }) => ({ ...refusal, severity: 'warning' }));
 }
 
 function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {

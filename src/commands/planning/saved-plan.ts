@@ -33,7 +33,7 @@ import {
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLive, withMissingToken } from '../context/connect.ts';
 import { readPlanBase } from '../../project/plan-base.ts';
-import { olderCommitRefusals, type PlanResult } from './create-plan.ts';
+import { recordRefusals, type PlanResult } from './create-plan.ts';
 import {
   absolutePath,
   chooseTarget,
@@ -136,12 +136,15 @@ export async function resumeSavedPlan(
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
-    const planBase = await readPlanBase({ config, target, desired: manifests, options: { origin: flags.origin }, context });
+    const planBase = await readPlanBase({ config, target, desired: manifests, options: { origin: flags.origin }, context, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
     const plan = withoutLimits(saved.plan);
     const steps = rescheduleSteps(plan, live, registry);
+    // Whether a record was missing was decided when the plan was made.
+    const decided = new Set<string>(['git/no-record', ...plan.refusals.map(({ code }) => code)]);
+    const recorded = recordRefusals(plan, { target, desired: manifests, planBase }, flags).filter(({ code }) => !decided.has(code));
     const stale = staleRefusals({ plan, live, steps, registry, seen, secretOf: secretLookup(desired) });
     return {
       config,
@@ -156,7 +159,7 @@ export async function resumeSavedPlan(
       seen,
       whole: saved.whole,
       steps,
-      plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...olderCommitRefusals(planBase), ...stale], flags.allow),
+      plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...recorded, ...stale], flags.allow),
       warnings: loaded.diagnostics,
     };
   } catch (error) {

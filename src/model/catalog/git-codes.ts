@@ -52,6 +52,14 @@ export const gitCodes = {
     fix: 'Merge it, or delete the branch, here and on origin',
     example: 'the branch ostiary/adopt/production has a commit by another author (3f2a9c1d04)',
   },
+  'git/diverged-commit': {
+    level: 'refusal',
+    meaning: 'HEAD has neither the last applied commit nor its changes',
+    cause: 'Another branch was applied since this one started; applying HEAD would undo that',
+    fix: 'Merge the applied commit into the branch, then plan again',
+    example:
+      'HEAD (1c0ffee2d3) does not contain 3f2a9c1d04, which was last applied to "production": this reverts its changes of Connection/orders-db',
+  },
   'git/dubious-owner': {
     meaning: 'Git does not trust the repository',
     cause: 'Its folder belongs to another user',
@@ -91,6 +99,13 @@ export const gitCodes = {
     cause: 'The clone is shallow, or the branch is unrelated',
     fix: 'Check out with `fetch-depth: 0`',
     example: 'HEAD and origin/main have no common ancestor in this clone; the plan compares with origin/main itself',
+  },
+  'git/no-record': {
+    level: 'refusal',
+    meaning: 'No apply is recorded, but objects of the manifests are live and would change',
+    cause: 'The record was deleted, or the objects were made outside Ostiary and this is the first apply',
+    fix: 'If the target was applied before, restore the record or pass `--base COMMIT`; otherwise review the changes, then pass `--adopt KIND/NAME` or override',
+    example: 'no apply to "production" is recorded, but Connection/orders-db is live and would change',
   },
   'git/no-repository': {
     meaning: 'The folder is not in a git repository',
@@ -195,6 +210,34 @@ export const gitCodes = {
     cause: 'The adoption would commit them, too',
     fix: 'Commit or revert them; or pass `--no-commit`',
     example: '"manifests/db.yaml" has uncommitted changes, which the adoption would commit',
+  },
+  'git/unmerged-apply': {
+    level: 'warning',
+    meaning: 'The last apply was of a commit that the reviewed branch does not contain',
+    cause: 'A branch was applied before its merge, with an override',
+    fix: 'Apply the reviewed branch, which reverts the rest; or merge the commit',
+    example: '"production" was applied from 1124f85a0b, which main does not contain (allowed: incident 42)',
+  },
+  'git/unmerged-base': {
+    level: 'refusal',
+    meaning: 'The record names an applied commit that the reviewed branch does not contain',
+    cause: 'The ref was moved by something else than apply, or the history of the branch was rewritten',
+    fix: 'Find out who moved the ref; then override, which records the next apply, or name the last applied commit with `--base REF`',
+    example: 'the record says that 1124f85a0b was applied to "production", which main does not contain; this plan compares with 3f2a9c1d04',
+  },
+  'git/unmerged-commit': {
+    level: 'refusal',
+    meaning: 'HEAD is not reviewed: the reviewed branch does not contain it',
+    cause: 'The commit is not merged or not pushed, or the config names another branch under `reviewed`',
+    fix: 'Merge and push it, then apply the reviewed branch; teams that apply before they merge set `reviewed: any`',
+    example: 'HEAD (1124f85a0b) is not reviewed: main does not contain it',
+  },
+  'git/unproven-object': {
+    level: 'warning',
+    meaning: 'The record names an object that no reviewed commit declares, so it counts as unmanaged',
+    cause: 'The record was forged, or an apply of a commit that is not reviewed made the object',
+    fix: 'Delete the object on the gateway, or write a manifest for it',
+    example: 'the record of "production" names Connection/hr-db, but no reviewed commit declares it; unmanaged',
   },
   'git/untrusted-repository': {
     meaning: 'Ostiary does not trust the `.git` of this folder',

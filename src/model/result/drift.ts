@@ -24,6 +24,9 @@ export type AuditedWrite = {
   readonly names: readonly string[];
 };
 
+/** The last apply was of a commit that the reviewed branch does not contain; `reason` is that of its override. */
+export type UnmergedApply = { readonly commit: string; readonly branch: string; readonly reason?: string };
+
 /** The changes on a gateway outside Ostiary since the last apply. */
 export type Drift = {
   /** The plan that would revert the drift, including held changes. */
@@ -37,6 +40,7 @@ export type Drift = {
   /** The last writes to each changed object, newest first; absent without a readable audit log. */
   readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
   readonly adoption?: Adoption;
+  readonly unmerged?: UnmergedApply;
 };
 
 /** A commit on a branch of its own. */

@@ -11,6 +11,7 @@ import {
   type FieldChange,
 } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
+import type { Drift } from '../../model/result/drift.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** The drift of a plan, and the numbers of its pending and unfinished changes. */
@@ -84,6 +85,11 @@ export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 
 /** Returns whether there is drift that apply may undo, or an orphan that it leaves live. */
 export function isDrifted({ changes, edges, orphans }: Pick<Diff, 'changes' | 'edges' | 'orphans'>): boolean {
   return changes.some(isOurs) || edges.some(isOurs) || orphans.some(({ managedBy }) => managedBy === undefined);
+}
+
+/** Returns whether drift has anything to report: a drifted object, or an apply of a commit that is not reviewed. */
+export function needsReport({ plan, unmerged }: Pick<Drift, 'plan' | 'unmerged'>): boolean {
+  return isDrifted(plan) || unmerged !== undefined;
 }
 
 function isOurs({ action }: Pick<Change | EdgeChange, 'action'>): boolean {

@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { Adoption, Drift, AuditedWrite } from '../../model/result/drift.ts';
+import type { Adoption, Drift, AuditedWrite, UnmergedApply } from '../../model/result/drift.ts';
 import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
 import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
 import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
@@ -163,6 +163,7 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const first = [`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
+  const unmerged = drift.unmerged === undefined ? undefined : unmergedText(drift.unmerged);
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
@@ -171,10 +172,18 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
     ...(notCompared.length === 0 || ours === 0 ? [] : [notComparedCount(notCompared)]),
   ];
   const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
+  const source = unmerged === undefined ? '' : ` ${unmerged}.`;
   const { name } = drift.plan.target;
+  if (ours === 0 && unmerged !== undefined)
+    return { before: 'Drift on ', name, after: `:${source}${uncompared === '' ? '' : ` ${uncompared}.`}${more}` };
   if (ours === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
-  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection.headlines).join(' ')}${more}` };
+  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection.headlines).join(' ')}${source}${more}` };
+}
+
+function unmergedText({ commit, branch, reason }: UnmergedApply): string {
+  const why = reason === undefined ? '' : ` (allowed: ${escapeTerminal(reason)})`;
+  return `applied from ${commit.slice(0, 7)}, which ${escapeTerminal(branch)} does not contain${why}`;
 }
 
 /** Returns the document of what a pull request accepts into the manifests of a target. */
@@ -210,7 +219,7 @@ function adoptionSummary({ adoption }: Drift): string | undefined {
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
 }
 
-function driftObject({ plan, pending, unfinished, protection, writes, adoption }: Drift): JsonObject {
+function driftObject({ plan, pending, unfinished, protection, writes, adoption, unmerged }: Drift): JsonObject {
   const entries = [...(writes ?? [])].map(([id, all]) => ({
     id,
     writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
@@ -221,6 +230,7 @@ function driftObject({ plan, pending, unfinished, protection, writes, adoption }
     unfinished,
     writers: writes && entries,
     adoption: adoption && adoptionObject(adoption),
+    unmerged: unmerged && definedFields({ ...unmerged }),
   });
 }
 

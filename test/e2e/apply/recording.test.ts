@@ -60,9 +60,10 @@ describe('recording', () => {
     const [recorded] = await record(repository);
     expect(recorded?.message).toContain('here and on origin');
     expect((await planBase(clone(origin, '--depth=1'))).base?.commit).toBe(repository.git('rev-parse', 'HEAD'));
+    const next = repository.save({ 'access/c.yaml': connection('c') });
+    repository.git('push', '--quiet', 'origin', 'main');
     origin.write({ 'hooks/pre-receive': '#!/bin/sh\nexit 1\n' });
     origin.makeExecutable('hooks/pre-receive');
-    const next = repository.save({ 'access/c.yaml': connection('c') });
     const [refused] = await record(repository);
     expect(refused).toMatchObject({
       code: 'git/applied-not-recorded',

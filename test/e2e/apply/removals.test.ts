@@ -17,10 +17,16 @@ function configWith(more: string): string {
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n  production:\n    url: '${gateway.url()}'\n${more}`;
 }
 
-/** Makes a project with an origin and applies it. */
+/** Makes a project with an origin and applies it. Its `save` pushes: apply refuses commits that origin does not have. */
 async function appliedProject(files: Files, more = ''): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository }> {
-  const ours = make({ 'ostiary.yaml': configWith(more), ...files });
-  const origin = makeOrigin(ours);
+  const made = make({ 'ostiary.yaml': configWith(more), ...files });
+  const origin = makeOrigin(made);
+  const save: TestRepository['save'] = (changed, message) => {
+    const commit = made.save(changed, message);
+    made.git('push', '--quiet', 'origin', 'HEAD');
+    return commit;
+  };
+  const ours = { ...made, save };
   expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
   return { ours, origin };
 }

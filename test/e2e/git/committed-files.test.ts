@@ -54,6 +54,7 @@ describe.each(['interface', 'hoop'])('a committed file that feeds a secret, on a
     const unseen = hoop === undefined ? row : (await run('plan', repository, { OSTIARY_TOKEN: auditorToken })).stdout;
     expect(unseen).toContain(row);
 
+    repository.git('push', '--quiet', 'origin', 'change:main');
     expect((await run('plan --out plan.json')).code).toBe(0);
     repository.write({ 'certs/ca.pem': 'canary-third\n' });
     const other = await run('apply --plan plan.json --yes');
@@ -69,7 +70,6 @@ describe.each(['interface', 'hoop'])('a committed file that feeds a secret, on a
     expect((await run('plan --out plan.json')).code).toBe(0);
     expect((await run('apply --plan plan.json --yes')).code).toBe(0);
     expect((await run('plan --detailed-exitcode --secrets unresolved')).code).toBe(0);
-    repository.git('push', '--quiet', 'origin', 'change:main');
     expect(await run('plan --detailed-exitcode', clone(repository))).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('No changes'),

@@ -83,6 +83,7 @@ describe('a repository of plain files', () => {
     const origin = makeOrigin(repository);
     for (const level of planted) plantRepository(join(repository.folder, level), witness, `ext::${witness.command('address')}`);
     repository.commit();
+    repository.git('push', '--quiet', 'origin', 'main');
     const failed = await failures(repository, lines, some);
     expect(witness.ran()).toEqual([]);
     expect(failed).toEqual([]);

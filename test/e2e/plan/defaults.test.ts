@@ -50,6 +50,7 @@ test('a change of defaults is a change of each object below; the base has the de
   const removed = await run('plan', repository);
   expect(removed.stdout).toContain('2 connections lose review (one-a, one-b)');
   expect(removed.stdout).toContain('Plan: 2 to update, 1 unchanged.');
+  repository.git('push', '--quiet', 'origin', 'main');
   expect((await run('apply --yes', repository)).code).toBe(0);
   expect((await gateway.call('GET', '/connections/one-a')).body).toMatchObject({ reviewers: [], access_max_duration: null });
 });

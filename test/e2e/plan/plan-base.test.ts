@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../../src/model/errors.ts';
+import type { PlanBase } from '../../../src/project/plan-base.ts';
 import { useRepositories } from '../../support/repository.ts';
 import { applied, codes, files, planBase, idsOf, record, url } from './plan-base.ts';
 import { config, connection } from '../project.ts';
@@ -66,18 +67,20 @@ describe('the base', () => {
     const readme = repository.git('rev-parse', 'HEAD');
     repository.save({ 'access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     await record(repository);
-    const older = async (): Promise<string | undefined> => (await planBase(repository)).older;
-    expect(await older()).toBeUndefined();
+    const behind = async (): Promise<PlanBase['behind']> => (await planBase(repository)).behind;
+    const last = repository.git('rev-parse', 'HEAD');
+    expect(await behind()).toBeUndefined();
     for (const early of [commit, readme]) {
       repository.git('checkout', '--quiet', early);
-      expect(await older()).toContain(`HEAD (${early.slice(0, 10)}) is older than`);
+      expect(await behind()).toStrictEqual({ head: early, applied: last });
     }
-    // Of a branch that left earlier nothing is known to be taken back.
-    repository.save({ 'access/c.yaml': connection('c') });
-    expect(await older()).toBeUndefined();
+    const diverged = repository.save({ 'access/c.yaml': connection('c') });
+    const found = await behind();
+    expect(found).toMatchObject({ head: diverged, applied: last });
+    expect(idsOf(found?.fork)).toStrictEqual(['Connection/a', 'Connection/b']);
     repository.git('checkout', '--quiet', 'main');
     repository.git('revert', '--no-edit', 'HEAD');
-    expect(await older()).toBeUndefined();
+    expect(await behind()).toBeUndefined();
   });
 
   it('treats unselected manifests as present', async () => {
@@ -183,7 +186,7 @@ describe('the base', () => {
     const repository = make({ 'sub/access/a.yaml': connection('a') });
     repository.save({ 'sub/access/a.yaml': connection('a', { reviewers: ['dba'] }) });
     const flags = { url, paths: ['access'] };
-    expect(await planBase(repository, flags, 'sub')).toStrictEqual({ base: undefined, own: undefined, diagnostics: [] });
+    expect(await planBase(repository, flags, 'sub')).toStrictEqual({ base: undefined, refusals: [], own: undefined, diagnostics: [] });
     const { base } = await planBase(repository, { ...flags, base: 'HEAD~1' }, 'sub');
     expect(base?.desired.resources[0]?.spec['reviewers']).toStrictEqual([]);
     expect(await record(repository, flags, { below: 'sub' })).toStrictEqual([]);

@@ -1,0 +1,116 @@
+import { containsCommit, findCommit, mergeBaseOf, nonEmptyLines, type Repository } from './repository.ts';
+import { fetchOrigin, hasOrigin, listOrigin, readOriginHead } from './origin.ts';
+import { runPlumbing } from './run-git.ts';
+
+/** The branch whose commits are reviewed. */
+export type ReviewedBranch = {
+  /** Returns its name; undefined while neither this clone nor origin names a default branch. */
+  readonly name: () => Promise<string | undefined>;
+  /** Returns whether it contains the commit; asks origin if this clone does not show it. Throws AppError when origin is not reachable. */
+  readonly contains: (commit: string) => Promise<boolean>;
+  /** Returns its last common ancestor with a commit, as far as this clone has its history. */
+  readonly forkOf: (commit: string) => Promise<string | undefined>;
+  /** Returns its last commit, as this clone or origin has it; undefined if neither has one. */
+  readonly tip: () => Promise<string | undefined>;
+};
+
+/** A name and the last commit. */
+type Branch = { readonly name: string | undefined; readonly tip: string | undefined };
+
+type BranchQuery = {
+  /** The name on origin; its default branch if undefined. */
+  readonly branch: string | undefined;
+  /** Whether origin may be asked. */
+  readonly origin: boolean;
+};
+
+const reviewedPrefix = 'refs/ostiary/reviewed/';
+
+// A first fetch of what a shallow clone does not have; the last one is all history.
+const depths = [100, 2_147_483_647];
+
+const opened = new WeakMap<Repository, Map<string, ReviewedBranch>>();
+
+/** Returns the reviewed branch, once in a run. Without an origin it is the branch of this clone. */
+export function reviewedBranchOf(repository: Repository, query: BranchQuery): ReviewedBranch {
+  const known = opened.get(repository) ?? new Map<string, ReviewedBranch>();
+  const key = JSON.stringify([query.branch, query.origin]);
+  const branch = known.get(key) ?? createBranch(repository, query);
+  opened.set(repository, known.set(key, branch));
+  return branch;
+}
+
+function createBranch(repository: Repository, { branch, origin }: BranchQuery): ReviewedBranch {
+  const asks = origin && hasOrigin(repository);
+  let here: Promise<Branch> | undefined;
+  let atOrigin: Branch | undefined;
+  const findHere = (): Promise<Branch> => (here ??= findInClone(repository, branch));
+  const ask = async (): Promise<Branch> => (atOrigin = await findAtOrigin(repository, branch));
+  const name = async (): Promise<string | undefined> => {
+    const found = (await findHere()).name ?? atOrigin?.name;
+    return found === undefined && asks ? (await ask()).name : found;
+  };
+  const known = async (): Promise<readonly string[]> => [atOrigin?.tip, (await findHere()).tip].flatMap((id) => id ?? []);
+  const shows = async (commit: string): Promise<boolean> => {
+    for (const tip of await known()) if (await isContained(repository, tip, commit)) return true;
+    return false;
+  };
+  return {
+    name,
+    async contains(commit) {
+      if (await shows(commit)) return true;
+      if (!asks) return false;
+      // Origin may have moved since it was asked last.
+      const found = await ask();
+      if (found.tip === undefined || found.name === undefined) return false;
+      if (await shows(commit)) return true;
+      for (const depth of repository.shallow ? depths : depths.slice(-1)) {
+        if (repository.shallow || (await findCommit(repository, found.tip)) === undefined) await fetchBranch(repository, found.name, depth);
+        if (await shows(commit)) return true;
+      }
+      return false;
+    },
+    async forkOf(commit) {
+      for (const tip of await known()) {
+        if ((await findCommit(repository, tip)) === undefined || (await findCommit(repository, commit)) === undefined) continue;
+        const fork = await mergeBaseOf(repository, tip, commit);
+        if (fork !== undefined) return fork;
+      }
+      return undefined;
+    },
+    async tip() {
+      const found = atOrigin ?? (await findHere());
+      if (found.tip !== undefined || !asks) return found.tip;
+      const { name: asked, tip } = await ask();
+      if (asked !== undefined && tip !== undefined && (await findCommit(repository, tip)) === undefined)
+        await fetchBranch(repository, asked, 1);
+      return tip;
+    },
+  };
+}
+
+async function isContained(repository: Repository, tip: string, commit: string): Promise<boolean> {
+  return tip === commit || ((await findCommit(repository, tip)) !== undefined && (await containsCommit(repository, tip, commit)));
+}
+
+/** Fetches the branch. Its ref is not read: two runs may have fetched two commits. */
+function fetchBranch(repository: Repository, name: string, depth: number): Promise<void> {
+  return fetchOrigin(repository, [`+refs/heads/${name}:${reviewedPrefix}${name}`], depth);
+}
+
+/** Returns the branch as this clone has it: where it was on origin when that was read last, or a branch of a clone without an origin. */
+async function findInClone(repository: Repository, branch: string | undefined): Promise<Branch> {
+  const remote = 'refs/remotes/origin/';
+  const ref = !hasOrigin(repository) ? `refs/heads/${branch}` : `${remote}${branch ?? 'HEAD'}`;
+  const { stdout } = await runPlumbing(repository, ['for-each-ref', '--format=%(objectname) %(refname) %(symref)', ref]);
+  const [tip, , target = ''] = (nonEmptyLines(stdout.toString()).find((line) => line.split(' ')[1] === ref) ?? '').split(' ');
+  const named = branch ?? (target.startsWith(remote) ? target.slice(remote.length) : undefined);
+  return { name: named, tip: tip === '' || named === undefined ? undefined : tip };
+}
+
+async function findAtOrigin(repository: Repository, branch: string | undefined): Promise<Branch> {
+  if (branch === undefined) return readOriginHead(repository);
+  const ref = `refs/heads/${branch}`;
+  const line = (await listOrigin(repository, ref)).find((one) => one.endsWith(`\t${ref}`));
+  return { name: branch, tip: line?.split('\t')[0] };
+}

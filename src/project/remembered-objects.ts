@@ -1,0 +1,116 @@
+import type { AppliedRecord, PendingObject, Remembered, RememberedObject } from '../model/applied-record.ts';
+import { type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
+import type { EdgeEnds } from '../model/live.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { commitsOf } from './applied-record.ts';
+import type { ReviewedBranch } from '../git/reviewed-branch.ts';
+import { isSameTree, loadCommittedState, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
+
+/** What a record knows beyond the last completely applied commit, as far as it is proven; the ids of the other objects are `unproven`. */
+export type ProvenRecord = { readonly record: AppliedRecord; readonly remembered?: Remembered; readonly unproven: readonly ResourceId[] };
+
+/**
+ * Reads what a record knows beyond the last completely applied commit: orphans, and the writes of incomplete applies, with their
+ * manifests. With a reviewed branch, an object counts only if the commit that the record names is on that branch and declares it: whoever
+ * can push refs can write a record. Without one, manifests that cannot be read are left out, and the objects remain ours.
+ */
+export async function readRemembered(
+  site: CommittedTarget,
+  record: AppliedRecord,
+  { head, branch }: { readonly head: DesiredState; readonly branch: ReviewedBranch | undefined },
+): Promise<ProvenRecord> {
+  if (record.orphans.length + record.pending.length === 0) return { record, unproven: [] };
+  const states = new Map<string, DesiredState>();
+  const elsewhere = new Set<string>();
+  const { commit: _, unmerged: __, ...beyond } = record;
+  for (const commit of commitsOf(beyond)) {
+    if (branch !== undefined && !(await branch.contains(commit))) continue;
+    const state = await readState(site, commit, head);
+    if (state === 'other gateway') elsewhere.add(commit);
+    else if (state !== undefined) states.set(commit, state);
+  }
+  const { record: proven, unproven } = branch === undefined ? { record, unproven: [] } : onlyDeclared(record, states, elsewhere);
+  return { record: proven, remembered: recallObjects(proven, states, elsewhere), unproven };
+}
+
+/** Leaves out the objects and attachments that the commits which the record names do not declare. */
+function onlyDeclared(
+  record: AppliedRecord,
+  states: ReadonlyMap<string, DesiredState>,
+  elsewhere: ReadonlySet<string>,
+): Omit<ProvenRecord, 'remembered'> {
+  const unproven = new Set<ResourceId>();
+  const isProven = (commit: string | undefined, { id, key = id, ours }: Pick<PendingObject, 'id' | 'key' | 'ours'>): boolean => {
+    const state = commit === undefined ? undefined : states.get(commit);
+    const isElsewhere = commit !== undefined && elsewhere.has(commit);
+    // A deletion closes objects that its commit does not declare.
+    const isDeclared = state !== undefined && (!ours || state.resources.some((one) => one.id === id || one.key === key));
+    if (!isElsewhere && !isDeclared) unproven.add(id);
+    return isElsewhere || isDeclared;
+  };
+  const orphans = record.orphans.filter((orphan) => isProven(orphan.commit, { ...orphan, ours: true }));
+  const pending = record.pending.flatMap((writes) => {
+    const { commit, objects, edges } = writes;
+    const state = commit === undefined ? undefined : states.get(commit);
+    const left = objects.filter((object) => isProven(commit, object));
+    const attached = edges.filter((edge) => state !== undefined && declaresEdge(state, edge));
+    return left.length + attached.length === 0 ? [] : [{ ...writes, objects: left, edges: attached }];
+  });
+  return { record: { ...record, orphans, pending }, unproven: [...unproven] };
+}
+
+/** Returns whether manifests declare an attachment by the names of both ends. */
+function declaresEdge({ edges, resources }: DesiredState, { rule, connection }: EdgeEnds): boolean {
+  const isNamed = ({ kind, text }: DeclaredEdge['rule'], id: ResourceId): boolean =>
+    id === `${kind}/${text}` || resources.some((one) => one.id === `${kind}/${text}` && one.key === id);
+  return edges.some((edge) => isNamed(edge.rule, rule) && isNamed(edge.connection, connection));
+}
+
+/** Returns what a record knows beyond the last completely applied commit, without the commits that were applied elsewhere. */
+export function recallObjects(
+  record: AppliedRecord,
+  states: ReadonlyMap<string, DesiredState>,
+  elsewhere: ReadonlySet<string> = new Set(),
+): Remembered {
+  const manifestAt = (commit: string | undefined, { id, key = id }: Pick<PendingObject, 'id' | 'key'>): DesiredResource | undefined => {
+    const state = commit === undefined ? undefined : states.get(commit);
+    return state === undefined ? undefined : desiredByKey(state.resources).get(key);
+  };
+  const objects = new Map<ResourceId, RememberedObject>();
+  const written = new Map<ResourceId, readonly (DesiredResource | undefined)[]>();
+  for (const orphan of record.orphans) {
+    if (orphan.commit !== undefined && elsewhere.has(orphan.commit)) continue;
+    const { id, key = id, uid } = orphan;
+    objects.set(key, { ...orphan, key, resource: manifestAt(orphan.commit, orphan), ...(uid === undefined ? { unfinished: true } : {}) });
+  }
+  for (const { commit, objects: pending } of record.pending) {
+    if (commit !== undefined && elsewhere.has(commit)) continue;
+    for (const one of pending) {
+      const { id, uid, key = id, ours } = one;
+      const resource = manifestAt(commit, one);
+      if (ours)
+        objects.set(key, {
+          id,
+          key,
+          resource,
+          ...(commit === undefined ? {} : { commit }),
+          ...(uid === undefined ? { unfinished: true } : { uid }),
+        });
+      else written.set(key, [...(written.get(key) ?? []), resource]);
+    }
+  }
+  const edges = [...states.values()].flatMap((state) => state.edges.filter((edge) => edgeTouches(edge, objects)));
+  return { objects: [...objects.values()], edges, written, attached: record.pending.flatMap((one) => one.edges) };
+}
+
+async function readState(site: CommittedTarget, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {
+  const { value: tree } = await readCommittedTree(site, commit);
+  if (tree === undefined) return undefined;
+  if (tree.target.url !== site.target.url) return 'other gateway';
+  if (head.partial !== true && (await isSameTree(tree, site, { commit, desired: head }))) return head;
+  return (await loadCommittedState(site.repository, commit, tree)).value;
+}
+
+function edgeTouches({ rule, connection }: DesiredState['edges'][number], objects: ReadonlyMap<ResourceId, unknown>): boolean {
+  return [rule, connection].some(({ kind, text }) => objects.has(`${kind}/${text}`));
+}

@@ -1,0 +1,57 @@
+import type { Remembered } from '../../model/applied-record.ts';
+import type { BaseState, DesiredState } from '../../model/desired.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { mergeBehind } from '../prepare/base-states.ts';
+
+/** A HEAD without the applied commit: an ancestor of it, or with `fork` a commit that left its history there. */
+type BehindCommit = { readonly head: string; readonly applied: string; readonly fork?: DesiredState };
+
+type ComparedSides = { readonly desired: DesiredState; readonly base: BaseState; readonly target: string };
+
+/** Refuses to apply an ancestor of the last applied commit, and a commit that diverged from it and does not have its changes. */
+export function behindRefusals({ head, applied, fork }: BehindCommit, { desired, base, target }: ComparedSides): readonly Refusal[] {
+  const [here, there] = [head.slice(0, 10), applied.slice(0, 10)];
+  if (fork === undefined) {
+    const message = `HEAD (${here}) is older than ${there}, which was last applied to "${target}": this reverts later changes`;
+    const hint = 'check out the current branch; to go back permanently, revert the commits';
+    return [{ code: 'git/older-commit', message, hint, allowable: true }];
+  }
+  const { behind } = mergeBehind(desired, fork, base.desired);
+  if (behind.length === 0) return [];
+  const message = `HEAD (${here}) does not contain ${there}, which was last applied to "${target}": this reverts its changes of ${listed(behind)}`;
+  return [{ code: 'git/diverged-commit', message, hint: `merge ${there} into this branch, then plan again`, allowable: true }];
+}
+
+type UnrecordedInput = {
+  readonly target: string;
+  readonly desired: DesiredState;
+  readonly remembered: Remembered | undefined;
+  /** Objects that may be imported although they differ. */
+  readonly adopt: readonly string[];
+};
+
+/**
+ * Refuses to change live objects while no apply is recorded. That they are live shows that a record may be missing, which costs no request and
+ * cannot be removed by pushing refs; without the record, changes of other people would be undone as if the manifests had changed.
+ */
+export function unrecordedRefusals(plan: Plan, { target, desired, remembered, adopt }: UnrecordedInput): readonly Refusal[] {
+  const adopted = new Set<string>([...adopt, ...desired.resources.flatMap(({ id, adopt: adopts }) => (adopts ? [id] : []))]);
+  const created = new Set(remembered?.objects.map(({ key }) => key));
+  const written = plan.changes.filter((change) => isWritten(change) && change.action !== 'create' && !created.has(liveKeyOf(change)));
+  const isDetached = plan.edges.filter(({ action }) => action === 'detach').flatMap(({ by, rule }) => by ?? rule);
+  const detached = isDetached.filter((id) => !created.has(id));
+  const ids = [...new Set([...written.map(({ id }) => id), ...detached])].filter((id) => !adopted.has(id));
+  if (ids.length === 0) return [];
+  const message = `no apply to "${target}" is recorded, but ${listed(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
+  const hint =
+    'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --adopt KIND/NAME';
+  return [{ code: 'git/no-record', message, hint, allowable: true }];
+}
+
+const shown = 5;
+
+function listed(ids: readonly ResourceId[]): string {
+  const more = ids.length > shown ? ` and ${ids.length - shown} more` : '';
+  return `${ids.slice(0, shown).join(', ')}${more}`;
+}

@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest';
+import { idOf } from '../../server/client.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
+import { connection, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+
+const gateway = useGateway();
+const { make, makeOrigin, clone } = useRepositories();
+
+const ref = 'refs/ostiary/applied/production';
+const day = 86_400_000;
+
+function configWith(more = ''): string {
+  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\n${more}targets:\n  production: { url: '${gateway.url()}', prune: true }\n`;
+}
+
+type Project = { readonly ours: TestRepository; readonly origin: TestRepository };
+
+/** Makes a project whose main branch is pushed and applied. */
+async function appliedProject(files: Files, more = ''): Promise<Project> {
+  const ours = make({ 'ostiary.yaml': configWith(more), ...files });
+  const origin = makeOrigin(ours);
+  expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
+  return { ours, origin };
+}
+
+function run(line: string, { folder }: TestRepository): ReturnType<typeof gateway.run> {
+  return gateway.run(line, folder, gitEnv);
+}
+
+function push({ git }: TestRepository): void {
+  git('push', '--quiet', 'origin', 'HEAD');
+}
+
+/** Changes fields of a live connection outside Ostiary. */
+async function changeLive(name: string, fields: object): Promise<void> {
+  const found = await gateway.call('GET', `/connections/${name}`);
+  expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...fields } })).status).toBe(200);
+}
+
+/** Creates a connection that no manifest declares. */
+async function createUnmanaged(name: string): Promise<void> {
+  const { spec } = JSON.parse(connection(name, { reviewers: ['hr'] }));
+  const { agent_id: agent } = (await gateway.call('GET', `/connections/${await someConnection()}`)).body;
+  expect((await gateway.call('POST', '/connections', { body: { name, ...spec, agent_id: agent } })).status).toBe(201);
+}
+
+async function someConnection(): Promise<string> {
+  return (await gateway.names('/connections'))[0] ?? '';
+}
+
+/** Pushes a record as anyone could who may push refs. */
+function forge({ git }: TestRepository, record: object, parents: readonly string[]): void {
+  const tree = git('hash-object', '-t', 'tree', '-w', '/dev/null');
+  const message = `Record of the applies to production\n\n${JSON.stringify({ version: 1, orphans: [], pending: [], ...record })}`;
+  const id = git('commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent]), '-m', message);
+  git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+}
+
+describe('a record that a contributor forged', () => {
+  const cases: readonly (readonly [string, string, (theirs: TestRepository, name: string) => void])[] = [
+    [
+      'an unrelated commit as the base',
+      'git/unmerged-base',
+      (theirs, name) => {
+        theirs.git('checkout', '--quiet', '--orphan', 'x');
+        theirs.save({ 'access/hr.yaml': connection(`${name}-hr`), 'access/a.yaml': connection(name, { reviewers: ['dba', 'security'] }) });
+        theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+      },
+    ],
+    [
+      'a commit upon main as the base',
+      'git/unmerged-base',
+      (theirs, name) => {
+        theirs.save({ 'access/hr.yaml': connection(`${name}-hr`) });
+        theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+      },
+    ],
+    ['no record at all', 'git/no-record', (theirs) => void theirs.git('push', '--quiet', 'origin', `:${ref}`)],
+    [
+      'an orphan that no commit declares',
+      'git/unproven-object',
+      (theirs, name) => {
+        const commit = theirs.git('rev-parse', 'HEAD');
+        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit }] }, [commit]);
+      },
+    ],
+    [
+      'an orphan that only a commit of the contributor declares',
+      'git/unproven-object',
+      (theirs, name) => {
+        const commit = theirs.git('rev-parse', 'HEAD');
+        const own = theirs.save({ 'access/hr.yaml': connection(`${name}-hr`) });
+        forge(theirs, { commit, orphans: [{ id: `Connection/${name}-hr`, commit: own }] }, [commit, own]);
+      },
+    ],
+    [
+      'pending writes that no commit declares',
+      'git/unproven-object',
+      (theirs, name) => {
+        const commit = theirs.git('rev-parse', 'HEAD');
+        const objects = [{ id: `Connection/${name}-hr`, ours: true }];
+        forge(theirs, { commit, pending: [{ commit, objects, edges: [] }, { objects, edges: [] }] }, [commit]);
+      },
+    ],
+  ];
+
+  test.each(cases.map((one, index) => [...one, `forged-${index}`] as const))('%s: %s', async (_, code, forging, name) => {
+    const { origin } = await appliedProject({ 'access/a.yaml': connection(name, { reviewers: ['dba'] }) });
+    await createUnmanaged(`${name}-hr`);
+    await changeLive(name, { reviewers: ['dba', 'security'], min_review_approvals: 2 });
+    forging(clone(origin), name);
+    // The apply of an unproven object repairs the record.
+    for (const options of code === 'git/unproven-object' ? [['--depth=1']] : [[], ['--depth=1']]) {
+      const job = clone(origin, ...options);
+      if (code === 'git/unproven-object') {
+        expect(await run('plan', job)).toMatchObject({ code: 0, stderr: expect.stringContaining(code) });
+        expect(await run('apply --yes', job)).toMatchObject({ code: 0 });
+      } else {
+        expect(await run('plan', job)).toMatchObject({ code: 6, stdout: expect.stringContaining(code) });
+        expect(await run('apply --yes', job)).toMatchObject({ code: 6 });
+      }
+      expect(await gateway.names('/connections')).toContain(`${name}-hr`);
+      expect((await gateway.call('GET', `/connections/${name}`)).body).toMatchObject({ reviewers: ['dba', 'security'] });
+    }
+  });
+
+  test('a base upon main is repaired by an override, which the record keeps', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('repaired') });
+    const main = ours.git('rev-parse', 'HEAD');
+    const theirs = clone(origin);
+    theirs.save({ 'access/b.yaml': connection('repaired-b') });
+    theirs.git('push', '--quiet', '--force', 'origin', `HEAD:${ref}`);
+    const job = clone(origin);
+    expect(await run('drift', job)).toMatchObject({ code: 2, stdout: expect.stringContaining('which main does not contain') });
+    expect(await run('apply --yes --allow git/unmerged-base=forged', job)).toMatchObject({ code: 0 });
+    const record = JSON.parse(origin.git('log', '-1', '--format=%b', ref));
+    expect(record).toMatchObject({ commit: main, overrides: [{ code: 'git/unmerged-base', reason: 'forged' }] });
+    expect((await run('drift', job)).code).toBe(0);
+  });
+
+  test('a lease that ends later than any apply takes it blocks nothing; a right one does', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('leased') });
+    ours.save({ 'access/a.yaml': connection('leased', { reviewers: ['dba'] }) });
+    push(ours);
+    const commit = ours.git('rev-parse', 'HEAD~1');
+    const leaseUntil = (time: number): object => ({ commit, lease: { run: 'other:1:x', until: new Date(time).toISOString() } });
+    const theirs = clone(origin);
+    forge(theirs, leaseUntil(Date.now() + 600_000), [commit]);
+    expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 6, stderr: expect.stringContaining('git/locked') });
+    for (const time of [Date.now() + day, Date.parse('9999-01-01T00:00:00Z')]) {
+      forge(theirs, leaseUntil(time), [commit]);
+      expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0 });
+    }
+  });
+});
+
+describe('a missing record', () => {
+  test('is none before the first apply, nor where live objects are as in the manifests', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('pulled') });
+    ours.git('push', '--quiet', 'origin', `:${ref}`);
+    const job = clone(origin);
+    expect(await run('plan', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/no-base') });
+    expect(await run('apply --yes', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/applied-recorded') });
+  });
+
+  test('refuses changes of live objects, unless they are imported or the refusal is overridden', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('lost-a'), 'access/b.yaml': connection('lost-b') });
+    ours.save({ 'access/a.yaml': connection('lost-a', { reviewers: ['dba'] }), 'access/b.yaml': connection('lost-b', { reviewers: ['dba'] }) });
+    push(ours);
+    ours.git('push', '--quiet', 'origin', `:${ref}`);
+    const job = clone(origin);
+    expect(await run('apply --yes --adopt Connection/lost-a', job)).toMatchObject({
+      code: 6,
+      stdout: expect.stringMatching(/git\/no-record\s+no apply to "production" is recorded, but Connection\/lost-b is live/),
+    });
+    expect(await run('apply --yes --adopt Connection/lost-a --adopt Connection/lost-b', job)).toMatchObject({ code: 0 });
+    ours.save({ 'access/a.yaml': connection('lost-a', { reviewers: ['sre'] }) });
+    push(ours);
+    ours.git('push', '--quiet', 'origin', `:${ref}`);
+    expect(await run('apply --yes --allow git/no-record=restored', clone(origin))).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a commit that is not merged', () => {
+  test('is not applied without a reason; main reports it, and repairs the gateway', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('unmerged', { reviewers: ['dba'] }) });
+    ours.git('checkout', '--quiet', '-b', 'feature');
+    const feature = ours.save({ 'access/a.yaml': connection('unmerged', { reviewers: [] }), 'access/b.yaml': connection('unmerged-b') });
+    // Only apply needs a reviewed commit.
+    expect((await run('plan', ours)).code).toBe(0);
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unmerged-commit') });
+    expect((await gateway.call('GET', '/connections/unmerged')).body).toMatchObject({ reviewers: ['dba'] });
+    expect(await run('apply --yes --allow git/unmerged-commit=incident-42', ours)).toMatchObject({ code: 0 });
+    expect((await gateway.call('GET', '/connections/unmerged')).body).toMatchObject({ reviewers: [] });
+
+    for (const reader of [clone(origin), clone(origin, '--depth=1')]) {
+      const drifted = await run('drift', reader);
+      expect([drifted.code, drifted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
+        2,
+        expect.stringContaining(`applied from ${feature.slice(0, 7)}, which main does not contain (allowed: incident-42)`),
+      ]);
+      expect(drifted.stdout).not.toContain('No drift');
+      expect(await run('plan', reader)).toMatchObject({ code: 0, stderr: expect.stringContaining('git/unmerged-apply') });
+      const { unmerged } = JSON.parse((await run('drift --format json', reader)).stdout).drifts[0];
+      expect(unmerged).toEqual({ commit: feature, branch: 'main', reason: 'incident-42' });
+    }
+    expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0 });
+    expect((await gateway.call('GET', '/connections/unmerged')).body).toMatchObject({ reviewers: ['dba'] });
+    expect(await run('drift', clone(origin))).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+  });
+
+  test('counts as reviewed once it is merged', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('merged-later') });
+    ours.git('checkout', '--quiet', '-b', 'feature');
+    const feature = ours.save({ 'access/b.yaml': connection('merged-later-b') });
+    expect(await run('apply --yes --allow git/unmerged-commit=hotfix', ours)).toMatchObject({ code: 0 });
+    ours.git('push', '--quiet', 'origin', 'feature:main');
+    expect(await run('drift', clone(origin))).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+    const { plans } = JSON.parse((await run('plan --format json', clone(origin))).stdout);
+    expect(plans[0]).toMatchObject({ base: feature, changes: [] });
+  });
+
+  test('is applied where the config of the default branch says so, not where its own config does', async () => {
+    const files = { 'access/a.yaml': connection('atlantis') };
+    const { ours } = await appliedProject(files);
+    ours.git('checkout', '--quiet', '-b', 'feature');
+    ours.save({ 'ostiary.yaml': configWith('reviewed: any\n'), 'access/a.yaml': connection('atlantis', { reviewers: ['dba'] }) });
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unmerged-commit') });
+    ours.git('checkout', '--quiet', 'main');
+    ours.save({ 'ostiary.yaml': configWith('reviewed: any\n') });
+    push(ours);
+    ours.git('checkout', '--quiet', 'feature');
+    ours.git('merge', '--quiet', '--no-edit', 'main');
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
+    // Another branch, which started earlier, would undo that.
+    ours.git('checkout', '--quiet', '-b', 'other', 'main');
+    ours.save({ 'access/b.yaml': connection('atlantis-b') });
+    const refused = await run('apply --yes', ours);
+    expect([refused.code, refused.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
+      6,
+      expect.stringMatching(/git\/diverged-commit .* this reverts its changes of Connection\/atlantis /),
+    ]);
+    expect((await gateway.call('GET', '/connections/atlantis')).body).toMatchObject({ reviewers: ['dba'] });
+    ours.git('merge', '--quiet', '--no-edit', 'feature');
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
+  });
+
+  test('is one that the branch of the config does not contain', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('released-branch') });
+    ours.git('push', '--quiet', 'origin', 'HEAD:refs/heads/release');
+    ours.save({ 'ostiary.yaml': configWith('reviewed: release\n') });
+    push(ours);
+    expect(await run('apply --yes', clone(origin, '--depth=1'))).toMatchObject({
+      code: 6,
+      stdout: expect.stringContaining('release does not contain it'),
+    });
+    ours.git('push', '--quiet', 'origin', 'HEAD:refs/heads/release');
+    expect(await run('apply --yes', clone(origin, '--depth=1'))).toMatchObject({ code: 0 });
+  });
+
+  test('is none in a checkout as actions/checkout makes it: one commit, and no name of the default branch', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('checkout') });
+    for (const text of ['1', '2', '3']) ours.save({ 'README.md': text });
+    const head = ours.save({ 'access/a.yaml': connection('checkout', { reviewers: ['dba'] }) });
+    push(ours);
+    const job = make();
+    job.git('remote', 'add', 'origin', `file://${origin.folder}`);
+    job.git('fetch', '--quiet', '--no-tags', '--depth=1', 'origin', `+${head}:refs/remotes/origin/main`);
+    job.git('checkout', '--quiet', '--detach', head);
+    expect(await run('plan', job)).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('apply --yes', job)).toMatchObject({ code: 0, stderr: expect.stringContaining('here and on origin') });
+  });
+});
