@@ -123,3 +123,15 @@ function repositoryAt(folder: string, isNew = false): TestRepository {
     },
   };
 }
+
+/** Returns the repository with a `save` that pushes: apply refuses commits that origin does not have. */
+export function withPush(repository: TestRepository): TestRepository {
+  return {
+    ...repository,
+    save(files, message) {
+      const commit = repository.save(files, message);
+      repository.git('push', '--quiet', 'origin', 'HEAD');
+      return commit;
+    },
+  };
+}

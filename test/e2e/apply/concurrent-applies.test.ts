@@ -33,6 +33,12 @@ function publish(ours: TestRepository, other: TestRepository, files: Files): voi
   other.git('pull', '--quiet', 'origin', 'main');
 }
 
+/** Takes the last commit back, and pushes that. */
+function revert({ git }: TestRepository): void {
+  git('revert', '--no-edit', 'HEAD');
+  git('push', '--quiet', 'origin', 'HEAD');
+}
+
 /** Starts an apply in a process of its own. */
 function applying({ folder }: TestRepository, ...more: readonly string[]): Promise<Running> {
   return startOstiary(['apply', '--yes', '--concurrency', '1', ...more], { cwd: folder, env: { ...gitEnv, ...gateway.env() } });
@@ -82,7 +88,7 @@ test('kill -9 between the pushed record and the first write: the other clone con
     await killAtWrite(1, ours);
     expect(origin.git('log', '-1', '--format=%B', ref)).toContain(`Connection/${c}`);
     expect([await gateway.reviewersOf(a), await gateway.isLive(c)]).toEqual([[], false]);
-    if (back) other.git('revert', '--no-edit', 'HEAD');
+    if (back) revert(other);
     expect(await gateway.run('plan', other.folder)).toMatchObject({ code: 0 });
     expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
     expect([await gateway.reviewersOf(a), await gateway.isLive(c)]).toEqual([back ? [] : ['dba'], !back]);
@@ -96,7 +102,7 @@ test('what a killed apply created is ours although the record has no id of it', 
   publish(ours, other, { 'access/c.yaml': connection('made-c'), 'access/d.yaml': connection('made-d') });
   await killAtWrite(2, ours);
   expect([await gateway.isLive('made-c'), await gateway.isLive('made-d')]).toEqual([true, false]);
-  other.git('revert', '--no-edit', 'HEAD');
+  revert(other);
   expect(await gateway.run('plan --detailed-exitcode', other.folder)).toMatchObject({ code: 2 });
   expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
   expect([await gateway.isLive('made-a'), await gateway.isLive('made-c')]).toEqual([true, false]);
@@ -115,7 +121,7 @@ test(
     expect((await gateway.call('POST', '/connections', { body: theirs })).status).toBeLessThan(300);
     const forward = await gateway.run('apply --yes', ours.folder);
     expect(forward).toMatchObject({ code: 6, stderr: expect.stringContaining('plan/adoption') });
-    other.git('revert', '--no-edit', 'HEAD');
+    revert(other);
     for (let run = 0; run < 2; run += 1) {
       expect(await gateway.run('apply --yes --prune', other.folder)).toMatchObject({ code: 0 });
       const drifted = await gateway.run('drift', other.folder);

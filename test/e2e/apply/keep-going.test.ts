@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, guardrail, manifest, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -10,7 +10,7 @@ const ref = 'refs/ostiary/applied/production';
 
 async function appliedProject(files: Files, prune: boolean): Promise<TestRepository> {
   const config = `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets: { production: { url: '${gateway.url()}', prune: ${prune} } }\n`;
-  const ours = make({ 'ostiary.yaml': config, ...files });
+  const ours = withPush(make({ 'ostiary.yaml': config, ...files }));
   makeOrigin(ours);
   expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
   return ours;

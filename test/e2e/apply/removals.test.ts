@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
-import { useRepositories, type TestRepository } from '../../support/repository.ts';
+import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
@@ -17,16 +17,10 @@ function configWith(more: string): string {
   return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\ntargets:\n  production:\n    url: '${gateway.url()}'\n${more}`;
 }
 
-/** Makes a project with an origin and applies it. Its `save` pushes: apply refuses commits that origin does not have. */
+/** Makes a project with an origin and applies it. Its `save` pushes. */
 async function appliedProject(files: Files, more = ''): Promise<{ readonly ours: TestRepository; readonly origin: TestRepository }> {
-  const made = make({ 'ostiary.yaml': configWith(more), ...files });
-  const origin = makeOrigin(made);
-  const save: TestRepository['save'] = (changed, message) => {
-    const commit = made.save(changed, message);
-    made.git('push', '--quiet', 'origin', 'HEAD');
-    return commit;
-  };
-  const ours = { ...made, save };
+  const ours = withPush(make({ 'ostiary.yaml': configWith(more), ...files }));
+  const origin = makeOrigin(ours);
   expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
   return { ours, origin };
 }

@@ -165,6 +165,7 @@ describe('a removal that is not committed', () => {
     const { ours } = await applied({ 'access/1.yaml': connection('i9-a'), 'access/2.yaml': connection('i9-b') });
     ours.remove('access/2.yaml');
     ours.commit('Remove');
+    ours.git('push', '--quiet', 'origin', 'main');
     expect(await gateway.run('apply --yes', ours.folder)).toMatchObject({ code: 0 });
     expect(await gateway.isLive('i9-b')).toBe(false);
   });

@@ -100,7 +100,17 @@ describe('a record that a contributor forged', () => {
       (theirs, name) => {
         const commit = theirs.git('rev-parse', 'HEAD');
         const objects = [{ id: `Connection/${name}-hr`, ours: true }];
-        forge(theirs, { commit, pending: [{ commit, objects, edges: [] }, { objects, edges: [] }] }, [commit]);
+        forge(
+          theirs,
+          {
+            commit,
+            pending: [
+              { commit, objects, edges: [] },
+              { objects, edges: [] },
+            ],
+          },
+          [commit],
+        );
       },
     ],
   ];
@@ -166,7 +176,10 @@ describe('a missing record', () => {
 
   test('refuses changes of live objects, unless they are imported or the refusal is overridden', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('lost-a'), 'access/b.yaml': connection('lost-b') });
-    ours.save({ 'access/a.yaml': connection('lost-a', { reviewers: ['dba'] }), 'access/b.yaml': connection('lost-b', { reviewers: ['dba'] }) });
+    ours.save({
+      'access/a.yaml': connection('lost-a', { reviewers: ['dba'] }),
+      'access/b.yaml': connection('lost-b', { reviewers: ['dba'] }),
+    });
     push(ours);
     ours.git('push', '--quiet', 'origin', `:${ref}`);
     const job = clone(origin);

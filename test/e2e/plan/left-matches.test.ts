@@ -188,7 +188,7 @@ describe('a violation that only the live state has', () => {
       'access/a.yaml': connection(name, { access_max_duration: 3600 }),
     });
     const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
-    expect(await run('apply --yes --allow git/no-record=reused')).toMatchObject({ code: 0 });
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
     const found = await gateway.call('GET', `/connections/${name}`);
     expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...body } })).status).toBe(200);
     const plan = await run('plan');
@@ -201,29 +201,30 @@ describe('a violation that only the live state has', () => {
   });
 
   test.each([
-    ['a pending change fixes it', {}, 'ostiary apply makes the pending changes, which fix it', 'apply'],
+    ['a pending change fixes it', 'live-late', {}, 'ostiary apply makes the pending changes, which fix it', 'apply'],
     [
       'a pending change and the revert of held drift fix it',
+      'live-later',
       { access_max_duration: 600 },
-      'ostiary apply --revert Connection/live-late makes the pending changes, and undoes the drift',
-      'apply --revert Connection/live-late',
+      'ostiary apply --revert Connection/live-later makes the pending changes, and undoes the drift',
+      'apply --revert Connection/live-later',
     ],
-  ])('names the apply if %s', async (_, drift, hint, remedy) => {
+  ])('names the apply if %s', async (_, name, drift, hint, remedy) => {
     const strict = manifest('Policy', 'hour', {
       match: { name: 'live-*' },
       require: [`has(connection.access_max_duration) && ${closed} && size(posture.review) > 0`],
     });
     const repository = makeRepository({
       'ostiary.yaml': config(gateway.url()),
-      'access/a.yaml': connection('live-late', { access_max_duration: 3600 }),
+      'access/a.yaml': connection(name, { access_max_duration: 3600 }),
     });
     const run = (line: string): ReturnType<typeof gateway.run> => gateway.run(line, repository.folder, gitEnv);
     expect(await run('apply --yes')).toMatchObject({ code: 0 });
-    const found = await gateway.call('GET', '/connections/live-late');
+    const found = await gateway.call('GET', `/connections/${name}`);
     expect((await gateway.call('PUT', `/connections/${idOf(found)}`, { body: { ...found.body, ...drift } })).status).toBe(200);
     repository.write({
       'access/policy.yaml': strict,
-      'access/a.yaml': connection('live-late', { access_max_duration: 3600, reviewers: ['dba'] }),
+      'access/a.yaml': connection(name, { access_max_duration: 3600, reviewers: ['dba'] }),
     });
     const before = await run('drift');
     expect([before.code, before.stderr.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(hint)]);
