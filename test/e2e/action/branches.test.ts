@@ -45,6 +45,7 @@ type Applying = { readonly commit?: string; readonly inputs?: Readonly<Record<st
 /** Applies what is checked out, as the push to main does. */
 function apply(cwd: string, { commit = git(cwd, 'rev-parse HEAD'), inputs = {} }: Applying = {}): Promise<StepEnded> {
   const env = { ...gateway.env(), GITHUB_SHA: commit };
+  git(cwd, 'push --quiet origin main');
   return bench.step({ cwd, event: 'push', payload: { after: commit }, inputs: { mode: 'apply', ...inputs }, env });
 }
 
@@ -163,6 +164,9 @@ test("a private repository's record is read and written with the job's token, wh
     const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('private-a') });
     const head = commitAll(cwd);
     git(cwd, `remote add origin ${server.url}/access.git`);
+    git(cwd, ['push', '--quiet', join(root, 'access.git'), 'main']);
+    git(cwd, `update-ref refs/remotes/origin/main ${head}`);
+    git(cwd, 'symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main');
     const env = { ...gateway.env(), GITHUB_SERVER_URL: server.url, DEBUG: '*' };
     const step = { cwd, event: 'push', payload: {}, env };
     const applied = await bench.bundled({ ...step, inputs: { mode: 'apply' } });

@@ -30,13 +30,14 @@ test('two configs with targets of one name have their own comments, deployments,
   const cwd = makeProject({ 'teams/payments/ostiary.yaml': settings, 'teams/logistics/ostiary.yaml': settings });
   const base = commitAll(cwd);
   const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
   writeFiles(cwd, {
     'teams/payments/access/a.yaml': connection('configs-payments', { reviewers: ['dba'] }),
     'teams/logistics/access/b.yaml': connection('configs-logistics', { reviewers: ['dba'] }),
   });
   commitAll(cwd);
+  git(cwd, 'push --quiet origin main');
   const pull = await openPullRequest(bench.github(), 'two-configs');
   const bodies = async (): Promise<readonly string[]> => (await commentsOn(bench.github(), pull.number)).map(({ body }) => body);
   const env = gateway.env();

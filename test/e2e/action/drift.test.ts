@@ -209,8 +209,9 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
     'access/b.yaml': connection('taken-b'),
   });
   const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
   const adopt = { adopt: 'true' };
   expect((await drift(cwd, adopt)).outputs).toMatchObject({ outcome: 'clean' });
   await change('taken-a', { reviewers: ['dba', '@octo fixes #1'] });
@@ -256,8 +257,9 @@ test('adopt: true opens one pull request, leaves it unchanged, updates it, and c
 test('a revert closes the pull request that would adopt the drift', async () => {
   const cwd = await applied('given-up', { 'access/a.yaml': connection('given-up-a', { reviewers: ['dba'] }) });
   const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
   await change('given-up-a', { reviewers: ['dba', 'sre'] });
   const number = Number((await drift(cwd, { adopt: 'true' })).outputs['pull-request']);
   expect(await drift(cwd, { revert: 'true' })).toMatchObject({ code: 0, outputs: { outcome: 'reverted' } });

@@ -104,8 +104,9 @@ test('a pull request and its merge run for all targets: each has a comment, a re
   );
 
   const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
   const commit = await mergePullRequest(bench.github(), number);
   const onMain = { cwd, event: 'push', payload: { after: commit }, env: { ...env(), GITHUB_SHA: commit } };
   const applied = await bench.step({ ...onMain, inputs: { mode: 'apply', 'all-targets': 'true', digest: 'comment' } });
@@ -136,8 +137,9 @@ test('each target has its own drift issue and pull request', async () => {
   });
   commitAll(cwd);
   const origin = makeProject({});
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
   expect((await gateway.run('apply --yes --all-targets', cwd, env())).code).toBe(0);
   const drift = (inputs: Inputs): Promise<StepEnded> =>
     bench.step({ cwd, event: 'schedule', payload: {}, inputs: { mode: 'drift', target: 'east, west', ...inputs }, env: env() });

@@ -180,6 +180,7 @@ test('with keep-going, the comment heads with what is blocked, and the rest is a
   expect(JSON.parse(planned.outputs['counts'] ?? '')).toMatchObject({ create: 1, blocked: 1 });
   expect(planned.stdout).toMatch(/^::error file=access\/b\.yaml,.*blocked Connection\/going-b/m);
   expect(await bodyOn(pull.number, 'Plan')).toMatch(/`?Connection\/going-b`? is blocked:[\s\S]*going-c/);
+  git(cwd, 'push --quiet origin going:main');
   const push = { ref: 'refs/heads/main', after: commit };
   const env = { ...gateway.env(), GITHUB_SHA: commit };
   const applied = await bench.step({ cwd, event: 'push', payload: push, inputs: { mode: 'apply', 'keep-going': 'true' }, env });
@@ -227,8 +228,9 @@ test('a branch behind main shows its own change alone, and says that it is behin
   git(cwd, 'branch topic');
   writeFiles(cwd, { 'access/theirs.yaml': guardrail('behind-theirs'), 'access/a.yaml': connection('behind-a', { reviewers: ['dba'] }) });
   git(cwd, 'rm --quiet access/b.yaml');
-  expect(await step(cwd, commitAll(cwd))).toMatchObject({ code: 0 });
+  const merged = commitAll(cwd);
   git(cwd, 'push --quiet origin main');
+  expect(await step(cwd, merged)).toMatchObject({ code: 0 });
   git(cwd, 'checkout --quiet topic');
   const { planned, body } = await propose(cwd, 'behind', () => writeFiles(cwd, { 'access/own.yaml': connection('behind-own') }));
   expect(planned).toMatchObject({ code: 0, outputs: { changed: 'true' } });

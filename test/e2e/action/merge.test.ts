@@ -56,8 +56,9 @@ describe('apply on merge', () => {
     const github = bench.github();
     const cwd = checkout({ 'access/merged.yaml': connection('merged'), 'access/rule.yaml': guardrail('merged-rule') });
     const origin = makeProject({});
-    git(origin, 'init --quiet --bare');
+    git(origin, 'init --quiet --bare --initial-branch=main');
     git(cwd, `remote add origin file://${origin}`);
+    git(cwd, 'push --quiet origin main');
     const { number, commit } = await merge('merged');
     const applied = await apply(cwd, commit, { bundled: true });
     expect(git(origin, 'rev-parse refs/ostiary/applied/production^1')).toBe(git(cwd, 'rev-parse HEAD'));
@@ -144,7 +145,7 @@ describe('apply on merge', () => {
     });
     const cwd = checkout({
       'ostiary.yaml': config(before.url),
-      'access/raced.yaml': connection(`raced-${name}`, { reviewers: ['dba'], access_max_duration: 7200 }),
+      'access/raced.yaml': connection(`raced-${name}`, { reviewers: ['dba'], access_max_duration: 7200 }, { adopt: true }),
       'access/other.yaml': guardrail(`raced-other-${name}`),
     });
     const { number, commit } = await merge(`raced-${name}`);

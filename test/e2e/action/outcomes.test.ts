@@ -28,6 +28,7 @@ function clone(files: Files): string {
   git(origin, 'init --quiet --bare --initial-branch=main');
   commitAll(cwd);
   git(cwd, ['remote', 'add', 'origin', `file://${origin}`]);
+  git(cwd, 'push --quiet origin main');
   return cwd;
 }
 
@@ -35,6 +36,7 @@ function clone(files: Files): string {
 async function merge(cwd: string, branch: string, files: Files): Promise<number> {
   writeFiles(cwd, files);
   const commit = commitAll(cwd, branch);
+  git(cwd, 'push --quiet origin main');
   const { number } = await openPullRequest(bench.github(), branch);
   bench.github().useCommit(await mergePullRequest(bench.github(), number), commit);
   return number;

@@ -45,8 +45,9 @@ test('an old apply that runs again is refused, and says so on its pull request',
   const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('rerun') });
   const origin = makeProject({});
   commitAll(cwd);
-  git(origin, 'init --quiet --bare');
+  git(origin, 'init --quiet --bare --initial-branch=main');
   git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
   const { number } = await openPullRequest(bench.github(), 'rerun');
   const merged = await mergePullRequest(bench.github(), number);
   const apply = (commit?: string): Promise<StepEnded> =>
@@ -61,6 +62,7 @@ test('an old apply that runs again is refused, and says so on its pull request',
   const old = git(cwd, 'rev-parse HEAD');
   writeFiles(cwd, { 'access/a.yaml': connection('rerun', { reviewers: ['dba'] }) });
   commitAll(cwd);
+  git(cwd, 'push --quiet origin main');
   expect((await apply()).outputs['outcome']).toBe('applied');
   git(cwd, `checkout --quiet --detach ${old}`);
   const again = await apply(merged);
