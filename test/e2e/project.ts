@@ -48,6 +48,7 @@ type Metadata = {
   readonly replaces?: string;
   readonly renamedFrom?: string;
   readonly targets?: readonly string[];
+  readonly adopt?: boolean;
 };
 
 /** A manifest's text; JSON is YAML. */
