@@ -1,7 +1,8 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Checked, Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { isPrivateLink, isRepositoryTop, realOf, shower } from './walk.ts';
+import { isRepositoryTop } from './other-checkout.ts';
+import { isPrivateLink, realOf, shower } from './walk.ts';
 import { reasonOf, textReader } from './text-file.ts';
 import { systemCodeOf } from '../model/errors.ts';
 

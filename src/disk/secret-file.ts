@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { findOtherCheckout, isRepositoryTop, repositoryTopOf } from './other-checkout.ts';
 import { isIgnored } from './walk.ts';
 import { reasonOf, maxBytes } from './text-file.ts';
 import { systemCodeOf } from '../model/errors.ts';
@@ -19,6 +20,8 @@ export function readSecretFile(root: string, path: string): Checked<Buffer> {
   try {
     const realRoot = realpathSync.native(root);
     const real = realpathSync.native(given);
+    if (isRepositoryTop(repositoryTopOf(realRoot)) && findOtherCheckout(realRoot, real) !== undefined)
+      return refuse(path, 'outside', 'is in another checkout');
     const linked = refusalOf(realRoot, real) ?? (isIgnored(realRoot, real) || isIgnored(root, given) ? 'ignored' : undefined);
     return linked === undefined ? read(path, real) : refuse(path, linked);
   } catch (error) {

@@ -1,5 +1,6 @@
-import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';
+import { type Dirent, closeSync, constants, existsSync, openSync, readSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isManifestFolder, isManifestName } from '../model/diagnostic.ts';
 
 // A manifest begins with these fields; a file without them here is something else.
 const headBytes = 4096;
@@ -12,6 +13,26 @@ const documentation = /\.(?:md|mdx|markdown|rst|adoc|html?|patch|diff)$/i;
 export function isUnreadManifest(path: string): boolean {
   if (documentation.test(path) || isCopyOfNeighbor(path)) return false;
   return manifestHead.test(readHead(path));
+}
+
+/** Returns whether a folder that is not read has a file with the name and the text of a manifest, at any depth. */
+export function containsManifests(folder: string): boolean {
+  const entries = entriesOf(folder);
+  const isManifest = entries.some(
+    (entry) => entry.isFile() && isManifestName(entry.name) && manifestHead.test(readHead(join(folder, entry.name))),
+  );
+  return (
+    isManifest ||
+    entries.some((entry) => entry.isDirectory() && isManifestFolder(entry.name) && containsManifests(join(folder, entry.name)))
+  );
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 /** Returns whether the name is that of a manifest in the same folder with something added, such as `NAME~`, `NAME.bak` or `.NAME.swp`. */

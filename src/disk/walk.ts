@@ -1,8 +1,9 @@
 import ignore from 'ignore';
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { findOtherCheckout, isRepositoryTop, isSubmodule, repositoryTopOf } from './other-checkout.ts';
 import { type ReadProblem, decodeText, reasonOf, textReader } from './text-file.ts';
-import { isUnreadManifest } from './unread-manifest.ts';
+import { containsManifests, isUnreadManifest } from './unread-manifest.ts';
 import {
   type Checked,
   type Diagnostic,
@@ -18,7 +19,7 @@ import { systemCodeOf } from '../model/errors.ts';
 
 /** Returns true if git ignores the file, by the `.gitignore` files from the top of the repository down to it. */
 export function isIgnored(root: string, path: string): boolean {
-  const top = topOf(root);
+  const top = repositoryTopOf(root);
   const segments = relative(top, path).split(sep);
   const rules = new Map<string, ReturnType<typeof ignore>>();
   const rulesOf = (folder: string): ReturnType<typeof ignore> => {
@@ -52,19 +53,6 @@ function readRules(folder: string): ReturnType<typeof ignore> {
   const result = textReader()(path);
   // An unreadable rule file may ignore everything.
   return rules.add('text' in result ? result.text : '*');
-}
-
-/** Returns the nearest folder, this one or above, that contains `.git`; the root itself if there is none. */
-function topOf(root: string): string {
-  for (let folder = root; ; folder = dirname(folder)) {
-    if (isRepositoryTop(folder)) return folder;
-    if (folder === dirname(folder)) return root;
-  }
-}
-
-/** Returns true if the folder has an entry `.git`. */
-export function isRepositoryTop(folder: string): boolean {
-  return existsSync(join(folder, '.git'));
 }
 
 type ReadTreeOptions = {
@@ -144,7 +132,7 @@ function start(walk: Walk, path: string, root: string): void {
   const real = tryReal(walk, path, 'manifest/no-such-path');
   if (real === undefined) return;
   if (!isWithin(path, root)) walk.roots.add(real);
-  if (isEscape(walk, path, real)) return;
+  if (isEscape(walk, path, real, findOtherCheckout(root, path))) return;
   const stats = statSync(real, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) walkFolder(walk, { path, real });
   else if (stats?.isFile() === true && isManifestName(path)) addFile(walk, { path, real });
@@ -158,7 +146,12 @@ function walkFolder(walk: Walk, top: Found): void {
     walk.done.add(folder.real);
     const path = withSeparator(folder.path);
     const real = withSeparator(folder.real);
-    for (const entry of entriesOf(walk, folder)) {
+    const entries = entriesOf(walk, folder);
+    if (folder !== top && entries.some(({ name }) => name === '.git') && !isSubmodule(folder.real)) {
+      if (containsManifests(folder.real)) walk.diagnostics.push(skippedCheckout(walk.show(folder.path)));
+      continue;
+    }
+    for (const entry of entries) {
       const found = entryAt(path, real, entry.name);
       if (entry.isDirectory()) {
         if (isManifestFolder(entry.name) && hasGoodName(walk, found)) pending.push(found);
@@ -172,6 +165,12 @@ function walkFolder(walk: Walk, top: Found): void {
       }
     }
   }
+}
+
+function skippedCheckout(path: string): Diagnostic {
+  const message = `${JSON.stringify(path)} is a checkout of its own: its manifests are not read`;
+  const hint = 'move it out of the folders of manifests, or list those folders under manifests in ostiary.yaml';
+  return { code: 'manifest/other-checkout', severity: 'warning', message, hint, at: { file: path, line: 1, column: 1 } };
 }
 
 /** Returns the paths of a folder's entry; without links both are the same. */
@@ -210,7 +209,7 @@ function followLink(walk: Walk, link: Found): void {
     if (stats?.isFile() === true && isWithin(real, walk.root)) walk.others.push({ path: link.path, real });
     return;
   }
-  if (isEscape(walk, link.path, real)) return;
+  if (isEscape(walk, link.path, real, findOtherCheckout(walk.root, link.real))) return;
   if (!isFolder) {
     if (stats?.isFile() === true) addFile(walk, { path: link.path, real });
     else report(walk, link.path, 'manifest/unreadable', 'links to something other than a regular file', 'remove the link');
@@ -293,8 +292,10 @@ export function realOf(path: string): string {
   return realOrNone(path) ?? path;
 }
 
-function isEscape(walk: Walk, path: string, real: string): boolean {
-  for (const root of walk.roots) if (isWithin(real, root)) return false;
+function isEscape(walk: Walk, path: string, real: string, from: string | undefined): boolean {
+  const into = findOtherCheckout(walk.root, real);
+  const staysInCheckout = into === undefined || from !== undefined;
+  for (const root of walk.roots) if (isWithin(real, root) && staysInCheckout) return false;
   report(walk, path, 'manifest/symlink-escape', 'is a symbolic link out of the repository', 'copy the files in, or remove the link');
   return true;
 }
@@ -309,7 +310,7 @@ function isPrivate(root: string, { path, real }: Found): boolean {
 
 /** Returns whether a link of a repository leads out of it, or to a file that is hidden or ignored by git. */
 export function isPrivateLink(path: string): boolean {
-  const top = topOf(dirname(path));
+  const top = repositoryTopOf(dirname(path));
   const [root, real] = [realOf(top), realOf(path)];
   return isRepositoryTop(top) && (!isWithin(real, root) || isPrivate(root, { path, real }));
 }

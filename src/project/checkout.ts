@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
-import { decodeFile, isRepositoryTop, shower } from '../disk/walk.ts';
+import { findOtherCheckout, isRepositoryTop, isSubmodule } from '../disk/other-checkout.ts';
+import { decodeFile, shower } from '../disk/walk.ts';
 import { findLeftOut } from '../git/left-out.ts';
 import { readBlobs } from '../git/objects.ts';
 import { listFilesAt } from '../git/read-tree.ts';
@@ -100,6 +101,7 @@ async function comparePlaces(places: readonly SearchedPaths[], comparison: Compa
   const committed = listed.flatMap(({ files }) => files);
   // A file that is here was read by another path, or is reported as unreadable.
   const missing = committed.filter(({ path }) => !known.has(shownPath(path)) && !isFile(join(top, path)));
+  const unread = committed.flatMap(({ path }) => (known.has(shownPath(path)) ? [] : inOtherCheckout(path, top, shownPath)));
   const submodules = new Map(listed.flatMap((one) => one.submodules).map(({ path, id }) => [path, id]));
   const inside = await Promise.all([...submodules].map(([path, id]) => compareSubmodule({ path, id }, places, comparison)));
   const leftOut = await findLeftOut(
@@ -119,9 +121,19 @@ async function comparePlaces(places: readonly SearchedPaths[], comparison: Compa
     },
   );
   return {
-    diagnostics: [...notCheckedOut([...leftOut].map(shownPath)), ...inside.flatMap((one) => one.diagnostics)],
+    diagnostics: [...unread, ...notCheckedOut([...leftOut].map(shownPath)), ...inside.flatMap((one) => one.diagnostics)],
     deleted: [...deleted, ...inside.flatMap((one) => one.deleted)],
   };
+}
+
+/** Returns an error for a file of HEAD in a folder that has a `.git` of its own, and so is not read. */
+function inOtherCheckout(path: string, top: string, shownPath: (path: string) => string): readonly Diagnostic[] {
+  const checkout = findOtherCheckout(top, join(top, path));
+  if (checkout === undefined) return [];
+  const folder = shownPath(relative(top, checkout).split(sep).join('/'));
+  const file = shownPath(path);
+  const message = `${JSON.stringify(file)} is in HEAD, but not read: ${JSON.stringify(folder)} has a .git of its own`;
+  return [{ code: 'git/not-checked-out', severity: 'error', message, hint: `remove ${folder}/.git`, at: startOf(file) }];
 }
 
 function filesBeside(files: readonly SourceFile[], paths: readonly string[]): readonly SourceFile[] {
@@ -138,6 +150,7 @@ async function compareSubmodule(
   const folder = join(top, path);
   const shown = shower(site.context.cwd)(folder);
   if (!existsSync(folder) || !isRepositoryTop(folder)) return { diagnostics: [missingSubmodule(shown, 'is not checked out')], deleted: [] };
+  if (!isSubmodule(folder)) return { diagnostics: [missingSubmodule(shown, 'is not named in .gitmodules')], deleted: [] };
   const repository = await repositoryOf({ folder, env: site.context.env });
   const commit = repository === undefined ? undefined : await findCommit(repository, id);
   if (repository === undefined || commit === undefined)

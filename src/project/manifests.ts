@@ -9,6 +9,7 @@ import type { Target } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { defaultsAbove, hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
+import { findListedCheckouts } from './listed-checkouts.ts';
 import {
   type ProjectContext,
   type ProjectSelection,
@@ -62,13 +63,17 @@ export type ManifestSources = Pick<LoadInput, 'files' | 'overlays'> & { readonly
 /** Reads the manifest files and overlay files of a target. */
 export function readSources(config: ResolvedConfig, target: Target, context: ProjectContext): ManifestSources {
   const options = { root: config.root, cwd: context.cwd, exclude: config.targets.flatMap((one) => one.overlays) };
-  const tree = readTree([...target.manifests, ...existingDefaultsAbove(target.manifests, config.root)], options);
-  const folders = target.overlays.map((folder) => readTree([folder], { ...options, exclude: [] }));
+  const refused = findListedCheckouts([...target.manifests, ...target.overlays], config, context);
+  const isRefused = (path: string): boolean => refused.some((one) => one.path === path);
+  const manifests = target.manifests.filter((path) => !isRefused(path));
+  const tree = readTree([...manifests, ...existingDefaultsAbove(manifests, config.root)], options);
+  const folders = target.overlays.filter((path) => !isRefused(path)).map((folder) => readTree([folder], { ...options, exclude: [] }));
   return {
     files: tree.value ?? [],
     overlays: folders.map((folder) => folder.value ?? []),
     diagnostics: [
       ...config.notices,
+      ...refused.map(({ diagnostic }) => diagnostic),
       ...[...tree.diagnostics, ...folders.flatMap((folder) => folder.diagnostics)].map((one) => atConfigLine(one, config, context)),
     ],
   };

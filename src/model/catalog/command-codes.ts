@@ -135,10 +135,10 @@ export const configCodes = {
     example: 'the config file has more than one document',
   },
   'config/other-checkout': {
-    meaning: 'The config file is in another checkout than the working directory',
+    meaning: 'The config file, or a folder that it lists, is in another checkout than the working directory or the config file',
     cause:
       'A job has two checkouts, for example the pull request in a folder of its own, or a submodule; what is known about one commit says nothing about the other',
-    fix: 'Run in the folder of the config file; in a workflow, set `working-directory`',
+    fix: 'Run in the folder of the config file; in a workflow, set `working-directory`; for listed folders, commit the manifests to the same repository, or add a submodule',
     example: 'the config file pr/ostiary.yaml is in the checkout /srv/access/pr, and the working directory is in the checkout /srv/access',
   },
   'config/path-outside': {

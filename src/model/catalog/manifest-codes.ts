@@ -122,6 +122,13 @@ export const manifestCodes = {
     fix: 'Split it into several files',
     example: 'the file has more than 500,000 tokens up to this line',
   },
+  'manifest/other-checkout': {
+    level: 'warning',
+    meaning: 'A folder with manifests has a `.git` of its own, and is not read',
+    cause: 'It is a clone or a worktree, such as a second checkout of a workflow: no commit of this repository has its files',
+    fix: 'Move it, list the folders of manifests under `manifests`, or add it as a submodule',
+    example: '"pr" is a checkout of its own: its manifests are not read',
+  },
   'manifest/unread-file': {
     meaning: 'A file in a folder of manifests has the text of a manifest, but not the name of one',
     cause:
