@@ -84,13 +84,14 @@ test('no report, journal or saved plan is written through a linked folder of the
     ['apply', '--yes', '--report', 'json=linked/new'],
     ['apply', '--yes', '--journal', 'linked/new'],
     ['drift', '--report', 'json=linked/new'],
+    ['plan', '--out', 'inside/new'],
   ];
   for (const args of runs) {
     const { code, stderr } = await ostiaryInProcess(args, { cwd, env });
-    expect({ args, code, stderr }).toEqual({ args, code: 3, stderr: expect.stringContaining('linked/new') });
-    expect(stderr).toContain('behind a link that leads out of the working folder');
+    expect({ args, code, stderr }).toEqual({ args, code: 3, stderr: expect.stringMatching(/(?:linked|inside)\/new/) });
+    expect(stderr).toContain('leads through the symbolic link');
   }
   expect(existsSync(join(cwd, '../elsewhere/new'))).toBe(false);
-  const chosen = ['--report', `json=${join(cwd, '../elsewhere/chosen')}`, '--out', 'inside/new'];
+  const chosen = ['--report', `json=${join(cwd, '../elsewhere/chosen')}`];
   expect(await ostiaryInProcess(['plan', ...chosen], { cwd, env })).toMatchObject({ code: 4 });
 });
