@@ -1,7 +1,6 @@
 import { registry } from '../kinds/index.ts';
-import { committedAt, repositoryOf } from '../git/repository.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
-import { ApiError, UsageError } from '../model/errors.ts';
+import { UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { filterDrift, isDrifted, needsReport, type DriftResult } from '../reconcile/drift/filter-drift.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
@@ -23,8 +22,9 @@ import {
   writeOptions,
   type DefineCommand,
 } from './options.ts';
-import { withService, trackSecretReads } from './context/connect.ts';
+import { trackSecretReads } from './context/connect.ts';
 import { type Diff, hasHeld } from '../model/plan/plan.ts';
+import { readAuditedWrites, timeOfBase } from './planning/audit-log.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
 import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
@@ -46,9 +46,6 @@ type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 
   /** A part of the name of the branch with the edits. */
   readonly label?: string;
 };
-
-const maxWrites = 1000;
-const defaultDays = 30;
 
 /** Defines `ostiary drift`. */
 export const defineDrift: DefineCommand = (command, run) => {
@@ -172,11 +169,8 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
  * Returns the time from which the audit log is searched: when the base was committed, because drift is younger. Without a base,
  * and for held changes, which outlive applies, it is 30 days ago.
  */
-async function timeOfLastApply({ plan, config }: PlanResult, context: CliContext): Promise<Date> {
-  const { base } = plan;
-  const repository = hasHeld(plan) || base === undefined ? undefined : await repositoryOf({ folder: config.root, env: context.env });
-  if (base !== undefined && repository !== undefined) return committedAt(repository, base);
-  return new Date(context.now().getTime() - defaultDays * 86_400_000);
+function timeOfLastApply({ plan, config }: PlanResult, context: CliContext): Promise<Date> {
+  return timeOfBase(hasHeld(plan) ? undefined : plan.base, config.root, context);
 }
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
@@ -186,15 +180,8 @@ async function findDriftWriters(
   flags: DriftFlags,
   context: CliContext,
 ): Promise<ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined> {
-  try {
-    return await withService({ flags, context }, async (service) => {
-      const writes = await service.writesSince(since, maxWrites);
-      return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
-    });
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
+  const writes = await readAuditedWrites(since, flags, context);
+  return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
 }
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };

@@ -3,7 +3,7 @@ import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './kind.ts';
 import type { InheritedKeys, LiveResource, LiveState } from './live.ts';
-import type { Diff, OutsideReference, Refusal } from './plan/plan.ts';
+import type { AcceptedDrift, Diff, OutsideReference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
 import type { Secret } from './secret.ts';
@@ -48,6 +48,8 @@ export type WriteRequest = {
 /** A plan and its input, for the dialect to check before anything is written. */
 export type PreflightRequest = {
   readonly plan: Diff;
+  /** Changes of the manifests that the gateway has already. */
+  readonly accepted: readonly Pick<AcceptedDrift, 'id' | 'action' | 'fields'>[];
   readonly desired: DesiredState;
   readonly live: LiveState;
   /** The intermediate specs of objects that are written twice. */

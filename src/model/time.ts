@@ -44,3 +44,8 @@ export function timeKey(text: string): string {
   const [, seconds, fraction = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)$/.exec(text) ?? [];
   return seconds === undefined ? '' : `${seconds}.${fraction.padEnd(9, '0')}`;
 }
+
+/** Returns `2026-11-20 03:12 UTC`; other forms of a time stay as they are. */
+export function timeText(time: string): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
+}

@@ -33,7 +33,6 @@ import { type ResourceId, kindOf } from '../model/resource.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
   type AssessedChange,
-  type Diff,
   renamesOf,
   revertHeld,
   withNames,
@@ -43,6 +42,7 @@ import {
   type Plan,
 } from '../model/plan/plan.ts';
 import { isPointerWithin, type Pointer } from '../model/pointer.ts';
+import { acceptedLosses, acceptedRisks, type StatedEffects } from './accepted-effects.ts';
 import { findRisks } from './risk/risks.ts';
 import { reroutePhrase } from './risk/risk-codes.ts';
 
@@ -58,7 +58,10 @@ const noProtectionChange: Protection = { headlines: [], connections: [], losing:
 
 /** Summarizes the change of protection between two snapshots. */
 function summarizeProtection(plan: PlannedWrites, views: PlanSnapshots, causes: CauseFinder): Protection {
-  const affected = diffPostures(plan, views, causes);
+  return summarizeAffected(diffPostures(plan, views, causes));
+}
+
+function summarizeAffected(affected: readonly AffectedConnection[]): Protection {
   const impacts = computeImpacts(affected);
   return {
     headlines: buildHeadlines(affected),
@@ -108,6 +111,9 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
 function nounOf(affected: AffectedConnection | undefined): string {
   return affected?.change.replaces === undefined ? 'connection' : 'replacement';
 }
+
+/** The verdicts of headlines, the worst first. */
+export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'unknown', 'exposes', 'reroutes', 'strengthens'];
 
 const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
   'weakens',
@@ -252,32 +258,73 @@ type ProtectionAssessment = {
 };
 
 /** Assesses the effect of changes and edges on the protection of connections. */
-export function assessProtection(
-  diff: Pick<Diff, 'target' | 'changes' | 'edges'>,
-  { desired, live, base: applied, registry, inherited }: AssessInput,
-): ProtectionAssessment {
-  const base = applied === desired ? undefined : applied;
-  if (diff.changes.length === 0 && base === undefined) return { changes: [], unwritten: [], protection: noProtectionChange };
+export function assessProtection(diff: PlannedWrites, input: AssessInput): ProtectionAssessment {
+  const isUnchanged = input.base === undefined || input.base === input.desired;
+  if (diff.changes.length === 0 && isUnchanged) return { changes: [], unwritten: [], protection: noProtectionChange };
+  const effects = findEffects(diff, input);
+  const changes = diff.changes.map((change) => ({ ...change, risks: effects.byChange.get(liveKeyOf(change)) ?? [] }));
+  const protection = summarizeAffected(effects.affected);
+  return { changes, unwritten: effects.unwritten, protection: withOwnHeadlines(protection, changes, effects) };
+}
+
+/**
+ * Assesses the drift that manifests accept. `diff` leads from the gateway as the base left it to the manifests; what the plan itself
+ * does to protection is `stated`.
+ */
+export function assessAcceptedDrift(diff: PlannedWrites, input: AssessInput, stated: StatedEffects): AcceptedEffects {
+  const effects = findEffects(diff, input);
+  const losses = acceptedLosses(effects.affected, stated);
+  const risksOf = acceptedRisks(losses, stated);
+  const changes = diff.changes.map((change) => {
+    const key = liveKeyOf(change);
+    return { ...change, risks: risksOf(key, effects.byChange.get(key) ?? []) };
+  });
+  const { headlines, losing } = withOwnHeadlines(summarizeAffected(losses), changes, effects);
+  return { risks: new Map(changes.map((change) => [liveKeyOf(change), change.risks])), headlines, losing };
+}
+
+/** The effects of a plan: the risks of its changes, and the connections whose protection changes. */
+type PlanEffects = ReturnType<typeof findRisks> & {
+  readonly snapshots: PlanSnapshots;
+  readonly givenUp: ReturnType<typeof findGivenUp>;
+  readonly affected: readonly AffectedConnection[];
+};
+
+function findEffects(diff: PlannedWrites, { desired, live, base: applied, registry, inherited }: AssessInput): PlanEffects {
   const snapshots = snapshotPlan(diff, live, registry, { desired, base: applied });
-  const known = withNames(live, renamesOf(diff.changes));
   const selectorOf = selectors(desired);
   const givenUp = findGivenUp({ plan: diff, desired, registry, ...snapshots });
-  const { byChange, unwritten } = findRisks({
+  const risks = findRisks({
     plan: diff,
-    live: known,
+    live: withNames(live, renamesOf(diff.changes)),
     desired,
-    base,
+    base: applied === desired ? undefined : applied,
     registry,
     selectorOf,
     inherited,
     givenUp,
     ...snapshots,
   });
-  const changes = diff.changes.map((change) => ({ ...change, risks: byChange.get(liveKeyOf(change)) ?? [] }));
-  const protection = summarizeProtection(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf }));
-  const more = [...givenUpHeadlines(changes, givenUp, snapshots), ...rerouteHeadlines(changes, snapshots)];
-  return { changes, unwritten, protection: { ...protection, headlines: withHeadlines(protection.headlines, more) } };
+  return {
+    ...risks,
+    snapshots,
+    givenUp,
+    affected: diffPostures(diff, snapshots, createCauseFinder(diff, { registry, snapshots, selectorOf })),
+  };
 }
+
+/** Adds the headlines of what changes give up and of credentials that they redirect. */
+function withOwnHeadlines(
+  protection: Protection,
+  changes: readonly AssessedChange[],
+  { givenUp, snapshots }: Pick<PlanEffects, 'givenUp' | 'snapshots'>,
+): Protection {
+  const more = [...givenUpHeadlines(changes, givenUp, snapshots), ...rerouteHeadlines(changes, snapshots)];
+  return { ...protection, headlines: withHeadlines(protection.headlines, more) };
+}
+
+/** The effect of accepted drift: the risks by the live key of each change, and what connections lost. */
+type AcceptedEffects = Pick<Protection, 'headlines' | 'losing'> & { readonly risks: ReadonlyMap<ResourceId, readonly Risk[]> };
 
 /** Builds one headline for each way in which credentials are or may be redirected, by connections and by other objects that name none. */
 function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, postureAfter }: PlanSnapshots): readonly Headline[] {

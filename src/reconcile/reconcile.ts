@@ -3,6 +3,8 @@ import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../mo
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
 import type { Diff, Plan, RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
+import type { AuditedChanges } from './accepted/assess-accepted.ts';
+import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { blockedDependents } from './diff/blocked-dependents.ts';
 import { diffStates } from './diff/diff-states.ts';
@@ -20,6 +22,8 @@ export type PlanDraft = {
   readonly diff: Diff;
   readonly limits: SortedRefusals;
   readonly steps: readonly Step[];
+  /** The drift that the manifests accept; undefined if there is none. */
+  readonly accepted: AcceptedDiff | undefined;
   /** The input of the gateway's preflight. */
   readonly preflightRequest: PreflightRequest;
   readonly diagnostics: readonly Diagnostic[];
@@ -31,6 +35,8 @@ export type ReviewInput = AssessmentChecks & {
   readonly maxRisk?: RiskClass | undefined;
   /** The manifests that the pull request started from; without them nothing is labeled as its own. */
   readonly own?: DesiredState | undefined;
+  /** Who changed the gateway since the base; needed only for a draft that accepts drift. */
+  readonly audit?: AuditedChanges | undefined;
 };
 
 /** A complete plan, and the steps that `apply` executes. */
@@ -74,16 +80,19 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { desired, live, base } = prepared;
   const diff = input.filter === undefined ? states.diff : input.filter(states.diff, base);
   const steps = scheduleSteps(diff, live, input.registry);
-  const preflightRequest = { plan: diff, desired, live, joined: joinedSpecs(steps, diff.changes, live) };
-  const limits = limitsOf(diff, checkLimits(prepared, states), input);
-  return { value: { prepared, diff, limits, steps, preflightRequest, diagnostics }, diagnostics };
+  // A filtered plan shows a part of what differs from live, and no change of the manifests.
+  const accepted = input.filter === undefined ? diffAccepted(prepared, diff) : undefined;
+  const joined = joinedSpecs(steps, diff.changes, live);
+  const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
+  const limits = limitsOf(diff, checkLimits(prepared, states, accepted), input);
+  return { value: { prepared, diff, limits, steps, accepted, preflightRequest, diagnostics }, diagnostics };
 }
 
 /**
  * Completes a draft: schedule → assess → guard. Without a value when the preflight finds errors, or a rule that cannot work
  * would be written.
  */
-export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRisk, own }: ReviewInput): Checked<ReviewedPlan> {
+export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRisk, own, audit }: ReviewInput): Checked<ReviewedPlan> {
   const { prepared, diff, limits } = draft;
   const { input, desired, live } = prepared;
   const { registry, allowed } = input;
@@ -91,7 +100,12 @@ export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRi
   const refused = input.previewOnly === true ? [] : preflight.diagnostics;
   if (hasErrors(refused)) return { diagnostics: sortDiagnostics([...draft.diagnostics, ...refused]) };
   const schedule = withExposureWindows(diff, draft.steps, { live, registry, indivisible: preflight.indivisible });
-  const assessment = assess(prepared, diff, { policies, rules, inherited: preflight.inherited });
+  const assessment = assess(prepared, diff, {
+    policies,
+    rules,
+    inherited: preflight.inherited,
+    accepted: { drift: draft.accepted, audit },
+  });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
   const guarded = guard({ desired, diff, schedule, assessment, limits }, { preflight, maxRisk, allowed });
   const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));

@@ -4,7 +4,7 @@ import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '
 import type { ApplyResult } from '../model/result/outcome.ts';
 import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
 import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
-import { changedPosition, refusalDiagnostics } from './subjects/findings.ts';
+import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subjects/findings.ts';
 import { blockedReason, changeNote, changeRows, risksText } from './subjects/change-rows.ts';
 import { orphanText } from './subjects/groups.ts';
 import { shortList } from './wording/summary.ts';
@@ -94,7 +94,8 @@ const importance: Readonly<Record<Action, number>> = { held: 0, delete: 1, block
 /** Returns a plan's refusals and changes as annotations, each at the changed line; the pull request's own changes come first, by their risk. */
 function planAnnotations(plan: Plan): readonly Annotation[] {
   const changes = plan.changes.toSorted((left, right) => weight(left) - weight(right));
-  return [...diagnosticAnnotations(refusalDiagnostics(plan)), ...orphanAnnotations(plan), ...changes.map(changeAnnotation)];
+  const found = [...refusalDiagnostics(plan), ...acceptedDiagnostics(plan)];
+  return [...diagnosticAnnotations(found), ...orphanAnnotations(plan), ...changes.map(changeAnnotation)];
 }
 
 function orphanAnnotations(plan: Pick<Plan, 'orphans' | 'changes'>): readonly Annotation[] {

@@ -36,7 +36,7 @@ test('a change on the public gateway is adopted in place; then there is no drift
   expect(await project.ostiary(['drift'])).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   expect(adopted.stderr).toMatch(/notice adopt\/selected[\s\S]*the next apply also attaches GuardrailRule\/no-drop to added-db/);
   expect((await project.ostiary(['plan'])).stdout).toMatch(
-    /no-drop[^\n]*\n *\+ Connection\/added-db \(by selector\)\n[\s\S]*\nPlan: 1 to update, 3 unchanged\./,
+    /no-drop[^\n]*\n *\+ Connection\/added-db \(by selector\)\n[\s\S]*\nPlan: 1 to update, 3 drifts accepted in the manifests, 3 unchanged\./,
   );
 });
 

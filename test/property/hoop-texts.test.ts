@@ -127,7 +127,13 @@ test('any response of a gateway is read or reported as an error of the gateway',
         for (const resource of live.resources) await gateway.readOne(resource);
         const { value: plan } = checkedPlan(desired, live);
         if (plan !== undefined)
-          await gateway.preflight({ plan, desired, live, joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live) });
+          await gateway.preflight({
+            plan,
+            accepted: [],
+            desired,
+            live,
+            joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),
+          });
         read += 1;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
@@ -200,6 +206,7 @@ test('no text of a manifest makes the preflight throw or take long', async () =>
       fc.pre(plan !== undefined);
       await gateway.preflight({
         plan,
+        accepted: [],
         desired: state.value,
         live,
         joined: joinedSpecs(scheduleSteps(plan, live, registry), plan.changes, live),

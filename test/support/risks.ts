@@ -104,8 +104,8 @@ export function planWithRisks(
 }
 
 /** `class code` of all risks of a plan, sorted. */
-export function riskTexts(made: Pick<Plan, 'changes' | 'unwritten'>): readonly string[] {
-  return planRisks(made)
+export function riskTexts(made: Pick<Plan, 'changes' | 'unwritten'> & Partial<Pick<Plan, 'accepted'>>): readonly string[] {
+  return planRisks({ accepted: [], ...made })
     .map(({ risk }) => `${risk.class} ${risk.code.slice('risk/'.length)}`)
     .toSorted();
 }

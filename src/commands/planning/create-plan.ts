@@ -15,6 +15,7 @@ import { findUncommittedRemovals, removalWarnings } from '../../project/uncommit
 import type { PlanFlags, TargetFlags } from '../options.ts';
 import { type FoundRecord, readPlanBase, type PlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
+import { readAuditedWrites, timeOfBase } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
@@ -118,6 +119,7 @@ export async function createPlan(
       policies,
       maxRisk: flags.maxRisk,
       own: planBase.own,
+      readAudit: () => readAudit(project, flags, context),
     });
     const refused = recordRefusals(reviewed.plan, project, flags);
     const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...project.uncommitted], flags.allow);
@@ -162,7 +164,10 @@ type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPl
 async function draftAndReview(
   input: ReconcileInput,
   gateway: Gateway,
-  review: Omit<ReviewInput, 'preflight' | 'rules'>,
+  {
+    readAudit: readLog,
+    ...review
+  }: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'> & { readonly readAudit: () => Promise<ReviewInput['audit']> },
 ): Promise<DraftAndReview> {
   let { blocked } = input;
   for (;;) {
@@ -170,13 +175,21 @@ async function draftAndReview(
     if (draft === undefined) throw new InputError(drafting);
     const preflight = await gateway.preflight(draft.preflightRequest);
     const rules = await loadRuleChecks(draft);
-    const { value: reviewed, diagnostics } = reviewPlan(draft, { ...review, preflight, rules });
+    const audit = draft.accepted?.isAudited === true ? await readLog() : undefined;
+    const { value: reviewed, diagnostics } = reviewPlan(draft, { ...review, preflight, rules, audit });
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
     const known = draft.prepared.input.blocked;
     const more = known === undefined ? [] : blockedByErrors(diagnostics, draft.prepared.desired);
     if (known === undefined || more.length === 0) throw new InputError(diagnostics);
     blocked = [...known, ...more];
   }
+}
+
+/** Reads who changed the gateway since the base; undefined if its audit log cannot be read. */
+async function readAudit({ config, planBase }: PlanProject, flags: TargetFlags, context: CliContext): Promise<ReviewInput['audit']> {
+  const since = await timeOfBase(planBase.base?.commit, config.root, context);
+  const writes = await readAuditedWrites(since, flags, context);
+  return writes === undefined ? undefined : { writes, record: planBase.read?.record };
 }
 
 type PlanProject = {

@@ -166,7 +166,17 @@ const fewestManifests = 500;
 
 /** Returns whether a plan may be recorded: it is large, has nothing to report but that all manifests are in sync, and does not depend on the history of the repository. */
 function isRecordable({ plan, warnings, desired, planBase, isIndependentOfHistory }: PlanResult): boolean {
-  const found = [plan.changes, plan.edges, plan.orphans, plan.refusals, plan.allowed, plan.unwritten, plan.singleWrites, plan.references];
+  const found = [
+    plan.changes,
+    plan.edges,
+    plan.orphans,
+    plan.refusals,
+    plan.allowed,
+    plan.unwritten,
+    plan.accepted,
+    plan.singleWrites,
+    plan.references,
+  ];
   return (
     desired.resources.length >= fewestManifests &&
     desired.unselected.length === 0 &&

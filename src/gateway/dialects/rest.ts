@@ -153,12 +153,12 @@ function containsText(value: Json, isBad: (text: string) => boolean): boolean {
 /** The fields of a connection that decide where its secrets are sent. */
 const routeFields: ReadonlySet<string> = new Set(['agent_id', 'command', 'type', 'subtype', 'resource_name', 'secret']);
 
-/** Returns whether a change may send secrets elsewhere that a connection inherits from its resource. */
-export function mayRerouteInherited({ plan }: PreflightRequest): boolean {
-  return plan.changes.some(
+/** Returns whether a change, or drift that the manifests accept, may send secrets elsewhere that a connection inherits from its resource. */
+export function mayRerouteInherited({ plan, accepted }: PreflightRequest): boolean {
+  return [...plan.changes, ...accepted].some(
     ({ id, action, fields }) =>
       kindOf(id) === 'Connection' &&
-      (action === 'create' || (action === 'update' && fields.some(({ path }) => routeFields.has(tokensOf(path)[0] ?? '')))),
+      (action === 'create' || (action !== 'delete' && fields.some(({ path }) => routeFields.has(tokensOf(path)[0] ?? '')))),
   );
 }
 

@@ -1,5 +1,13 @@
 /** The messages of the section "Planning". */
 export const planCodes = {
+  'plan/accepted-drift': {
+    level: 'warning',
+    meaning: 'The manifests accept a change of the gateway that is not safe',
+    cause: 'The gateway was changed outside Ostiary, and the manifests now say the same; apply writes nothing for it',
+    fix: 'Check that the change is intended; to undo it, restore the manifest and apply',
+    example:
+      'Connection/orders-db: the manifests accept drift: weakens (review-weakened); accepted by this pull request; changed outside Ostiary by ada, 2026-11-20 03:12 UTC',
+  },
   'plan/adoption': {
     level: 'refusal',
     meaning: 'A live object would be changed for the first time',

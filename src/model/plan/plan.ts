@@ -5,6 +5,7 @@ import type { PolicyReport } from '../protection/policy.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
+import { timeText } from '../time.ts';
 
 /** The risk classes from the safest to the most dangerous; `unknown` never counts as safe. */
 export const riskClasses = ['strengthens', 'neutral', 'availability', 'reroutes', 'exposes', 'unknown', 'weakens'] as const;
@@ -25,6 +26,28 @@ export type Risk = {
 
 /** The risks of a resource whose manifest differs from the base although nothing is written. */
 export type UnwrittenRisks = { readonly id: ResourceId; readonly risks: readonly Risk[] };
+
+/**
+ * A change of the manifests that the gateway already has, because it was changed outside Ostiary: apply writes nothing for it. Its
+ * sides are those of the last applied manifests and of the current ones.
+ */
+export type AcceptedDrift = Pick<AssessedChange, 'id' | 'key' | 'at' | 'own' | 'fields' | 'positions' | 'risks'> & {
+  /** What the manifests do with the object. */
+  readonly action: 'create' | 'update' | 'rename' | 'delete';
+  readonly edges: readonly AcceptedEdge[];
+  /** Who changed the gateway, and when (RFC 3339); absent unless the audit log shows it. */
+  readonly by?: string;
+  readonly when?: string;
+};
+
+/** An attachment that the manifests add or remove as the gateway did before. */
+export type AcceptedEdge = Pick<EdgeChange, 'rule' | 'connection' | 'declared'> & { readonly action: 'attach' | 'detach' };
+
+/** Returns what was done outside Ostiary, and by whom if that is known. */
+export function acceptedCause({ action, by, when }: Pick<AcceptedDrift, 'action' | 'by' | 'when'>): string {
+  const what = { create: 'created', update: 'changed', rename: 'renamed', delete: 'deleted' }[action];
+  return `${what} outside Ostiary${by === undefined ? '' : ` by ${by}`}${when === undefined ? '' : `, ${timeText(when)}`}`;
+}
 
 /** Returns whether a risk class is more dangerous than another. */
 export function isRiskierThan(one: RiskClass, other: RiskClass): boolean {
@@ -196,9 +219,11 @@ export function remainingOrphans({ orphans, changes }: Pick<Diff, 'orphans' | 'c
   return orphans.filter(({ id }) => !deleted.has(id));
 }
 
-/** Returns whether the plan writes something, or leaves an orphan live that nothing else manages. */
-export function hasDifferences(plan: Pick<Diff, 'orphans' | 'changes'>): boolean {
-  return plan.changes.some(isWritten) || remainingOrphans(plan).some(({ managedBy }) => managedBy === undefined);
+/** Returns whether the plan writes something, accepts drift, or leaves an orphan live that nothing else manages. */
+export function hasDifferences(plan: Pick<Plan, 'orphans' | 'changes' | 'accepted'>): boolean {
+  return (
+    plan.changes.some(isWritten) || plan.accepted.length > 0 || remainingOrphans(plan).some(({ managedBy }) => managedBy === undefined)
+  );
 }
 
 /** A reason to refuse the plan. If `allowable`, `--allow CODE=REASON` overrides it by its `code`. */
@@ -288,6 +313,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   readonly protection: Protection;
   /** Risks of manifests that changed since the base although nothing is written for them. */
   readonly unwritten: readonly UnwrittenRisks[];
+  /** Drift that the manifests accept. */
+  readonly accepted: readonly AcceptedDrift[];
   readonly refusals: readonly Refusal[];
   readonly allowed: readonly Allowance[];
 };
@@ -349,13 +376,16 @@ export function withNames(live: LiveState, renames: Renames): LiveState {
 /** A risk and its resource. */
 export type ResourceRisk = { readonly id: ResourceId; readonly risk: Risk };
 
+/** The parts of a plan that have risks. */
+export type RiskyParts = Pick<Plan, 'changes' | 'unwritten' | 'accepted'>;
+
 /** Lists all risks of a plan; those of manifests without a write come last. */
-export function planRisks({ changes, unwritten }: Pick<Plan, 'changes' | 'unwritten'>): readonly ResourceRisk[] {
-  return [...changes, ...unwritten].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk })));
+export function planRisks({ changes, unwritten, accepted }: RiskyParts): readonly ResourceRisk[] {
+  return [...changes, ...unwritten, ...accepted].flatMap(({ id, risks }) => risks.map((risk) => ({ id, risk })));
 }
 
 /** Returns the highest risk class of a plan; undefined when it has no risk. */
-export function highestPlanRisk(plan: Pick<Plan, 'changes' | 'unwritten'>): RiskClass | undefined {
+export function highestPlanRisk(plan: RiskyParts): RiskClass | undefined {
   return highestRisk(planRisks(plan).map(({ risk }) => risk));
 }
 

@@ -142,6 +142,8 @@ export type Headline = {
   readonly tags: JsonObject;
   /** The causes, each listed once. */
   readonly causes: readonly Cause[];
+  /** The manifests accept drift: the gateway already has the change. */
+  readonly accepted?: true;
 };
 
 /** A tag and the number of connections with it. */

@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import {
   type Risk,
-  type Plan,
+  type RiskyParts,
   type Refusal,
   planRisks,
   type ResourceRisk,
@@ -91,6 +91,12 @@ export const riskCodes: Readonly<Record<string, RiskCode>> = Object.fromEntries(
   ].map((code) => [code.name, code]),
 );
 
+/** Returns whether the code says how a control of connections changes: the comparison of their protection decides about it. */
+export function isControlRisk(code: Risk['code']): boolean {
+  const name = code.slice('risk/'.length);
+  return !isGeneralRisk(name) || name === 'combined-effect' || name === 'replacement-differs';
+}
+
 function isGeneralRisk(name: string): name is GeneralRiskName {
   return Object.hasOwn(codes, name);
 }
@@ -108,9 +114,9 @@ export function riskCode({ name }: Pick<RiskCode, 'name'>): Risk['code'] {
 const shown = 3;
 
 /** Returns one refusal per risk code whose class is above `most` (`--max-risk`). */
-export function riskRefusals(plan: Pick<Plan, 'changes' | 'unwritten'>, most: RiskClass | undefined): readonly Refusal[] {
+export function riskRefusals(plan: RiskyParts, most: RiskClass | undefined): readonly Refusal[] {
   if (most === undefined) return [];
-  const places = new Map(plan.changes.map(({ id, at }) => [id, at]));
+  const places = new Map([...plan.accepted, ...plan.changes].map(({ id, at }) => [id, at]));
   const groups = new Map<Risk['code'], ResourceRisk[]>();
   for (const one of planRisks(plan)) {
     if (!isRiskierThan(one.risk.class, most)) continue;

@@ -1,10 +1,21 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { type AssessedChange, type Diff, hasHeld, type Refusal, revertHeld, type UnwrittenRisks } from '../../model/plan/plan.ts';
+import {
+  type AcceptedDrift,
+  type AssessedChange,
+  type Diff,
+  hasHeld,
+  type Refusal,
+  revertHeld,
+  type UnwrittenRisks,
+} from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
-import type { Protection } from '../../model/protection/protection.ts';
-import { assessProtection } from '../../protection/protection.ts';
+import type { Headline, Protection } from '../../model/protection/protection.ts';
+import { compareText } from '../../model/json.ts';
+import { assessProtection, headlineOrder } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';
+import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import { checkRules } from './check-rules.ts';
 import {
   checkPolicies,
@@ -24,6 +35,7 @@ import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 export type Assessment = {
   readonly changes: readonly AssessedChange[];
   readonly unwritten: readonly UnwrittenRisks[];
+  readonly accepted: readonly AcceptedDrift[];
   readonly protection: Protection;
   readonly policies: PolicyReport | undefined;
   readonly refusals: readonly Refusal[];
@@ -38,21 +50,42 @@ export type AssessmentChecks = { readonly policies: CompiledPolicies; readonly r
 /** What the gateway reported for the assessment. */
 type GatewayReport = { readonly inherited: InheritedKeys | undefined };
 
+/** The drift that the manifests accept, and who caused it. */
+type AcceptedInput = { readonly drift: AcceptedDiff | undefined; readonly audit?: AuditedChanges | undefined };
+
 /** Assesses the effect of the differences on connections. */
-export function assess(prepared: Prepared, diff: Diff, { policies, rules, inherited }: AssessmentChecks & GatewayReport): Assessment {
+export function assess(
+  prepared: Prepared,
+  diff: Diff,
+  { policies, rules, inherited, accepted: { drift, audit } }: AssessmentChecks & GatewayReport & { readonly accepted: AcceptedInput },
+): Assessment {
   const { input, desired, live, applied } = prepared;
-  const { registry } = input;
-  const { changes, unwritten, protection } = assessProtection(diff, { desired, live, base: applied, registry, inherited });
+  const stated = assessProtection(diff, { desired, live, base: applied, registry: input.registry, inherited });
+  const { changes, unwritten } = stated;
+  const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
+  const protection = withAcceptedLosses(stated.protection, headlines, losing);
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
   const { flips, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
     changes,
     unwritten,
+    accepted,
     protection: flips.length === 0 ? protection : { ...protection, flips },
     policies: policyResults.report,
     refusals: policyResults.refusals,
     diagnostics: policyResults.diagnostics,
     ruleDiagnostics,
+  };
+}
+
+/** Adds what connections lost by accepted drift, the worst headlines first. */
+function withAcceptedLosses(protection: Protection, headlines: readonly Headline[], losing: readonly ResourceId[]): Protection {
+  if (headlines.length + losing.length === 0) return protection;
+  const all = [...protection.headlines, ...headlines];
+  return {
+    ...protection,
+    headlines: headlineOrder.flatMap((way) => all.filter((headline) => headline.way === way)),
+    losing: [...new Set([...protection.losing, ...losing])].toSorted(compareText),
   };
 }
 

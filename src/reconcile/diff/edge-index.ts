@@ -38,7 +38,7 @@ export type EdgeIndex = {
   /** The live keys of resources whose key is not their id. */
   readonly keys: ReadonlyMap<ResourceId, ResourceId>;
   /** The edges that the base declared, by edge key; undefined without a base. */
-  readonly past: ReadonlySet<string> | undefined;
+  readonly past: ReadonlyMap<string, EdgeEnds> | undefined;
   /** The edges that incomplete applies attached, by edge key. */
   readonly attached: ReadonlySet<string>;
   /** Orphans: their edges stay as long as they do. */
@@ -71,7 +71,7 @@ export function indexEdges({
     declared: ignoresOf(desired),
     live: liveById(live.resources),
     byUid: (text) => (uids ??= uidsOf(live)).get(text),
-    edges: new Map(liveEdges(live, registry).map((ends) => [edgeKey(ends), ends])),
+    edges: edgesByKey(liveEdges(live, registry)),
     hidden: new Set(live.hidden),
     kinds: registry,
     keys: new Map(desired.resources.flatMap(({ id, key }) => (id === key ? [] : [[id, key] as const]))),
@@ -83,9 +83,12 @@ export function indexEdges({
     reverts,
     reverted,
   };
-  return base === undefined
-    ? index
-    : { ...index, past: new Set(declaredEnds(base, { ...index, keys: formerKeys(desired, index) }).map(edgeKey)) };
+  return base === undefined ? index : { ...index, past: edgesByKey(declaredEnds(base, { ...index, keys: formerKeys(desired, index) })) };
+}
+
+/** Indexes edges by their key. */
+export function edgesByKey(edges: readonly EdgeEnds[]): ReadonlyMap<string, EdgeEnds> {
+  return new Map(edges.map((ends) => [edgeKey(ends), ends]));
 }
 
 const noIds: ReadonlySet<never> = new Set();

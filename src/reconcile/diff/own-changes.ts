@@ -11,6 +11,7 @@ import { type Json, type JsonObject, compareText, equal } from '../../model/json
 import { type Kind, type Registry, comparedFields } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import {
+  type AcceptedDrift,
   type AssessedChange,
   type FieldChange,
   type Origin,
@@ -225,7 +226,13 @@ export function labelOwn(plan: Plan, own: OwnChanges): Plan {
     const isWhole = own.places.get(change.id)?.includes('') === true;
     return { ...change, own: isWhole || writers.has(liveKeyOf(change)) || fields.some((field) => field.own), fields };
   });
-  return { ...plan, changes, edges };
+  const accepted = plan.accepted.map((drift): AcceptedDrift => {
+    const isEdgeOwn = drift.edges.some(({ rule, connection }) => own.edges.has(edgeText(rule, connection)));
+    const fields = drift.fields.map((field) => ({ ...field, own: isOwn(own, drift.id, field.path) }));
+    const isWhole = own.places.get(drift.id)?.includes('') === true;
+    return { ...drift, own: isWhole || isEdgeOwn || fields.some((field) => field.own), fields };
+  });
+  return { ...plan, changes, edges, accepted };
 }
 
 function placesOf({ fields }: Kind, one: DesiredResource, other: DesiredResource): readonly Pointer[] {

@@ -3,10 +3,13 @@ import { type Json, compareText, equal } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
 import { type EdgeEnds, type LiveResource, type LiveState, edgeKey } from '../../model/live.ts';
 import {
+  acceptedCause,
+  type AcceptedDrift,
   type Change,
   type EdgeChange,
   type FieldChange,
   fieldPosition,
+  highestRisk,
   type Plan,
   type UncomparedReason,
   type Value,
@@ -42,6 +45,7 @@ type ExplainedSubject = ExplainInput & {
   readonly found: LiveResource | undefined;
   readonly past: DesiredResource | undefined;
   readonly change: Change | undefined;
+  readonly accepted: AcceptedDrift | undefined;
 };
 
 /** Finds the resource in manifests, live state and base, by the name that it has there. */
@@ -55,7 +59,9 @@ function subjectOf(input: ExplainInput): ExplainedSubject {
     resource === undefined
       ? base?.desired.resources.find((one) => one.id === id || one.key === id)
       : lastAppliedLookup(base, { registry: input.registry })(resource, found !== undefined)?.base;
-  return { ...input, live, key, resource, found, past, change: plan.changes.find((one) => one.id === id) };
+  const change = plan.changes.find((one) => one.id === id);
+  const accepted = plan.accepted.find((one) => one.id === id);
+  return { ...input, live, key, resource, found, past, change, accepted };
 }
 
 /** Returns the differing parts of a field with their origins; empty without a difference. */
@@ -118,8 +124,8 @@ function countedOrigins(origins: readonly ExplainedOrigin[]): string {
 /** Returns the applied, desired and live value of each field, and why it is a change or not; undefined for an unknown object. */
 export function explain(input: ExplainInput): Explanation | undefined {
   const subject = subjectOf(input);
-  const { id, base, kind, resource, found, past } = subject;
-  if (resource === undefined && found === undefined) return undefined;
+  const { id, base, kind, resource, found, past, accepted } = subject;
+  if (resource === undefined && found === undefined && accepted === undefined) return undefined;
   const fields = kind.fields.filter((field) => field.manifestOnly !== true && (input.field === undefined || field.name === input.field));
   const rows = fields.flatMap((field) => {
     if (field.edge !== undefined) return edgeRows(field, subject);
@@ -130,7 +136,7 @@ export function explain(input: ExplainInput): Explanation | undefined {
     id,
     ...(at === undefined ? {} : { at }),
     ...(base === undefined ? {} : { base: base.commit }),
-    summary: [summaryOf(subject), ...refusalsOf(subject)].join('; '),
+    summary: [summaryOf(subject), ...acceptedTexts(subject), ...refusalsOf(subject)].join('; '),
     rows,
   };
 }
@@ -149,15 +155,25 @@ function refusalsOf({ id, plan }: ExplainedSubject): readonly string[] {
   return plan.refusals.filter(({ resource }) => resource === id).map(({ code, message }) => `refused, ${code}: ${message}`);
 }
 
+/** Returns what the manifests accept, with its highest risk and who did it. */
+function acceptedTexts({ accepted }: ExplainedSubject): readonly string[] {
+  if (accepted === undefined) return [];
+  const risk = highestRisk(accepted.risks);
+  const what = `the manifests accept drift: ${acceptedCause(accepted)}`;
+  return [risk === undefined ? what : `${what}; ${risk}`];
+}
+
 function summaryOf(subject: ExplainedSubject): string {
-  const { resource, found, past, change, plan, id } = subject;
+  const { resource, found, past, change, accepted, plan, id } = subject;
   const orphan = plan.orphans.find((one) => one.id === id);
   if (orphan !== undefined && resource === undefined) return orphanWhy(orphan, change);
+  if (resource === undefined && found === undefined) return 'it is not live, and no manifest declares it';
   if (resource === undefined) return undeclaredWhy(subject);
   if (found === undefined)
     return past === undefined ? 'it is not live: apply creates it' : 'it was deleted outside Ostiary: apply creates it again';
   const uncompared = notComparedText(plan.notCompared.filter((one) => one.id === id));
   if (change === undefined && uncompared !== '') return `no change seen: ${uncompared}`;
+  if (change === undefined && accepted !== undefined) return 'nothing to write: the gateway matches the manifest';
   if (change === undefined) return 'no change: the gateway matches the manifest';
   if (change.action === 'blocked') return `blocked: it is managed by ${change.managedBy ?? 'another manager'}, so Ostiary never writes it`;
   if (change.action === 'held') return 'held: changed outside Ostiary; apply keeps it; --revert reverts it';
@@ -207,7 +223,14 @@ function fieldRow(field: FieldRule, subject: ExplainedSubject): ExplanationRow {
   const stated = `${statedText(field, resource)}${partly}`;
   const parts = partsOf(subject.change, path);
   if (parts.length > 0) return { ...row, ...differenceOf(parts, { path, stated }) };
-  return { ...row, status: isDerived(field, resource, wanted) ? 'derived' : 'same', why: stated };
+  const why = isAccepted(subject, path) ? `${stated}; ${acceptedWhy}` : stated;
+  return { ...row, status: isDerived(field, resource, wanted) ? 'derived' : 'same', why };
+}
+
+const acceptedWhy = 'drift accepted in the manifests: the gateway had this value before';
+
+function isAccepted({ accepted }: ExplainedSubject, path: Pointer): boolean {
+  return accepted?.fields.some((field) => isPointerWithin(field.path, path)) === true;
 }
 
 function side(name: 'desired' | 'live' | 'base', value: Json | undefined): { readonly [side in typeof name]?: Value } {
@@ -242,7 +265,8 @@ function secretRows(field: FieldRule, subject: ExplainedSubject): readonly Expla
   const { id, plan, resource, found, past } = subject;
   const prefix = pointer(field.name);
   const reasons = new Map(plan.notCompared.flatMap((one) => (one.id === id ? [[one.path, one.reason] as const] : [])));
-  const unwritten = new Set(plan.unwrittenSecrets.flatMap((one) => (one.id === id ? [one.path] : [])));
+  const accepted = subject.accepted?.fields.map(({ path }) => path) ?? [];
+  const unwritten = new Set([...accepted, ...plan.unwrittenSecrets.flatMap((one) => (one.id === id ? [one.path] : []))]);
   const parts = subject.change?.fields.map(({ path }) => path) ?? [];
   const all = [...[resource, found, past].flatMap((one) => Object.keys(one?.secrets ?? {})), ...reasons.keys(), ...parts];
   const paths = all.filter((path) => isPointerWithin(path, prefix));

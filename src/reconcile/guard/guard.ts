@@ -15,8 +15,9 @@ import {
 } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
+import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { sortRefusals, windowRefusals, type SortedRefusals, findLosses, limitRefusals } from './refusals.ts';
+import { sortRefusals, windowRefusals, type SortedRefusals, findLosses, limitRefusals, type ProtectionLosses } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
 import { nameOf, type ResourceId, kindOf } from '../../model/resource.ts';
 import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
@@ -25,6 +26,7 @@ import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
 import { formerIdOf } from '../prepare/former-names.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import { digestWithAccepted } from '../saved-plan/plan-digest.ts';
 import { closableFields } from '../prepare/replacements.ts';
 
 /** The results of the stages before. */
@@ -65,9 +67,18 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
     ...(assessment.policies === undefined ? {} : { policies: assessment.policies }),
     protection: assessment.protection,
     unwritten: assessment.unwritten,
+    accepted: assessment.accepted,
+    unwrittenSecrets: unacceptedSecrets(diff, assessment),
+    digest: digestWithAccepted(diff.digest, assessment.accepted),
     refusals: [...limits.refusals, ...refusals],
     allowed: [...limits.used, ...used],
   };
+}
+
+/** Leaves out secrets that accepted drift states already. */
+function unacceptedSecrets({ unwrittenSecrets }: Diff, { accepted }: Assessment): Plan['unwrittenSecrets'] {
+  const stated = new Set(accepted.flatMap(({ id, fields }) => fields.map(({ path }) => `${id} ${path}`)));
+  return unwrittenSecrets.filter(({ id, path }) => !stated.has(`${id} ${path}`));
 }
 
 const maxShown = 5;
@@ -112,7 +123,7 @@ function listed(texts: readonly string[]): string {
 }
 
 /** Refuses mass changes, unconfirmed imports, and changed names; measures all differences, even if the command applies only some. */
-export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff): SortedRefusals {
+export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff, accepted: AcceptedDiff | undefined): SortedRefusals {
   const { input, base, named, desired, incomparable } = prepared;
   const { registry, limits, allowed, consent } = input;
   let managed = removed.length;
@@ -126,11 +137,19 @@ export function checkLimits(prepared: Prepared, { diff, removed }: StateDiff): S
   return limitRefusals(diff.changes, others, {
     ours: managed,
     resumed: findResumed(prepared),
-    losses: findLosses(diff, named.live, { registry, desired: named.desired }),
+    losses: withAccepted(findLosses(diff, named.live, { registry, desired: named.desired }), accepted, registry),
     limits,
     allowed,
     adopts: new Set([...(consent?.adopt ?? []), ...desired.resources.flatMap(({ id, adopt }) => (adopt ? [id] : []))]),
   });
+}
+
+/** Adds the connections that lose a protection by drift that the manifests accept. */
+function withAccepted(losses: ProtectionLosses, accepted: AcceptedDiff | undefined, registry: Registry): ProtectionLosses {
+  if (accepted === undefined) return losses;
+  const { diff, live, desired } = accepted;
+  const { losing } = findLosses(diff, live, { registry, desired });
+  return { ...losses, losing: new Set([...losses.losing, ...losing]) };
 }
 
 /**

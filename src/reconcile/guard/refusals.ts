@@ -124,7 +124,7 @@ function percent(share: number): string {
 }
 
 /** The number of live connections, and those that a plan leaves with less protection. */
-type ProtectionLosses = {
+export type ProtectionLosses = {
   readonly connections: number;
   readonly losing: ReadonlySet<ResourceId>;
   /** The kinds that `connections` counts. */

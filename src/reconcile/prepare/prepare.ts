@@ -119,7 +119,8 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   return { value, diagnostics };
 }
 
-function nameStates(desired: DesiredState, live: LiveState): NamedStates {
+/** Brings both sides under the names that the objects have after the plan. */
+export function nameStates(desired: DesiredState, live: LiveState): NamedStates {
   const { renames, blocked, diagnostics } = resolveFormerNames(desired, live);
   const state = withNames(live, renames);
   return { desired: withKeys(desired, blocked), live: state, liveById: liveById(state.resources), renames, blocked, diagnostics };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DesiredState } from '../../model/desired.ts';
 import { canonical, compareText, sortedKeys } from '../../model/json.ts';
-import type { Change, EdgeChange, SavedPlan, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
+import type { AcceptedDrift, Change, EdgeChange, SavedPlan, SecretProvenance, TargetIdentity, Value } from '../../model/plan/plan.ts';
 import { sealContents, sealText } from './content-seal.ts';
 
 /** The secrets of a plan, without their values. */
@@ -30,6 +30,21 @@ export function digestOf(
   for (const text of sourceTexts(sources)) hash.update(text);
   hash.update(`\n${seal}`);
   return hash.digest('hex');
+}
+
+/**
+ * Returns the digest of a plan with the drift that it accepts; without any, that of the plan. It leaves out the same as that of the plan,
+ * so that a token which may not read secrets gets the same digest as one that may.
+ */
+export function digestWithAccepted(digest: string, accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[]): string {
+  const covered = accepted.filter((drift) => drift.edges.length > 0 || changesMore(drift));
+  if (covered.length === 0) return digest;
+  const texts = covered.map(
+    (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,
+  );
+  return createHash('sha256')
+    .update(`${digest}\n${texts.join('\n')}`)
+    .digest('hex');
 }
 
 /** Returns what a digest covers of the secrets of a state, and of their changes since the base. */
@@ -65,8 +80,10 @@ function* sourceTexts(sources: readonly SecretProvenance[]): Generator<string> {
 // Texts that are joined at once need less memory than texts that are appended one by one.
 const batchSize = 1024;
 
+type DigestedChange = Pick<Change, 'id' | 'key' | 'action' | 'fields'>;
+
 /** Returns the canonical text of a change: its keys are sorted here, because there are many. */
-function changeText({ id, key, action, fields }: Change): string {
+function changeText({ id, key, action, fields }: DigestedChange): string {
   const texts = fields.flatMap(({ path, before, after, held }) => {
     if (isSecret(before) || isSecret(after)) return [];
     const mark = held === undefined ? '' : `"held":${held},`;
@@ -81,7 +98,7 @@ function valueText(value: Value): string {
 }
 
 /** Returns whether a change does more than set secrets. */
-function changesMore({ action, fields }: Change): boolean {
+function changesMore({ action, fields }: DigestedChange): boolean {
   const comesOrGoes = action === 'create' || action === 'rename' || action === 'delete';
   return comesOrGoes || fields.some((field) => !isSecret(field.before) && !isSecret(field.after));
 }

@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Checked } from '../../model/diagnostic.ts';
+import type { Checked, Position } from '../../model/diagnostic.ts';
 import { type JsonObject, canonicalPieces, closingQuote, isObject, nestsDeeper } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { type Change, type EdgeChange, type Plan, type SavedPlan, isOnLiveObject, liveKeyOf } from '../../model/plan/plan.ts';
+import {
+  type AcceptedDrift,
+  type Change,
+  type EdgeChange,
+  type FieldChange,
+  type Plan,
+  type SavedPlan,
+  isOnLiveObject,
+  liveKeyOf,
+} from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { kindOf } from '../../model/resource.ts';
-import { digestOf } from './plan-digest.ts';
-import { type EncodedPlan, plan as isPlanDocument } from './validators.js';
+import { digestOf, digestWithAccepted } from './plan-digest.ts';
+import { type EncodedDrift, type EncodedPlan, plan as isPlanDocument } from './validators.js';
 
 /** The size limit of a plan file, in bytes: that of 50,000 new connections has about 270 MB, and V8 has no strings above 512 MiB. */
 export const longestPlan: number = 384 * 1024 * 1024;
@@ -45,7 +54,9 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   if (saved === undefined) return broken('it is a report of a plan, not a plan saved with --out');
   if (plan === undefined || plans.length > 1) return broken(`it contains ${plans.length} plans, expected one`);
   if (saved.checksum !== checksumOf(unsealed(document))) return broken('it changed after it was saved: the checksum differs');
-  if (plan.digest !== digestOf(plan.target, plan.changes, plan.edges, saved)) return broken('its digest does not match its content');
+  const accepted = (plan.accepted ?? []).map(withEdges);
+  if (plan.digest !== digestWithAccepted(digestOf(plan.target, plan.changes, plan.edges, saved), accepted))
+    return broken('its digest does not match its content');
   const mistake = mistakeIn(plan, saved, registry);
   if (mistake !== undefined) return broken(mistake);
   const { checksum: _, ...rest } = saved;
@@ -59,21 +70,26 @@ export function planInDocument(document: unknown): Plan | undefined {
   return plan === undefined || plans.length > 1 ? undefined : decodePlan(plan);
 }
 
-function decodePlan({
-  changes: encoded,
-  once = [],
-  references = [],
-  unwritten = [],
-  notCompared = [],
-  unwrittenSecrets = [],
-  ...plan
-}: EncodedPlan): Plan {
-  const changes = encoded.map((change) => ({
+function decodePlan(document: EncodedPlan): Plan {
+  const { changes: encoded, once = [], references = [], unwritten = [], notCompared = [], unwrittenSecrets = [], ...rest } = document;
+  const { accepted: encodedDrift = [], ...plan } = rest;
+  const changes = encoded.map(withPositions);
+  const accepted = encodedDrift.map(withEdges).map(withPositions);
+  const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
+  return { ...plan, changes, accepted, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
+}
+
+function withEdges(drift: EncodedDrift): Omit<AcceptedDrift, 'positions'> {
+  return { edges: [], ...drift };
+}
+
+type PlacedFields = { readonly fields: readonly (FieldChange & { readonly at?: Position })[] };
+
+function withPositions<T extends PlacedFields>(change: T): T & Required<Pick<Change, 'positions'>> {
+  return {
     ...change,
     positions: { byPath: Object.fromEntries(change.fields.flatMap(({ path, at }) => (at === undefined ? [] : [[path, at]]))) },
-  }));
-  const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
-  return { ...plan, changes, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
+  };
 }
 
 function broken(reason: string): Checked<never> {

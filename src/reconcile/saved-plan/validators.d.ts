@@ -1,5 +1,5 @@
 import type { Position } from '../../model/diagnostic.ts';
-import type { AssessedChange, FieldChange, Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
+import type { AcceptedDrift, AssessedChange, FieldChange, Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
 
 type OptionalLists = 'references' | 'unwritten' | 'notCompared' | 'unwrittenSecrets';
 
@@ -8,12 +8,18 @@ type EncodedChange = Omit<AssessedChange, 'fields' | 'positions' | 'touched'> & 
   readonly fields: readonly (FieldChange & { readonly at?: Position })[];
 };
 
+/** Accepted drift in a document. */
+export type EncodedDrift = Omit<AcceptedDrift, 'fields' | 'positions' | 'edges'> &
+  Pick<EncodedChange, 'fields'> &
+  Partial<Pick<AcceptedDrift, 'edges'>>;
+
 /** A plan in a document: single writes have their public names, and empty lists are left out. */
-export type EncodedPlan = Omit<Plan, 'changes' | 'singleWrites' | OptionalLists> & {
+export type EncodedPlan = Omit<Plan, 'changes' | 'singleWrites' | 'accepted' | OptionalLists> & {
   readonly changes: readonly EncodedChange[];
 } & {
   readonly [name in OptionalLists]?: Plan[name];
 } & {
+  readonly accepted?: readonly EncodedDrift[];
   readonly once?: readonly (Omit<SingleWrite, 'slot'> & { readonly moment: SingleWrite['slot'] })[];
 };
 

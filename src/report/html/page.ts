@@ -113,7 +113,7 @@ function overviewParagraphs(plan: Plan, isApplied: boolean): readonly Html[] {
   const policies = policiesText(plan.policies);
   const rest = `${plural(plan.unchanged, 'resource')} unchanged.${stayingEdgesText(plan)}`;
   return [
-    ...(plan.changes.length === 0
+    ...(plan.changes.length + plan.accepted.length === 0
       ? []
       : [
           element('p', {}, [

@@ -38,6 +38,7 @@ export function rankOf(part: (typeof partOrder)[number]): number {
 
 const ranks: Readonly<Record<GroupName, { readonly row: number; readonly detail: number }>> = {
   held: { row: rankOf('held row'), detail: rankOf('held detail') },
+  accepted: { row: rankOf('own row'), detail: rankOf('own detail') },
   changed: { row: rankOf('own row'), detail: rankOf('detail') },
   own: { row: rankOf('own row'), detail: rankOf('own detail') },
   also: { row: rankOf('also row'), detail: rankOf('detail') },
@@ -68,6 +69,7 @@ export function groupBlocks(group: ChangeGroup, { linkOf, isOnly }: GroupOptions
 /** Returns the change with the note that the report does not state elsewhere: not the title, and not the commit of a deletion. */
 function withOwnNote(grouped: GroupedChange, { name, title }: ChangeGroup): GroupedChange {
   if (name === 'held' && title !== '') return { ...grouped, note: '' };
+  if (name === 'accepted') return grouped;
   return grouped.change.action === 'delete' ? { ...grouped, note: changeNote(grouped.change) } : grouped;
 }
 

@@ -126,7 +126,7 @@ function resultBlock(text: string): MarkdownBlock {
 }
 
 function planResult(plan: Plan): string {
-  const isNothing = plan.changes.length === 0;
+  const isNothing = plan.changes.length + plan.accepted.length === 0;
   const highest = isNothing ? undefined : highestPlanRisk(plan);
   const parts = [
     codeSpan(plan.target.url),

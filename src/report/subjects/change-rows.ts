@@ -1,5 +1,7 @@
 import { elementToken } from '../../model/spec/edit.ts';
 import {
+  acceptedCause,
+  type AcceptedDrift,
   type Action,
   type Change,
   type EdgeChange,
@@ -231,6 +233,13 @@ export function changeNote(change: Change, orphan?: Orphan): string {
   if (change.reasons.includes('unfinished')) return 'unfinished: created closed by an interrupted apply';
   if (change.action === 'create' && isLost(change)) return 'deleted outside Ostiary, will be recreated';
   return '';
+}
+
+/** Returns who changed the gateway before the manifests accepted it, and when; escaped. */
+export function acceptedNote(drift: AcceptedDrift): string {
+  const { own } = drift;
+  const whose = own === undefined ? '' : own ? 'accepted by this pull request; ' : 'accepted by an earlier merge; ';
+  return escapeTerminal(`${whose}${acceptedCause(drift)}`);
 }
 
 /** Returns why an object cannot be planned, and what to do; escaped. */

@@ -10,6 +10,7 @@ import { notComparedCount, notComparedText } from '../../model/plan/not-compared
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { timeText } from '../../model/time.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 
 /** Returns the document of drifts. */
@@ -123,8 +124,7 @@ function writersOf(change: Change, edges: readonly EdgeChange[], writes: Drift['
 
 /** Returns `by ada, 2026-11-20 03:12 UTC, from 10.0.0.3 (PUT /connections/orders-db)`; escaped. */
 function writeText({ at, by, from, method, path }: AuditedWrite): string {
-  const time = at.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[\d:.]*Z$/, '$1 $2 UTC');
-  const parts = [`by ${by === '' ? 'an unknown user' : by}`, time, ...(from === '' ? [] : [`from ${from}`])];
+  const parts = [`by ${by === '' ? 'an unknown user' : by}`, timeText(at), ...(from === '' ? [] : [`from ${from}`])];
   return escapeTerminal(`${parts.join(', ')} (${method} ${path})`);
 }
 

@@ -1,9 +1,10 @@
 import { parsePosition, type Diagnostic, type Position } from '../../model/diagnostic.ts';
-import { fieldPosition, highestRisk, type AssessedChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { fieldPosition, highestRisk, isRiskierThan, type AssessedChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
 import { diagnosticsDocument } from '../text/diagnostics.ts';
 import { shortList } from '../wording/summary.ts';
+import { acceptedNote, risksText } from './change-rows.ts';
 
 /** Returns the document of what a run found, with a sentence about its result if one is given. */
 export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {
@@ -19,7 +20,8 @@ export function findingsSection(run: RunFindings, sentence?: string): ReportSect
 export function findingDiagnostics({ targets }: Pick<RunFindings, 'targets'>): readonly Diagnostic[] {
   const all = new Map<string, { readonly one: Diagnostic; readonly names: Set<string> }>();
   for (const { target, diagnostics, plan } of targets) {
-    for (const one of [...diagnostics, ...(plan === undefined ? [] : refusalDiagnostics(plan))]) {
+    const ofPlan = plan === undefined ? [] : [...refusalDiagnostics(plan), ...acceptedDiagnostics(plan)];
+    for (const one of [...diagnostics, ...ofPlan]) {
       const key = JSON.stringify(one);
       const found = all.get(key) ?? { one, names: new Set() };
       if (target !== undefined) found.names.add(target);
@@ -52,8 +54,20 @@ export function refusalDiagnostics(plan: Plan): readonly Diagnostic[] {
   }));
 }
 
+/** Returns the drift that a plan accepts as warnings, each at the changed line; only drift that is not safe. */
+export function acceptedDiagnostics({ accepted }: Pick<Plan, 'accepted'>): readonly Diagnostic[] {
+  return accepted.flatMap((drift): readonly Diagnostic[] => {
+    const highest = highestRisk(drift.risks);
+    if (highest === undefined || !isRiskierThan(highest, 'neutral')) return [];
+    const at = changedPosition(drift);
+    const message = `${drift.id}: the manifests accept drift: ${risksText(drift.risks)}; ${acceptedNote(drift)}`;
+    const hint = 'check that the change is intended; to undo it, restore the manifest and apply';
+    return [{ code: 'plan/accepted-drift', severity: 'warning', message, hint, resource: drift.id, ...(at === undefined ? {} : { at }) }];
+  });
+}
+
 /** Returns the line that a change is about: that of its highest risk, else of its first field, else its manifest. */
-export function changedPosition(change: AssessedChange): Position | undefined {
+export function changedPosition(change: Pick<AssessedChange, 'risks' | 'fields' | 'at' | 'positions'>): Position | undefined {
   const { risks, fields, at } = change;
   const placeOf = (field: FieldChange): Position | undefined => fieldPosition(change, field);
   const highest = highestRisk(risks);

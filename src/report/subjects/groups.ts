@@ -1,6 +1,7 @@
 import { formatPosition } from '../../model/diagnostic.ts';
 import {
   liveKeyOf,
+  type AcceptedDrift,
   type AssessedChange,
   type EdgeChange,
   type FieldChange,
@@ -16,7 +17,7 @@ import type { SampleChange } from '../../model/protection/protection.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
-import { blockedReason, groupEdges, changeNote, edgeText, removalText, risksText, secretSideText } from './change-rows.ts';
+import { acceptedNote, blockedReason, groupEdges, changeNote, edgeText, removalText, risksText, secretSideText } from './change-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
@@ -25,7 +26,7 @@ import { escapeTerminal } from '../escape.ts';
 import { overlaps } from '../../model/pointer.ts';
 
 /** The groups of a plan, in reading order. */
-export type GroupName = 'held' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
+export type GroupName = 'held' | 'accepted' | 'changed' | 'own' | 'also' | 'undone' | 'elsewhere';
 
 /** The part of a change that one group shows; a partly held change is in two groups. */
 export type GroupedChange = {
@@ -48,7 +49,7 @@ export type ChangeGroup = {
 /** A plan in reading order, with the attachments that no group shows. */
 type GroupedPlan = { readonly groups: readonly ChangeGroup[]; readonly others: readonly EdgeChange[] };
 
-const order: readonly GroupName[] = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
+const order: readonly GroupName[] = ['held', 'accepted', 'changed', 'own', 'also', 'undone', 'elsewhere'];
 
 /**
  * Groups a plan for people: held changes, the pull request's own changes, other changes of the apply, drift that it reverts,
@@ -70,6 +71,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
         ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
     }
   }
+  entries.set('accepted', plan.accepted.map(acceptedChange));
   const held = edges.others.filter(({ action }) => action === 'held');
   const found = order
     .map((name) => ({ name, changes: entries.get(name) ?? [], edges: name === 'held' ? held : [] }))
@@ -78,18 +80,28 @@ export function groupPlan(plan: Plan): GroupedPlan {
   return { groups, others: edges.others.filter(({ action }) => action !== 'held') };
 }
 
+/** Returns accepted drift as a change of the manifests. */
+function acceptedChange(drift: AcceptedDrift): GroupedChange {
+  const edges = drift.edges.map((edge): EdgeChange => ({ ...edge, by: liveKeyOf(drift) }));
+  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift), flips: [] };
+}
+
 type Untitled = Omit<ChangeGroup, 'title'>;
 
 /** Returns the only group, without a title. Unrelated drift counts as drift if there is nothing else. */
 function alone(group: Untitled): ChangeGroup {
+  if (group.name === 'accepted') return { ...group, title: acceptedTitle };
   return { ...group, name: group.name === 'elsewhere' ? 'undone' : group.name, title: '' };
 }
+
+const acceptedTitle = 'Drift accepted in the manifests: the gateway already has these changes, so apply writes nothing for them';
 
 function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): string {
   const drift = [...edges, ...entries.flatMap(({ change }) => change.fields)];
   const did = drift.some(({ incomparable }) => incomparable === true) ? 'changed' : 'made stricter';
   const titles: Readonly<Record<GroupName, string>> = {
     held: `Held: ${did} outside Ostiary; apply keeps these values`,
+    accepted: acceptedTitle,
     changed: 'Changed in the manifests',
     own: 'This pull request',
     also: plan.base === undefined ? 'Other changes' : 'Pending: merged earlier, not applied yet',

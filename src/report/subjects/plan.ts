@@ -1,6 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import {
   type Plan,
+  type AcceptedDrift,
   type AssessedChange,
   type EdgeChange,
   type FieldChange,
@@ -114,6 +115,7 @@ export function planObject(plan: Plan): JsonObject {
     ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
     ...(plan.references.length === 0 ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten.length === 0 ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
+    ...(plan.accepted.length === 0 ? {} : { accepted: plan.accepted.map(acceptedObject) }),
     maxRisk: highest,
     policies: plan.policies && policiesObject(plan.policies),
     protection: protectionObject(plan.protection),
@@ -148,6 +150,22 @@ function changeObject(change: AssessedChange): JsonObject {
     risks: change.risks.map(riskObject),
     carried: change.carried,
     patch: patchOf(change),
+  });
+}
+
+function acceptedObject(drift: AcceptedDrift): JsonObject {
+  const { id, key, action, at, own, by, when, edges } = drift;
+  return definedFields({
+    id,
+    key,
+    action,
+    at: at && positionObject(at),
+    own,
+    fields: drift.fields.map((field) => fieldObject(field, fieldPosition(drift, field))),
+    edges: edges.length === 0 ? undefined : edges.map((edge) => definedFields({ ...edge })),
+    risks: drift.risks.map(riskObject),
+    by,
+    when,
   });
 }
 

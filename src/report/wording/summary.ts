@@ -7,13 +7,17 @@ import { clip } from '../text/wrap.ts';
 
 /** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
 export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>> & {
+  /** Drift that the manifests accept; absent when there is none. */
+  readonly accepted?: number;
   /** Attachments that apply leaves as they are; absent when there are none. */
   readonly heldAttachments?: number;
   readonly blockedAttachments?: number;
 };
 
 /** Counts the changes of each action; unmanaged connections only if the target reports them. */
-export function countActions(plan: Pick<Plan, 'changes' | 'edges' | 'unchanged' | 'orphans' | 'unmanagedAccess'>): ActionCounts {
+export function countActions(
+  plan: Pick<Plan, 'changes' | 'edges' | 'unchanged' | 'orphans' | 'unmanagedAccess' | 'accepted'>,
+): ActionCounts {
   const counts = { create: 0, update: 0, rename: 0, replace: 0, delete: 0, blocked: 0, held: 0 };
   const replaced = new Set(plan.changes.filter(({ reasons, action }) => reasons.includes('replaced') && action !== 'blocked'));
   const successors = new Set([...replaced].flatMap(({ needs }) => needs));
@@ -29,6 +33,7 @@ export function countActions(plan: Pick<Plan, 'changes' | 'edges' | 'unchanged' 
     unchanged: plan.unchanged,
     orphaned,
     unmanaged,
+    ...(plan.accepted.length === 0 ? {} : { accepted: plan.accepted.length }),
     ...countStayingEdges(plan),
   };
 }
@@ -59,7 +64,13 @@ function countsText(counts: ActionCounts): string {
     [counts.orphaned, 'orphaned (still live)'],
     [counts.unmanaged, 'unmanaged'],
   ] as const;
-  return parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
+  const accepted = counts.accepted === undefined ? [] : [acceptedText(counts.accepted)];
+  return [...parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])), ...accepted].join(', ');
+}
+
+/** Returns `1 drift accepted in the manifests`. */
+function acceptedText(count: number): string {
+  return `${count === 1 ? '1 drift' : `${count} drifts`} accepted in the manifests`;
 }
 
 /** Returns the plan in one sentence. */
@@ -70,6 +81,8 @@ export function planSummaryText(plan: Plan): string {
     const stays = [countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].filter((text) => text !== '');
     return `Nothing to apply, but not in sync: ${stays.join(', ')}.${edges}`;
   }
+  if (plan.changes.length === 0 && counts.accepted !== undefined)
+    return `Nothing to write: ${[countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].join(', ')}.${edges}`;
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;

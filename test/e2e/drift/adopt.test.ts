@@ -94,6 +94,9 @@ describe('drift --adopt', () => {
 
     repository.git('merge', '--quiet', '--no-edit', branch);
     expect(await run('drift', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
+    expect((await run('plan', repository)).stdout).toMatch(/Nothing to write: \d drifts accepted in the manifests, /);
+    repository.git('push', '--quiet', 'origin', 'main');
+    expect((await run('apply --yes', repository)).stdout).toContain('nothing to do');
     expect(await run('plan', repository)).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   });
 

@@ -178,6 +178,10 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   expect(more.stderr).toMatch(/adopt\/impossible[^\n]*Connection\/new-c[^\n]*managed by/);
   repository.git('merge', '--quiet', '--no-edit', branch);
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
+  expect((await run('plan')).stdout).toContain(
+    'Sends credentials elsewhere for 2 connections. Nothing to write: 3 drifts accepted in the manifests, 4 unchanged.',
+  );
+  expect((await run('apply --yes')).code).toBe(0);
   expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
   expect((await run('drift --adopt --no-commit --new Connection/new-c')).code).toBe(2);
   expect(await run('drift --new Connection/new-b')).toMatchObject({ code: 3, stderr: expect.stringContaining('--new requires --adopt') });

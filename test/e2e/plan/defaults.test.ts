@@ -81,6 +81,10 @@ test('adopted drift goes into the manifest, the defaults stay', async () => {
     /"guardrail_rules": \["two-rule", "two-other"\]/,
   ])
     expect(edited).toMatch(field);
+  const accepted = await run('plan --detailed-exitcode', repository);
+  expect([accepted.code, accepted.stdout]).toEqual([2, expect.stringContaining('2 drifts accepted in the manifests')]);
+  repository.git('push', '--quiet', 'origin', 'main');
+  expect((await run('apply --yes', repository)).code).toBe(0);
   expect((await run('plan --detailed-exitcode', repository)).code).toBe(0);
   expect((await run('validate', repository)).code).toBe(0);
 });

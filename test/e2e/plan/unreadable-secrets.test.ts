@@ -2,49 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { createKey } from '../../server/client.ts';
 import { expectValid } from '../../support/documents.ts';
-import { adminToken, auditorToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection } from '../project.ts';
-import { useGateway } from '../use-gateway.ts';
+import { useBothDialects, type DialectSide } from '../both-dialects.ts';
 
-const gateway = useGateway();
+const sides = useBothDialects();
 const { make } = useRepositories();
-
-/** A gateway of one dialect, a token that may not read its secrets, and a write of another admin. */
-type Side = {
-  readonly url: string;
-  readonly admin: string;
-  readonly auditor: string;
-  readonly tamper: (name: string, change: JsonObject) => Promise<void>;
-};
-
-const sides: Record<string, () => Promise<Side>> = {
-  interface: async () => ({
-    url: gateway.url(),
-    admin: gateway.server().key,
-    auditor: await createKey(gateway.call, 'auditor', ['auditor']),
-    async tamper(name, change) {
-      const key = await createKey(gateway.call, `ada-${name}`, ['admin']);
-      const { body } = await gateway.call('GET', `/connections/${name}`);
-      expect(await gateway.call('PUT', `/connections/${name}`, { key, body: { ...body, ...change } })).toMatchObject({ status: 200 });
-    },
-  }),
-  async hoop() {
-    const { url, send } = await hoopProject();
-    return {
-      url,
-      admin: adminToken,
-      auditor: auditorToken,
-      async tamper(name, change) {
-        const { body } = await send('GET', `/connections/${name}`);
-        expect(await send('PUT', `/connections/${name}`, { ...Object(body), ...change })).toMatchObject({ status: 200 });
-      },
-    };
-  },
-};
 
 type Ended = ReturnType<typeof ostiaryInProcess>;
 
@@ -59,7 +24,7 @@ function files(name: string, secret: JsonObject): Record<string, string> {
 const pass = { valueFrom: { env: 'OSTIARY_SECRET_PASS' } };
 
 describe.each(Object.entries(sides))('secrets that the token may not read, on the dialect %s', (_, open) => {
-  let side: Side;
+  let side: DialectSide;
   beforeAll(async () => {
     side = await open();
   });
@@ -119,7 +84,7 @@ describe.each(Object.entries(sides))('secrets that the token may not read, on th
       0,
       expect.stringContaining('On production: No drift seen; 2 secrets not compared (this token may not read them).'),
     ]);
-    await side.tamper('drifting', { secret: { 'envvar:HOST': 'Y2FuYXJ5LWV2aWw=', 'envvar:PASS': 'Y2FuYXJ5LXBhc3M=' } });
+    await side.tamper('/connections/drifting', { secret: { 'envvar:HOST': 'Y2FuYXJ5LWV2aWw=', 'envvar:PASS': 'Y2FuYXJ5LXBhc3M=' } });
     const drifted = await audit('drift', repository);
     expect([drifted.code, drifted.stdout]).toEqual([2, expect.stringContaining('secrets of drifting changed on the gateway')]);
     expect(drifted.stdout).toMatch(/ {6}by \S+, .* \(PUT \S*\/connections\/drifting\)/);

@@ -15,7 +15,7 @@ function referencesWith(answers: Readonly<Record<string, unknown>>): readonly st
   const desired = desiredState([connection('shop-db', {}, { replaces: 'orders-db' })]);
   const plan = runReconcile({ desired, live }).value;
   if (plan === undefined) throw new Error('there is no plan');
-  const proposal = { plan, desired, live, registry, joined: new Map() };
+  const proposal = { plan, desired, live, registry, accepted: [], joined: new Map() };
   const given = new Map(preflightReads(proposal).map((path) => [path, path in answers ? answers[path] : null]));
   return preflight(proposal, handshake, given).references.map(({ sort, name = '(unreadable)' }) => `${sort} ${name}`);
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Diagnostic, Position } from '../../../src/model/diagnostic.ts';
-import type { AssessedChange, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
+import type { AcceptedDrift, AssessedChange, EdgeChange, Plan, Value } from '../../../src/model/plan/plan.ts';
 import type { AppliedPlan } from '../../../src/report/document.ts';
 import { id, json, object, path, protection, risk } from '../../support/nasty-values.ts';
 import { nastyText } from './nasty-text.ts';
@@ -59,6 +59,21 @@ const edge: fc.Arbitrary<EdgeChange> = fc.record(
   },
   { requiredKeys: ['rule', 'connection', 'action', 'declared'] },
 );
+const acceptedDrift: fc.Arbitrary<AcceptedDrift> = fc.record(
+  {
+    id,
+    action: fc.constantFrom('create' as const, 'update' as const, 'delete' as const),
+    fields: fc.array(field, { maxLength: 2 }),
+    edges: fc.array(
+      fc.record({ rule: id, connection: id, action: fc.constantFrom('attach' as const, 'detach' as const), declared: fc.constant([]) }),
+      { maxLength: 2 },
+    ),
+    risks: fc.array(risk, { maxLength: 2 }),
+    by: nastyText,
+    when: nastyText,
+  },
+  { requiredKeys: ['id', 'action', 'fields', 'edges', 'risks'] },
+);
 const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
 const target = fc.record(
   { name: nastyText.map((name) => `t${name}`), url: nastyText, dialect: nastyText, organisation: nastyText },
@@ -68,6 +83,7 @@ const orphan = fc.record({ id, removedIn: nastyText, subject: nastyText, kept: n
 const anyPlan: fc.Arbitrary<Plan> = fc.record({
   protection,
   unwritten: fc.array(fc.record({ id, risks: fc.array(risk, { maxLength: 2 }) }), { maxLength: 3 }),
+  accepted: fc.array(acceptedDrift, { maxLength: 3 }),
   target,
   tree: hash,
   changes: fc.array(change, { maxLength: 5 }),

@@ -190,6 +190,7 @@ export function samplePlan(): Plan {
     unwrittenSecrets: [],
     references: [],
     unwritten: [],
+    accepted: [],
     singleWrites: [
       {
         id: 'GuardrailRule/no-drop',

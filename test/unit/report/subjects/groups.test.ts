@@ -89,8 +89,8 @@ describe('groupsOf', () => {
     expect(groupPlan({ ...quietPlan(), orphans, changes: [gone] }).groups[0]?.changes[0]?.note).toBe('removed in 0123456 "Drop a"');
   });
 
-  it('loses and repeats nothing, is ordered, and has titles only for several groups', () => {
-    const order = ['held', 'changed', 'own', 'also', 'undone', 'elsewhere'];
+  it('loses and repeats nothing, is ordered, and has titles for several groups and for accepted drift', () => {
+    const order = ['held', 'accepted', 'changed', 'own', 'also', 'undone', 'elsewhere'];
     fc.assert(
       fc.property(anyPlan, (some) => {
         const plan = {
@@ -101,15 +101,18 @@ describe('groupsOf', () => {
             key: `Connection/${index}`,
           })),
         };
-        const { groups, others } = groupPlan(plan);
+        const { groups: all, others } = groupPlan(plan);
+        const accepted = all.filter(({ name }) => name === 'accepted').flatMap(({ changes }) => changes);
+        expect(accepted.map(({ change }) => change.fields)).toEqual(plan.accepted.map((one) => one.fields));
+        const groups = all.filter(({ name }) => name !== 'accepted');
         const fields = groups.flatMap(({ changes: entries }) => entries.flatMap(({ change }) => change.fields));
         expect(new Set(fields)).toEqual(new Set(plan.changes.flatMap((change) => change.fields)));
         expect(fields).toHaveLength(plan.changes.flatMap((change) => change.fields).length);
         expect(new Set(groups.flatMap(({ changes: entries }) => entries.map(({ change }) => change.id))).size).toBe(plan.changes.length);
         const edges = groups.flatMap(({ changes: entries, edges: left }) => [...left, ...entries.flatMap((entry) => entry.edges)]);
         expect([...edges, ...others]).toHaveLength(plan.edges.length);
-        expect(groups.map(({ title }) => title !== '')).toEqual(groups.map(() => groups.length > 1));
-        const places = groups.map(({ name }) => order.indexOf(name));
+        expect(all.map(({ title }) => title !== '')).toEqual(all.map(({ name }) => all.length > 1 || name === 'accepted'));
+        const places = all.map(({ name }) => order.indexOf(name));
         expect(places).toEqual([...new Set(places)].toSorted((left, right) => left - right));
       }),
     );

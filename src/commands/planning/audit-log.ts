@@ -1,0 +1,30 @@
+import { committedAt, repositoryOf } from '../../git/repository.ts';
+import { ApiError } from '../../model/errors.ts';
+import type { AuditedWrite } from '../../model/result/drift.ts';
+import { withService } from '../context/connect.ts';
+import type { CliContext } from '../context/cli-context.ts';
+import type { TargetFlags } from '../options.ts';
+
+const maxWrites = 1000;
+const defaultDays = 30;
+
+/** Returns when the base was committed, because drift is younger; without a base, or outside a repository, it is 30 days ago. */
+export async function timeOfBase(base: string | undefined, folder: string, context: CliContext): Promise<Date> {
+  const repository = base === undefined ? undefined : await repositoryOf({ folder, env: context.env });
+  if (base !== undefined && repository !== undefined) return committedAt(repository, base);
+  return new Date(context.now().getTime() - defaultDays * 86_400_000);
+}
+
+/** Reads the audited writes since a time; undefined if the gateway provides none, so that reports go without them. */
+export async function readAuditedWrites(
+  since: Date,
+  flags: TargetFlags,
+  context: CliContext,
+): Promise<readonly AuditedWrite[] | undefined> {
+  try {
+    return await withService({ flags, context }, (service) => service.writesSince(since, maxWrites));
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}

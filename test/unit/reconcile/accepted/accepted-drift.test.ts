@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
+import { highestPlanRisk, type Plan } from '../../../../src/model/plan/plan.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connectionManifest, guardrailManifest, liveAs, maskingManifest, registered, words } from '../../../support/risks.ts';
+import { runReconcile, type TestInput } from '../../../support/run-pipeline.ts';
+import type { Manifest } from '../../../support/scenario.ts';
+import type { ReviewInput } from '../../../../src/reconcile/reconcile.ts';
+
+type Sides = { readonly base: readonly Manifest[]; readonly live: readonly Manifest[]; readonly head: readonly Manifest[] };
+
+const consent = { adopt: [], revert: [], prune: true };
+
+/** Plans from three sets of manifests: those that were applied, what the gateway has, and those of the pull request. */
+function planOfSides({ base, live, head }: Sides, review: Partial<ReviewInput> = {}, more: Partial<TestInput> = {}): Plan {
+  const input = {
+    desired: desiredState(head),
+    live: liveAs(desiredState(live)),
+    base: { commit: 'a'.repeat(40), desired: desiredState(base), removedIn: new Map() },
+    consent,
+    ...more,
+  };
+  const { value, diagnostics } = runReconcile(input, review);
+  if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return value;
+}
+
+function connection(spec: Manifest['spec'] = {}, name = 'db'): Manifest {
+  return connectionManifest(name, spec);
+}
+
+function acceptedOf({ accepted }: Plan): readonly unknown[] {
+  return accepted.map(({ id, risks }) => [id, ...risks.map(({ code, class: one }) => `${one} ${code.slice('risk/'.length)}`)]);
+}
+
+function headlinesOf({ protection }: Plan): readonly string[] {
+  return protection.headlines.map(({ text }) => text);
+}
+
+const noDrop = guardrailManifest('no-drop', [words('DROP', 'TRUNCATE')], { connection_ids: ['db'] });
+
+const masking = (...types: readonly string[]): Manifest => maskingManifest('pii', { connection_ids: ['db'], ...registered(...types) });
+
+const guardrail = (spec: Manifest['spec']): Manifest => guardrailManifest('no-drop', [words('DROP')], spec);
+
+const sending = (host: string): Manifest =>
+  connection({ reviewers: ['dba'], secret: { 'envvar:HOST': { value: host }, 'envvar:PASS': { value: 'x' } } });
+
+const lasting = (seconds: number): Manifest => connection({ reviewers: ['dba'], access_max_duration: seconds });
+
+const twelve = (spec: Manifest['spec']): readonly Manifest[] => Array.from({ length: 12 }, (_, index) => connection(spec, `db-${index}`));
+
+describe('drift that the manifests accept', () => {
+  test('a lost review is an entry without a write', () => {
+    const open = connection({ reviewers: [] });
+    const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [open], head: [open] });
+    expect(plan.changes).toEqual([]);
+    expect(plan.accepted[0]?.fields).toEqual([{ path: '/reviewers/dba', before: { value: 'dba' }, after: { absent: true } }]);
+    expect(highestPlanRisk(plan)).toBe('weakens');
+    expect(headlinesOf(plan)).toEqual([
+      '1 connection loses review in the manifests; the gateway already lost it (changed outside Ostiary)',
+    ]);
+    expect(plan.protection.losing).toEqual(['Connection/db']);
+  });
+
+  test('a stricter field beside it does not hide it', () => {
+    const base = [connection({ reviewers: ['dba'] })];
+    const head = [connection({ access_mode_connect: 'disabled', access_mode_exec: 'disabled' })];
+    const plan = planOfSides({ base, live: [connection()], head });
+    expect(plan.changes.map(({ action }) => action)).toEqual(['update']);
+    expect(highestPlanRisk(plan)).toBe('weakens');
+    expect(headlinesOf(plan)[0]).toContain('loses review in the manifests');
+  });
+
+  test('of drift that is accepted in part, only that part is', () => {
+    const plan = planOfSides({
+      base: [connection({ reviewers: ['a', 'b', 'c'] })],
+      live: [connection({ reviewers: ['c'] })],
+      head: [connection({ reviewers: ['b', 'c'] })],
+    });
+    expect(plan.accepted.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['/reviewers/a']]);
+    expect(plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['/reviewers/b']]);
+  });
+
+  test.each([
+    ['an entry of a rule', [guardrailManifest('no-drop', [words('DROP')], { connection_ids: ['db'] })], 'GuardrailRule/no-drop'],
+    ['an attachment', [guardrailManifest('no-drop', [words('DROP', 'TRUNCATE')])], 'GuardrailRule/no-drop'],
+    ['a whole rule', [], 'GuardrailRule/no-drop'],
+  ])('%s that was removed by hand and in the manifests', (_, rules, id) => {
+    const plan = planOfSides({ base: [connection(), noDrop], live: [connection(), ...rules], head: [connection(), ...rules] });
+    expect(plan.changes).toEqual([]);
+    expect(plan.accepted.map((one) => one.id)).toEqual([id]);
+    expect(highestPlanRisk(plan)).toBe('weakens');
+    expect(headlinesOf(plan)).toHaveLength(1);
+  });
+
+  test('a rule that was deleted by hand stays an orphan in no plan without prune', () => {
+    const sides = { base: [connection(), noDrop], live: [connection()], head: [connection()] };
+    const plan = planOfSides(sides, {}, { consent: { ...consent, prune: false } });
+    expect(acceptedOf(plan)).toEqual([['GuardrailRule/no-drop', 'weakens guardrail-detached']]);
+  });
+
+  test('a masking rule that masks less', () => {
+    const less = [connection(), masking('PHONE_NUMBER')];
+    const plan = planOfSides({ base: [connection(), masking('PHONE_NUMBER', 'EMAIL_ADDRESS')], live: less, head: less });
+    expect(plan.changes).toEqual([]);
+    expect(highestPlanRisk(plan)).toBe('weakens');
+  });
+
+  test('a selector that no longer matches', () => {
+    const db = connection({ connection_tags: { env: 'prod' } });
+    const base = [db, guardrail({ connection_selector: { match_tags: { env: 'prod' } } })];
+    const plan = planOfSides({ base, live: [db, guardrail({})], head: [db, guardrail({})] });
+    expect(highestPlanRisk(plan)).toBe('weakens');
+    expect(headlinesOf(plan)[0]).toContain('in the manifests');
+  });
+
+  test('strengthening is no alarm', () => {
+    const reviewed = connection({ reviewers: ['dba'] });
+    const plan = planOfSides({ base: [connection()], live: [reviewed], head: [reviewed] });
+    expect(plan.accepted).toHaveLength(1);
+    expect(highestPlanRisk(plan)).toBe('strengthens');
+    expect(headlinesOf(plan)).toEqual([]);
+  });
+
+  test('an import of a connection without protection gives access; one with protection does not', () => {
+    const base = [connection({ reviewers: ['dba'] }, 'first')];
+    const live = [...base, connection()];
+    expect(acceptedOf(planOfSides({ base, live, head: live }))).toEqual([['Connection/db', 'exposes exposed']]);
+    const reviewed = [...base, connection({ reviewers: ['dba'] })];
+    expect(planOfSides({ base, live: reviewed, head: reviewed }).accepted).toEqual([]);
+  });
+
+  test('a replacement keeps what its predecessor lost by hand', () => {
+    const successor = { ...connection({ reviewers: [] }, 'next'), metadata: { name: 'next', replaces: 'db' } };
+    const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [connection()], head: [successor] });
+    expect(acceptedOf(plan)).toEqual([['Connection/next', 'weakens replacement-differs']]);
+    expect(plan.accepted).toMatchObject([{ action: 'update', fields: [] }]);
+    expect(highestPlanRisk(plan)).toBe('weakens');
+  });
+
+  test('an endpoint that was moved by hand and in the manifest reroutes the kept password', () => {
+    const plan = planOfSides({ base: [sending('one')], live: [sending('two')], head: [sending('two')] });
+    expect(plan.changes).toEqual([]);
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'reroutes endpoint-rerouted']]);
+    expect(JSON.stringify(plan.accepted)).not.toMatch(/one|two/);
+  });
+
+  test('a field that the manifest no longer states', () => {
+    const base = [connection({ guardrail_rules: [], access_max_duration: 600 })];
+    const head = [connection()];
+    const plan = planOfSides({ base, live: [connection({ access_max_duration: 7200 })], head });
+    expect(plan.accepted.length + plan.changes.length).toBe(1);
+  });
+
+  test('nothing is accepted without a base, without a change of the manifests, and without drift', () => {
+    const [reviewed, open] = [connection({ reviewers: ['dba'] }), connection()];
+    expect(planOfSides({ base: [reviewed], live: [open], head: [open] }, {}, { base: undefined }).accepted).toEqual([]);
+    expect(planOfSides({ base: [reviewed], live: [open], head: [reviewed] }).accepted).toEqual([]);
+    expect(planOfSides({ base: [reviewed], live: [reviewed], head: [open] }).accepted).toEqual([]);
+  });
+
+  test('what the plan itself weakens is not accepted once more', () => {
+    const plan = planOfSides({ base: [lasting(1200)], live: [lasting(600)], head: [lasting(3600)] });
+    expect(highestPlanRisk(plan)).toBe('weakens');
+    expect(plan.accepted).toEqual([]);
+    const restored = planOfSides({ base: [lasting(600)], live: [lasting(7200)], head: [lasting(3600)] });
+    expect(restored.accepted[0]?.fields.map(({ path }) => path)).toEqual(['/access_max_duration']);
+    expect(highestPlanRisk(restored)).toBe('weakens');
+  });
+
+  test('the digest covers it, and --max-risk refuses it', () => {
+    const open = connection({ reviewers: [] });
+    const sides = { live: [open], head: [open] };
+    const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], ...sides }, { maxRisk: 'neutral' });
+    expect(plan.refusals.map(({ code }) => code)).toEqual([expect.stringMatching(/^risk\//)]);
+    expect(plan.digest).not.toBe(planOfSides({ base: [open], ...sides }).digest);
+  });
+
+  test('the limit on lost protection counts it', () => {
+    const limits = { from: 10, updates: 1, deletes: 1, protections: 0.3, incomparableDrift: 'revert' } as const;
+    const plan = planOfSides({ base: twelve({ reviewers: ['dba'] }), live: twelve({}), head: twelve({}) }, {}, { limits });
+    expect(plan.refusals.map(({ code }) => code)).toEqual(['plan/too-many-lose-protection']);
+  });
+
+  test('the audit log names who changed it', () => {
+    const write: AuditedWrite = {
+      at: '2026-11-20T03:12:45Z',
+      by: 'ada',
+      own: false,
+      from: '',
+      method: 'PUT',
+      path: '/connections/db',
+      kind: 'Connection',
+      names: ['db'],
+    };
+    const open = connection({ reviewers: [] });
+    const audit = { writes: [write] };
+    const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [open], head: [open] }, { audit });
+    expect(plan.accepted[0]).toMatchObject({ by: 'ada', when: write.at });
+    expect(headlinesOf(plan)[0]).toContain('(changed outside Ostiary by ada, 2026-11-20 03:12 UTC)');
+  });
+
+  test('the changes of a pull request itself are labeled', () => {
+    const [reviewed, open] = [[connection({ reviewers: ['dba'] })], [connection({ reviewers: [] })]];
+    const ownOf = (started: readonly Manifest[]): boolean | undefined =>
+      planOfSides({ base: reviewed, live: open, head: open }, { own: desiredState(started) }).accepted[0]?.own;
+    expect([ownOf(reviewed), ownOf(open)]).toEqual([true, false]);
+  });
+});
