@@ -151,6 +151,7 @@ try {
       'npm',
       'publish',
       tarball,
+      '--ignore-scripts',
       '--provenance',
       '--access',
       'public',

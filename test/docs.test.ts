@@ -218,7 +218,7 @@ test('every environment variable that the pages name is read, and every one that
   const named = pages.flatMap(({ path, text }) =>
     [
       ...text.matchAll(
-        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|FORCE_COLOR|TERM|COLUMNS|HOME|USERPROFILE|SUDO_UID|SSL_CERT_FILE)\b/g,
+        /\b(?:OSTIARY_[A-Z_]+|GITHUB_[A-Z_]+|RUNNER_TEMP|GIT_(?:ALLOW_PROTOCOL|CEILING_DIRECTORIES|CONFIG_COUNT|DISCOVERY_ACROSS_FILESYSTEM|SSH(?:_COMMAND)?)|NO_COLOR|FORCE_COLOR|TERM|COLUMNS|HOME|USERPROFILE|SUDO_UID|SSL_CERT_FILE|PGHOST|PGSSLMODE)\b/g,
       ),
     ].map(([name]) => ({
       path,

@@ -14,6 +14,7 @@ import type { StoreOptions } from '../server/store/store.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
 import { createLog, type Log, type LogFormat } from '../server/http/request-context.ts';
 import { migrateDatabase, verifyAuditLog } from '../server/process/database-tasks.ts';
+import { findPlaintextHosts } from '../server/store/plaintext-hosts.ts';
 import { startServer } from '../server/process/start-server.ts';
 import { defaultDatabase, type OutputFlags, collect, wholeNumber, type DefineCommand } from './options.ts';
 import { printerFor } from './output/printer.ts';
@@ -127,6 +128,8 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     log,
   };
   const stopped = context.interruptSignal();
+  const hosts = 'url' in store.database ? findPlaintextHosts(store.database.url, env) : [];
+  if (hosts.length > 0) log(insecureDatabase(hosts));
   // The default folder contains keys and data, so git ignores it, whatever the project's own .gitignore says.
   if (database === defaultDatabase) makeOwnFolder(join(context.cwd, cacheFolder));
   const output = await runTask(flags, store);
@@ -162,6 +165,12 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
   log({ level: 'info', message: 'stopping: finishing open requests' });
   await server.close();
   return 0;
+}
+
+/** Returns the warning about a database that is reached without TLS. */
+function insecureDatabase(hosts: readonly string[]): Parameters<Log>[0] {
+  const message = `the data of the gateway can travel unencrypted to ${hosts.join(', ')}: end the URL of the database with ?sslmode=verify-full`;
+  return { level: 'warn', message: `serve/insecure-database  ${message}`, details: { code: 'serve/insecure-database' } };
 }
 
 /** Runs a task on the database instead of serving, and returns its output; undefined when the flags name none. */

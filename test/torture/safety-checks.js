@@ -11,7 +11,7 @@ const managed = '  if (fresh.managedBy !== undefined) return failManaged(fresh.m
 const bearer = "    const token = keyFromHeaders(c.req.header('Authorization'), undefined);\n";
 const body =
   '    const body = await readBody(c.env.incoming, { limit: smallBodyBytes, missing: {} });\n    requireNoProblems(validate(body));\n';
-/** Each check: what it guards, its file below src, its text, what replaces it, the tests of which one fails without it, and a text that goes first. */
+/** Each check: what it guards, its file below src (or above it), its text, what replaces it, the tests of which one fails without it, and a text that goes first. */
 const checks = [
   ['managed objects are not deleted', 'apply/execute-step.ts', `${managed}  const obstacles`, '  const obstacles', ['unit/apply']],
   ['managed objects are not written', 'apply/execute-step.ts', `${managed}  const seen`, '  const seen', ['unit/apply']],
@@ -67,26 +67,14 @@ const checks = [
     ['e2e/git/other-checkouts.test.ts'],
   ],
   [
-    'the config lists no folder of another checkout',
+    'a config lists no other checkout',
     'project/listed-checkouts.ts',
-    'if (checkout === undefined) return [];',
-    'if (checkout !== root) return [];',
+    'checkout === undefined',
+    'true',
     ['e2e/git/other-checkouts.test.ts'],
   ],
-  [
-    'a file of HEAD below a .git of its own is not removed',
-    'project/checkout.ts',
-    'if (checkout === undefined) return [];',
-    'if (checkout !== top) return [];',
-    ['e2e/git/other-checkouts.test.ts'],
-  ],
-  [
-    'a repository in the repository that is no submodule is not removed',
-    'project/checkout.ts',
-    'if (!isSubmodule(folder)) return',
-    'if (false) return',
-    ['e2e/git/other-checkouts.test.ts'],
-  ],
+  ['HEAD below another .git stays', 'project/checkout.ts', 'checkout === undefined', 'true', ['e2e/git/other-checkouts.test.ts']],
+  ['what is no submodule stays', 'project/checkout.ts', '!isSubmodule(folder)', 'false', ['e2e/git/other-checkouts.test.ts']],
   [
     'the file of a secret is in no other checkout',
     'disk/secret-file.ts',
@@ -94,6 +82,29 @@ const checks = [
     'false',
     ['e2e/git/other-checkouts.test.ts'],
   ],
+  [
+    'PostgreSQL elsewhere needs TLS',
+    'server/store/plaintext-hosts.ts',
+    '!isThisMachine(host)',
+    'false',
+    ['server/store/plaintext-hosts.test.ts'],
+  ],
+  ['serve warns of no TLS', 'commands/serve.ts', 'hosts.length > 0', 'hosts.length < 0', ['e2e/serve/serve.test.ts']],
+  [
+    'a pipeline of a merge request on GitLab has no token that may write',
+    '../examples/gitlab/.gitlab-ci.yml',
+    '    - ostiary validate',
+    '    - echo "$OSTIARY_NOTES"\n    - ostiary validate',
+    ['e2e/git/gitlab.test.ts'],
+  ],
+  [
+    'the job that publishes a release runs no script of a package',
+    '../.github/workflows/release.yml',
+    '      - run: printenv GH_TOKEN',
+    '      - run: npm ci\n      - run: printenv GH_TOKEN',
+    ['e2e/action/workflows.test.ts'],
+  ],
+  ['npm runs no script when it publishes', '../.github/publish.js', "      '--ignore-scripts',\n", '', ['e2e/action/workflows.test.ts']],
   [
     '--max-risk refuses riskier plans',
     'protection/risk/risk-codes.ts',

@@ -217,6 +217,14 @@ export const serveCodes = {
     fix: 'Create more keys with `POST /api-keys`',
     example: 'the gateway already has an admin key',
   },
+  'serve/insecure-database': {
+    level: 'warning',
+    meaning: 'Data can travel unencrypted to PostgreSQL',
+    cause:
+      'The server is on another host, and nothing requires TLS: `sslmode` is missing, `disable`, `allow` or `prefer`. PGHOST and PGSSLMODE count, too',
+    fix: 'End the URL with `?sslmode=verify-full`, or at least `?sslmode=require`',
+    example: 'the data of the gateway can travel unencrypted to db.example.com: end the URL of the database with ?sslmode=verify-full',
+  },
   'serve/key': {
     meaning: 'A key is empty, or both keys are the same',
     cause: 'A variable has a wrong value',

@@ -21,7 +21,8 @@ type Step = {
 type Job = {
   readonly name?: string;
   readonly if?: string;
-  readonly permissions?: Readonly<Record<string, string>>;
+  readonly needs?: string | readonly string[];
+  readonly permissions?: unknown;
   readonly environment?: string;
   readonly 'timeout-minutes'?: number;
   readonly steps: readonly Step[];
@@ -127,6 +128,57 @@ test('a release publishes only from main, with approval; a dry run has no permis
   expect(release?.if).toContain("github.ref == 'refs/heads/main'");
   for (const job of [rehearse, ...Object.values(others)]) expect(job?.permissions).toEqual({ contents: 'read' });
   expect(lastLine(rehearse)).toBe(`${lastLine(release)?.replace('gh auth setup-git && ', '')} --dry-run`);
+});
+
+/** Returns the jobs of a workflow that may write, and those that may not. A job without permissions has those of the workflow. */
+function byPermission(path: string): Readonly<Record<'writing' | 'reading', readonly (readonly [string, Job])[]>> {
+  const workflow = workflowAt(path);
+  const jobs = Object.entries(workflow.jobs);
+  const mayWrite = ({ permissions = workflow.permissions }: Job): boolean =>
+    permissions === undefined || /write/.test(JSON.stringify(permissions));
+  return { writing: jobs.filter(([, job]) => mayWrite(job)), reading: jobs.filter(([, job]) => !mayWrite(job)) };
+}
+
+/** Commands that install packages, or run scripts and programs of installed ones. */
+const runsPackages =
+  /\b(?:npm|npx|pnpm|yarn|corepack|bun|deno|pip|pipx|uv|cargo|go|make|rolldown|tsc|vitest|docker (?:build|run))\b|node_modules|\bnode (?!\.github\/publish\.js )/;
+
+test.each(files)('a job of %s that may write installs and builds nothing', (path) => {
+  const { writing } = byPermission(path);
+  for (const [job, { steps }] of writing) {
+    const found = steps.filter(({ run = '', uses = '' }) => runsPackages.test(run) || uses.includes('actions/cache'));
+    expect({ job, found }).toEqual({ job, found: [] });
+    expect(steps.filter((step) => step.uses?.includes('setup-') === true && step.with?.['cache'] !== undefined)).toEqual([]);
+  }
+});
+
+test('a release publishes the files that jobs without permission to write made, and imports no package', () => {
+  const path = '.github/workflows/release.yml';
+  const { writing, reading } = byPermission(path);
+  expect(writing.map(([name]) => name)).toEqual(['release']);
+  const stepsOf = (name: string): readonly Step[] => workflowAt(path).jobs[name]?.steps ?? [];
+  const uploaded = reading.flatMap(([, { steps }]) =>
+    steps.flatMap((step) => (step.uses?.includes('upload-artifact') === true ? [step.with?.['name']] : [])),
+  );
+  const downloads = stepsOf('release').filter(({ uses = '' }) => uses.includes('download-artifact'));
+  const downloaded = downloads.map((step) => step.with?.['name'] ?? step.with?.['pattern']);
+  expect(downloaded).toEqual(['build', 'executable-*', 'image-*']);
+  for (const one of downloaded) expect(uploaded.some((name = '') => name.startsWith((one ?? '?').replace('*', '')))).toBe(true);
+  expect(workflowAt(path).jobs['release']?.needs).toEqual(['build', 'executable', 'image']);
+  const unpacked = stepsOf('release').findIndex(({ run }) => run === 'tar --extract --file "$RUNNER_TEMP/build.tar"');
+  expect(unpacked).toBeGreaterThan(stepsOf('release').indexOf(downloads[0] ?? {}));
+  expect(
+    stepsOf('build')
+      .map(({ run }) => run)
+      .filter((run) => run !== undefined),
+  ).toEqual(['npm ci', 'tar --create --file build.tar dist']);
+  // What the job runs of the repository needs no package, and has npm run no script.
+  for (const script of ['publish.js', 'release.js']) {
+    const text = readFileSync(join('.github', script), 'utf8');
+    expect([...text.matchAll(/ from '([^']+)'/g)].map(([, from = '']) => from).filter((from) => !from.startsWith('node:'))).toEqual([]);
+    expect(text).not.toMatch(/'(?:ci|install|exec|run-script|build)'|npx/);
+    for (const [call] of text.matchAll(/'npm',\s*\[?'(?!view')\w+',[^;)]*/g)) expect(call).toContain("'--ignore-scripts'");
+  }
 });
 
 /** What a mode may need, and no more. */

@@ -16,18 +16,23 @@ const { make, makeOrigin, at, place } = useRepositories();
 type Job = {
   readonly script?: readonly string[];
   readonly after_script?: readonly string[];
-  readonly artifacts?: { readonly paths?: readonly string[]; readonly reports?: Readonly<Record<string, string>> };
+  readonly extends?: string;
+  readonly rules?: readonly { readonly if: string }[];
+  readonly environment?: { readonly name: string };
+  readonly artifacts?: {
+    readonly expose_as?: string;
+    readonly paths?: readonly string[];
+    readonly reports?: Readonly<Record<string, string>>;
+  };
 };
 const recipe: Readonly<Record<string, Job>> = parse(readFileSync('examples/gitlab/.gitlab-ci.yml', 'utf8'));
 
-/** A folder with the programs that the recipe calls: the built command, and a `curl` that stores its arguments. */
+/** A folder with the program that the recipe calls: the built command. */
 let programs = '';
 beforeAll(async () => {
   const command = join(await builtPackage(), 'dist', 'cli.js');
   programs = makeProject({});
-  const stub = (name: string, line: string): void => writeFileSync(join(programs, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-  stub('ostiary', `exec '${process.execPath}' '${command}' "$@"`);
-  stub('curl', `printf '%s\\n' "$@" > curl.txt`);
+  writeFileSync(join(programs, 'ostiary'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`, { mode: 0o755 });
 });
 
 /** Checks out a commit as GitLab's runner does: its last commits alone, no branch, and no ref of another branch. */
@@ -44,31 +49,50 @@ type Ran = { readonly code: number; readonly output: string };
 
 /** Runs the commands of a job in its checkout, as the runner's shell does; `after_script` runs in any case. */
 async function runJob(name: string, { folder, git }: TestRepository, variables: Readonly<Record<string, string>>): Promise<Ran> {
-  const { script = [], after_script: after = [] } = recipe[name] ?? {};
+  const { script = [] } = recipe[name] ?? {};
   const env = {
     ...gitEnv,
     HOME: folder,
     PATH: `${programs}:${gitEnv['PATH']}`,
     CI_COMMIT_SHA: git('rev-parse', 'HEAD'),
     CI_PROJECT_URL: 'https://gitlab.example.com/team/access',
-    CI_API_V4_URL: 'https://gitlab.example.com/api/v4',
-    CI_PROJECT_ID: '7',
-    CI_MERGE_REQUEST_IID: '3',
     CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
     ...gateway.env(),
     ...variables,
   };
-  const run = async (lines: readonly string[]): Promise<Ran> => {
-    const child = spawn('sh', ['-e', '-c', lines.join('\n')], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
-    await once(child, 'close');
-    return { code: child.exitCode ?? -1, output };
-  };
-  const ran = await run(script);
-  expect(await run(after)).toEqual({ code: 0, output: '' });
-  return ran;
+  const child = spawn('sh', ['-e', '-c', script.join('\n')], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  await once(child, 'close');
+  return { code: child.exitCode ?? -1, output };
 }
+
+/** Returns whether a job can be in a pipeline of a merge request, whose author controls the recipe. */
+function isOfMergeRequests({ extends: base, rules = recipe[base ?? '']?.rules ?? [] }: Job): boolean {
+  return rules.length === 0 || rules.some((rule) => rule.if.includes('merge_request_event'));
+}
+
+test('no job of a merge request uses a token that may write, and the recipe warns of what its author can read', () => {
+  const jobs = Object.entries(recipe).filter(([name, { script }]) => !name.startsWith('.') && script !== undefined);
+  const ofMergeRequests = jobs.filter(([, job]) => isOfMergeRequests(job));
+  expect(ofMergeRequests.map(([name]) => name)).toEqual(['validate', 'plan']);
+  for (const [, job] of ofMergeRequests) {
+    const { after_script: after = [], environment, script = [] } = job;
+    // What GitLab sets begins with CI_; the command reads the auditor's key of the environment.
+    const variables = [...[...script, ...after].join('\n').matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
+    expect(variables.filter((name) => !name.startsWith('CI_'))).toEqual([]);
+    expect(JSON.stringify(job)).not.toMatch(/api\/v4|CI_API|PRIVATE-TOKEN|CI_JOB_TOKEN|curl|git push/);
+    expect([undefined, 'access-plan']).toContain(environment?.name);
+  }
+  expect(recipe['plan']?.artifacts?.expose_as).toBe('access plan');
+  for (const [, { rules = [] }] of jobs.filter(([name]) => !['validate', 'plan'].includes(name)))
+    for (const rule of rules) expect(rule.if).toContain('$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH');
+  for (const path of ['examples/gitlab/.gitlab-ci.yml', 'docs/how-to/gitlab.md']) {
+    const text = readFileSync(path, 'utf8');
+    expect(text).toMatch(/fork's merge request in (?:this|the parent) project gives the fork these variables/);
+    expect(text).toContain('ci_allow_fork_pipelines_to_run_in_parent_project: false');
+  }
+});
 
 test('the commands of the recipe run in shallow detached checkouts: validate, plan, apply, drift', { timeout: 240_000 }, async () => {
   const main = make({ 'ostiary.yaml': config(gateway.url()), 'access/first.yaml': connection('gitlab-first', { reviewers: ['dba'] }) });
@@ -95,15 +119,12 @@ test('the commands of the recipe run in shallow detached checkouts: validate, pl
     stderr: expect.stringContaining('git fetch --unshallow origin +refs/heads/main:refs/remotes/origin/main'),
   });
   expect(await runJob('validate', checkout, {})).toMatchObject({ code: 0, output: expect.stringContaining('Valid. 2 resources.') });
-  const planned = await runJob('plan', checkout, { OSTIARY_NOTES: 'token-of-notes' });
+  const planned = await runJob('plan', checkout, {});
   expect(planned).toMatchObject({ code: 0, output: expect.stringContaining('1 to create, 1 to update') });
   const note = readFileSync(join(checkout.folder, 'plan.md'), 'utf8');
   expect(note).toContain('### Plan for `production`');
   const commit = checkout.git('rev-parse', 'HEAD');
   expect(note).toContain(`(https://gitlab.example.com/team/access/-/blob/${commit}/access/first.yaml#L`);
-  expect(readFileSync(join(checkout.folder, 'curl.txt'), 'utf8')).toContain(
-    'body@plan.md\nhttps://gitlab.example.com/api/v4/projects/7/merge_requests/3/notes\n',
-  );
 
   main.git('checkout', '--quiet', 'main');
   main.git('merge', '--quiet', '--no-ff', '--message=Merge', 'review');

@@ -84,7 +84,7 @@ describe('publishing a release', () => {
       'would run: git push origin refs/tags/v1.2.3',
       `would run: git push --force origin ${commit}:refs/tags/v1`,
       expect.stringMatching(/gh release create v1\.2\.3 --verify-tag --title v1\.2\.3 --notes-file \S+ --latest=false .*SHA256SUMS$/),
-      `would run: npm publish ${join(folder, 'ostiary-1.2.3.tgz')} --provenance --access public --tag latest-1`,
+      `would run: npm publish ${join(folder, 'ostiary-1.2.3.tgz')} --ignore-scripts --provenance --access public --tag latest-1`,
       ...['amd64', 'arm64'].flatMap((name) => [
         `would run: docker load --input ${join(imageFolder, `${name}.tar`)}`,
         `would run: docker tag ostiary:${name} ghcr.io/octo/ostiary:1.2.3-${name}`,
@@ -129,7 +129,7 @@ describe('publishing a release', () => {
     );
     expect(withoutImages().map((line) => line.split(' ', 4).join(' '))).toEqual([
       'gh release create v1.2.3',
-      expect.stringMatching(/^npm publish \S+ --provenance$/),
+      expect.stringMatching(/^npm publish \S+ --ignore-scripts$/),
     ]);
     expect(publish(repository, [executables(), images()], all).code).toBe(0);
     expect(withoutImages()).toHaveLength(2);

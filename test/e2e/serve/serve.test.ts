@@ -173,6 +173,27 @@ test.each([
   expect(stderr).not.toContain('canary');
 });
 
+test('a PostgreSQL server on another host without TLS is a warning, in every task and format of the log', async () => {
+  const cwd = makeProject({});
+  // The port is invalid, so no connection is tried.
+  const run = async (place: string, flags: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const env = { OSTIARY_SERVE_KEY: key, OSTIARY_SERVE_ENCRYPTION_KEY: encryptionKey, OSTIARY_SERVE_DATABASE: place, ...more };
+    const { code, stderr } = await ostiary(['serve', '--port', '0', ...flags], { cwd, env });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('error serve/database')]);
+    expect(stderr).not.toContain('canary');
+    return stderr;
+  };
+  const place = 'postgres://gateway:canary@db.example.com:99999/gateway';
+  const text = /^serve\/insecure-database {2}the data of the gateway can travel unencrypted to db\.example\.com: end the URL/m;
+  for (const flags of [[], ['--init'], ['--migrate'], ['--verify-audit'], ['--quiet']])
+    expect(await run(place, ['--log', 'text', ...flags])).toMatch(text);
+  const [line = ''] = (await run(place, ['--log', 'json'])).split('\n');
+  expect(JSON.parse(line)).toMatchObject({ level: 'warn', code: 'serve/insecure-database' });
+  expect(await run('postgres://:99999/gateway', [], { PGHOST: 'db.example.com' })).toContain('serve/insecure-database');
+  for (const fine of [`${place}?sslmode=verify-full`, 'postgres://gateway:canary@127.0.0.1:99999/gateway'])
+    expect(await run(fine, [])).not.toContain('insecure');
+});
+
 test.runIf(existsSync('/proc/self/cmdline'))('a password on the command line leaves the list of processes, with a warning', async () => {
   const cwd = makeProject({});
   // It accepts connections and never answers.
