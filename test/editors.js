@@ -129,8 +129,8 @@ try {
   await inConfig('pru^ne: true', { shows: 'Whether apply deletes' });
   await inConfig('^', { completes: ['limits', 'dialect', 'overlays'], not: ['url'] });
   await inConfig('dialect: ^hoop', { completes: ['auto', 'interface', 'hoop'] });
-  await inConfig('prunes: 5^', { errors: ['10:5 Property prunes is not allowed.'] });
-  await inConfig('prune: 5^', { errors: ['10:12 Incorrect type. Expected "boolean".'] });
+  await inConfig('prunes: 5^', { errors: ['12:5 Property prunes is not allowed.'] });
+  await inConfig('prune: 5^', { errors: ['12:12 Incorrect type. Expected "boolean".'] });
 
   const policy = `# yaml-language-server: $schema=../schemas/policy.schema.json
 apiVersion: ostiary/v1
