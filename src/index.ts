@@ -7,9 +7,16 @@ export { registry } from './kinds/index.ts';
 export { openGateway, type GatewayOptions } from './gateway/open-gateway.ts';
 
 /** Plans: pure, and data. */
-export { draftPlan, reconcile, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from './reconcile/reconcile.ts';
+export {
+  draftPlan,
+  reconcile,
+  rescheduleSteps,
+  reviewPlan,
+  type PlanDraft,
+  type ReviewedPlan,
+  type ReviewInput,
+} from './reconcile/reconcile.ts';
 export type { ReconcileInput } from './reconcile/prepare/prepare.ts';
-export { rescheduleSteps } from './reconcile/schedule/schedule-writes.ts';
 
 /** What a plan means for people. */
 export { protectionOf } from './protection/protection.ts';

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { parseSync, Visitor, type ESTree } from 'rolldown/utils';
 import { expect, test } from 'vitest';
+import { checks } from './torture/safety-checks.js';
 
 /** What each folder of src may import: siblings, then packages. `node:` is free outside the pure core. */
 const table: Readonly<Record<string, { readonly rooms: readonly string[]; readonly packages: readonly string[]; readonly pure?: true }>> = {
@@ -192,12 +193,13 @@ const stages = [
   'prepare/prepare',
   'diff/diff-states',
   'schedule/schedule-steps',
-  'schedule/exposure-windows',
+  'schedule/schedule-writes',
   'assess/assess',
   'guard/guard',
 ];
 
 test('commands, goldens and test support run one pipeline: only reconcile.ts composes its stages', () => {
+  expect(stages.filter((stage) => !existsSync(`src/reconcile/${stage}.ts`))).toEqual([]);
   const folders = ['src', 'test/golden.test.ts', 'test/support', 'test/e2e', 'test/contract', 'test/hoop', 'test/bench'];
   const paths = folders.flatMap((folder) => (folder.endsWith('.ts') ? [folder] : filesOf(folder, /\.ts$/)));
   const found = paths.filter((path) => !path.startsWith('src/reconcile/')).flatMap((path) => stagesUsed(path, readFileSync(path, 'utf8')));
@@ -257,14 +259,32 @@ const boundedCalls: ReadonlySet<string> = new Set([
   'posix.join',
   'command.argument',
   'git.raw',
-  'causes',
   'wrong',
   'toDiagnostic',
 ]);
 
+test('the table of imports names only what exists', () => {
+  const imported = new Set(sources.flatMap(({ room, imports }) => imports.map((specifier) => `${room} ${packageOf(specifier)}`)));
+  const unused = Object.entries(table).flatMap(([room, { packages }]) => packages.filter((name) => !imported.has(`${room} ${name}`)));
+  expect(Object.keys(table).filter((room) => room !== '.' && !existsSync(`src/${room}`))).toEqual([]);
+  expect(unused).toEqual([]);
+});
+
+test('every safety check that the torture run removes exists, and so do the tests that notice it', () => {
+  const tests = filesOf('test', /\.test\.ts$/);
+  const wrong = checks.flatMap(([name, file, from, , named, first = '']) => {
+    const path = join('src', file);
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const lost = named.filter((one) => !tests.some((test) => test.startsWith(join('test', one))));
+    return [...(text.includes(from) && text.includes(first) ? [] : [`${name}: ${path}`]), ...lost.map((one) => `${name}: test/${one}`)];
+  });
+  expect(wrong).toEqual([]);
+});
+
 test('no list of unknown length is spread into the arguments of a call, which fails for long lists', () => {
-  const found = code.flatMap((source) => spreadCalls(source).filter((call) => !boundedCalls.has(call.split(' ')[1] ?? '')));
-  expect(found).toEqual([]);
+  const found = code.flatMap(spreadCalls).map((call) => ({ call, name: call.split(' ')[1] ?? '' }));
+  expect(found.filter(({ name }) => !boundedCalls.has(name))).toEqual([]);
+  expect([...boundedCalls].filter((name) => found.every((one) => one.name !== name))).toEqual([]);
   const probe = { path: 'probe.ts', room: '.', imports: [], text: 'f(a, ...b); new F(...b); g([...b], { ...c }); Math.max(...b)' };
   expect(spreadCalls(probe)).toEqual(['probe.ts:1 f', 'probe.ts:1 F', 'probe.ts:1 Math.max']);
 });

@@ -1,6 +1,8 @@
 import type { DesiredState } from '../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { PreflightRequest, PreflightResult } from '../model/gateway.ts';
+import type { Registry } from '../model/kind.ts';
+import type { LiveState } from '../model/live.ts';
 import type { Diff, Plan, RiskClass } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
@@ -14,7 +16,7 @@ import type { SortedRefusals } from './guard/refusals.ts';
 import { blockedByErrors, withoutBlocked } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
-import { withExposureWindows } from './schedule/schedule-writes.ts';
+import { stepsInSlots, withExposureWindows } from './schedule/schedule-writes.ts';
 
 /** A plan whose gateway was not asked yet: the differences, and the order of writes if the gateway accepts each. */
 export type PlanDraft = {
@@ -111,6 +113,15 @@ export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRi
   const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps }, diagnostics };
+}
+
+/** Orders the writes of an earlier plan for the gateway as it is now: single writes keep their slots. */
+export function rescheduleSteps(
+  plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
+  live: LiveState,
+  registry: Registry,
+): readonly Step[] {
+  return stepsInSlots(plan, live, registry);
 }
 
 /** Drops the refusals of resources that a filter left out. */

@@ -1,4 +1,3 @@
-import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
@@ -7,7 +6,7 @@ import type { Checked } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
-import { reconcile, type ReviewInput } from '../../src/reconcile/reconcile.ts';
+import { reconcile, rescheduleSteps, type ReviewInput } from '../../src/reconcile/reconcile.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 
 export const noLimits: Limits = { from: 10, updates: 1, deletes: 1, protections: 1, incomparableDrift: 'revert' };

@@ -1,4 +1,4 @@
-import { rescheduleSteps } from '../../src/reconcile/schedule/schedule-writes.ts';
+import { rescheduleSteps } from '../../src/reconcile/reconcile.ts';
 import { fingerprintsOf, plannedObjectsOf } from '../../src/apply/fingerprint.ts';
 import { staleRefusals } from '../../src/apply/stale-refusals.ts';
 import { apply } from '../../src/apply/apply.ts';

@@ -14,7 +14,7 @@ import { sealedTree } from '../../reconcile/saved-plan/content-seal.ts';
 import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
 import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
-import { rescheduleSteps } from '../../reconcile/schedule/schedule-writes.ts';
+import { rescheduleSteps } from '../../reconcile/reconcile.ts';
 import { jsonPieces } from '../../report/serialize.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ApplyFlags, PlanFlags } from '../options.ts';

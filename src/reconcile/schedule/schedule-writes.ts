@@ -36,11 +36,11 @@ export function withExposureWindows(
   const singleWrites = singleWritesOf(plan, indivisible, live, registry);
   return singleWrites.length === 0
     ? { steps, singleWrites }
-    : { steps: rescheduleSteps({ ...plan, singleWrites }, live, registry), singleWrites };
+    : { steps: stepsInSlots({ ...plan, singleWrites }, live, registry), singleWrites };
 }
 
-/** Orders the writes of an earlier plan: single writes keep their slots. */
-export function rescheduleSteps(
+/** Orders all writes of a plan; single writes keep the slots that were chosen for them. */
+export function stepsInSlots(
   plan: Pick<Diff, 'changes' | 'edges'> & Pick<Plan, 'singleWrites'>,
   live: LiveState,
   registry: Registry,

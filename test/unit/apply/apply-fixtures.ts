@@ -1,4 +1,4 @@
-import { rescheduleSteps } from '../../../src/reconcile/schedule/schedule-writes.ts';
+import { rescheduleSteps } from '../../../src/reconcile/reconcile.ts';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import { ApiError } from '../../../src/model/errors.ts';

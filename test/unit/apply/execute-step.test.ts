@@ -1,4 +1,4 @@
-import { rescheduleSteps } from '../../../src/reconcile/schedule/schedule-writes.ts';
+import { rescheduleSteps } from '../../../src/reconcile/reconcile.ts';
 import { describe, expect, it } from 'vitest';
 import { apply } from '../../../src/apply/apply.ts';
 import { registry } from '../../../src/kinds/index.ts';
