@@ -104,7 +104,8 @@ export function builtPackage(): Promise<string> {
   return built;
 }
 
-const parts = ['src', 'schemas', 'package.json', 'package-lock.json', 'rolldown.config.js', '.github/bundled-packages.js'];
+// All that the hash of a build covers, see .github/build-hash.js.
+const parts = ['src', 'schemas', 'package.json', 'package-lock.json', 'rolldown.config.js', '.github'];
 
 async function build(): Promise<string> {
   const home = join(process.cwd(), 'node_modules', '.cache', 'ostiary', `built-${digestOf(parts)}`);
@@ -138,10 +139,10 @@ function sweep(cache: string): void {
 function digestOf(paths: readonly string[]): string {
   const hash = createHash('sha256');
   for (const path of paths) {
-    const below = path.includes('.') ? [''] : readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
+    const below = statSync(path).isFile() ? [''] : readdirSync(path, { recursive: true, encoding: 'utf8' }).toSorted();
     for (const file of below) {
       const full = join(path, file);
-      if (/\.(?:ts|js|json)$/.test(full)) hash.update(full).update('\0').update(readFileSync(full)).update('\0');
+      if (statSync(full).isFile()) hash.update(full).update('\0').update(readFileSync(full)).update('\0');
     }
   }
   return hash.digest('hex').slice(0, 16);
