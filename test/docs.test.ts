@@ -201,6 +201,20 @@ test('every code that the pages name exists', () => {
   expect(wrong).toEqual([]);
 });
 
+test('each test that SECURITY.md names exists', () => {
+  const text = readFileSync('SECURITY.md', 'utf8');
+  const files = new Map([...text.matchAll(/\b([A-Z]) is in `([^`]+)`/g)].map(([, letter = '', path = '']) => [letter, path]));
+  const paths = [...text.matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  const cells = [...text.matchAll(/\(([A-Z]): ((?:\*[^*]+\*(?:, )?)+)\)/g)];
+  expect(cells.length).toBeGreaterThan(15);
+  const missing = cells.flatMap(([, letter = '', names = '']) => {
+    const tests = readFileSync(files.get(letter) ?? '', 'utf8');
+    return [...names.matchAll(/\*([^*]+)\*/g)].flatMap(([, name = '']) => (tests.includes(name) ? [] : [`${letter}: ${name}`]));
+  });
+  expect(missing).toEqual([]);
+});
+
 test('every exit code has its row', async () => {
   const codes = [...(await help([])).matchAll(/(?:: |,\s)(\d) /g)].map((match) => match[1]);
   const rows = readFileSync('docs/reference/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);

@@ -33,6 +33,8 @@ import { setTimeout } from 'node:timers/promises';
 import { readPlanBase } from '../project/plan-base.ts';
 import { isLeased, openRecorder, runName, withLease, type ApplyRecorder } from '../project/record-applied.ts';
 import type { RecordedEnd } from '../project/applied-record.ts';
+import { emptyRecord } from '../model/applied-record.ts';
+import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
 import { recordSecrets, secretCacheOf, secretLookup } from './planning/read-secrets.ts';
 import type { ResumedPlan } from './planning/saved-plan.ts';
@@ -170,11 +172,15 @@ function recordWritten(
 /** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */
 async function recordedBase(
   { config, target, desired }: PlanToApply,
-  { origin }: ApplyFlags,
+  { origin, cache, allow }: ApplyFlags,
   context: CliContext,
 ): Promise<PlanResult['planBase']> {
   try {
-    return await readPlanBase({ config, target, desired, options: { origin }, context, applies: true });
+    const found = await readPlanBase({ config, target, desired, options: { origin, cache }, context, applies: true });
+    const { read, refusals, remembered: _, ...rest } = found;
+    const isTrusted = refusals.every(({ code }) => !unprovenRecordCodes.has(code) || allow.some((one) => one.code === code));
+    // The next record must not sign what an unproven one says.
+    return isTrusted || read === undefined ? found : { ...rest, read: { ...read, record: emptyRecord } };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return { base: undefined };
@@ -195,6 +201,7 @@ async function recorderFor(
     context,
     read: planBase.read,
     unmergedHead: planBase.unmergedHead,
+    proof: planBase.proof,
     allowed,
     auditMark: () => readAuditMark(gateway),
     now: context.now,

@@ -3,6 +3,7 @@ import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { filterDrift, isDrifted, needsReport, type DriftResult } from '../reconcile/drift/filter-drift.ts';
+import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
 import { adoptDrift } from '../adopt/adopt-drift.ts';
@@ -97,6 +98,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
     pending: result?.pending ?? 0,
     unfinished: result?.unfinished ?? 0,
     ...(planned.planBase.unmerged === undefined ? {} : { unmerged: planned.planBase.unmerged }),
+    ...(planned.unproven === undefined ? {} : { unproven: planned.unproven }),
     protection: protectionOfDrift(plan, planned.live, registry, { desired: planned.desired, base: planned.base?.desired }),
   };
   if (flags.revert && isDrifted(plan)) {
@@ -114,7 +116,9 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
   const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, { ...planned, flags, context });
   const warnings = [
-    ...planned.warnings.filter(({ code }) => !code.startsWith('policy/') && code !== 'git/unmerged-apply'),
+    ...planned.warnings.filter(
+      ({ code }) => !code.startsWith('policy/') && code !== 'git/unmerged-apply' && !unprovenRecordCodes.has(code),
+    ),
     ...livePolicies.diagnostics,
   ];
   const report = (one: Drift): Promise<void> =>

@@ -18,6 +18,8 @@ kind: Config
 manifests: [access/]
 # Seals inline values in the digests of plans. It opens nothing; readers of the repository may know it.
 digest_key: "${digestKey}"
+# As soon as other people may push: a key that signs the record of applies. Run ostiary record key.
+# record: { keys: ["ed25519:…"] }
 targets:
   production:
     url: http://127.0.0.1:8009

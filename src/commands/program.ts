@@ -20,6 +20,12 @@ const commandsByHeading: CommandList['byHeading'] = {
       load: async () => (await import('./pull.ts')).definePull,
     },
     {
+      name: 'record',
+      usage: '<what>',
+      summary: 'make a key that signs the record of applies',
+      load: async () => (await import('./record.ts')).defineRecord,
+    },
+    {
       name: 'completion',
       usage: '<shell>',
       summary: 'print a completion script for bash, zsh or fish',

@@ -98,10 +98,10 @@ function replace(path: string, pieces: Iterable<string>, mode: number): void {
 }
 
 /** Creates a file and its folders; returns false, without a change, if the file exists. */
-export function createFile(path: string, text: string): boolean {
+export function createFile(path: string, text: string, mode = 0o666): boolean {
   try {
     makeFolder(dirname(path));
-    writeFileSync(path, text, { flag: 'wx' });
+    writeFileSync(path, text, { flag: 'wx', mode });
     return true;
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return false;

@@ -12,6 +12,8 @@ export type ReviewedBranch = {
   readonly forkOf: (commit: string) => Promise<string | undefined>;
   /** Returns its last commit, as this clone or origin has it; undefined if neither has one. */
   readonly tip: () => Promise<string | undefined>;
+  /** Returns its last commit as origin has it now, if origin may be asked. Throws AppError when origin is not reachable. */
+  readonly latest: () => Promise<string | undefined>;
 };
 
 /** A name and the last commit. */
@@ -55,8 +57,20 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
     for (const tip of await known()) if (await isContained(repository, tip, commit)) return true;
     return false;
   };
+  const findTip = async (): Promise<string | undefined> => {
+    const found = atOrigin ?? (await findHere());
+    const { name: asked, tip: last } = found.tip !== undefined || !asks ? found : await ask();
+    if (asks && asked !== undefined && last !== undefined && (await findCommit(repository, last)) === undefined)
+      await fetchBranch(repository, asked, 1);
+    return last;
+  };
   return {
     name,
+    tip: findTip,
+    async latest() {
+      if (asks && atOrigin === undefined) await ask();
+      return findTip();
+    },
     async contains(commit) {
       if (await shows(commit)) return true;
       if (!asks) return false;
@@ -77,14 +91,6 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
         if (fork !== undefined) return fork;
       }
       return undefined;
-    },
-    async tip() {
-      const found = atOrigin ?? (await findHere());
-      if (found.tip !== undefined || !asks) return found.tip;
-      const { name: asked, tip } = await ask();
-      if (asked !== undefined && tip !== undefined && (await findCommit(repository, tip)) === undefined)
-        await fetchBranch(repository, asked, 1);
-      return tip;
     },
   };
 }

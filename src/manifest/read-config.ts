@@ -161,8 +161,10 @@ function toConfig(value: JsonObject, file: SourceFile, folder: string): Config {
     return { ...toTarget(name, target, value), manifests: manifests.length === 0 ? [root] : manifests, overlays, allowedValues };
   });
   const digestKey = toText(value['digest_key']);
+  const recordKeys = readStrings(asObject(value['record'])['keys']);
   const approvals = { approvers: readStrings(value['approvers']), selfApproval: value['self_approval'] === true };
-  return { file: file.path, root, targets, approvals, ...(digestKey === '' ? {} : { digestKey }) };
+  const keys = { ...(recordKeys.length === 0 ? {} : { recordKeys }), ...(digestKey === '' ? {} : { digestKey }) };
+  return { file: file.path, root, targets, approvals, ...keys };
 }
 
 function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Target, 'manifests' | 'overlays' | 'allowedValues'> {

@@ -62,6 +62,9 @@ export type AppliedRecord = {
   readonly lease?: ApplyLease;
 };
 
+/** The signature of a record: the public half of its key, a counter that grows with each record, and the signature in base64. */
+export type RecordSignature = { readonly key: string; readonly counter: number; readonly value: string };
+
 export const emptyRecord: AppliedRecord = { orphans: [], pending: [] };
 
 /** An object that is ours although the base does not declare it: an orphan, or one that an incomplete apply created. */

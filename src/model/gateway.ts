@@ -164,6 +164,8 @@ export type Config = {
   /** Secret files and manifests must be inside this folder. */
   readonly root: string;
   readonly targets: readonly Target[];
+  /** The public halves of the keys that sign records of applies; without any, records need no signature. */
+  readonly recordKeys?: readonly string[];
   /** The random text that seals contents of secrets in digests; readers of the repository may know it. */
   readonly digestKey?: string;
   /** The rules for decisions in comments on a pull request; absent without a config file. */

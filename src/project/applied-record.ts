@@ -2,7 +2,7 @@ import { parseJson } from '../model/json.ts';
 import { findLastApplied, isRecordCommit, type RecordCommit } from '../git/applied-refs.ts';
 import type { Repository } from '../git/repository.ts';
 import { record as isRecord } from '../manifest/validate/validators.js';
-import { emptyRecord, type AppliedRecord, type PendingWrites, type RecordedOrphan } from '../model/applied-record.ts';
+import { emptyRecord, type AppliedRecord, type PendingWrites, type RecordedOrphan, type RecordSignature } from '../model/applied-record.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { AuditMark } from '../model/gateway.ts';
@@ -14,6 +14,8 @@ import { configNames } from './committed-manifests.ts';
 export type ReadRecord = {
   readonly name: string;
   readonly record: AppliedRecord;
+  /** As it was read, whether it is valid or not. */
+  readonly signature?: RecordSignature;
   readonly localId: string;
   readonly originId: string;
   /** The record is not the one behind the ref: what reviewed commits do not prove is left out. */
@@ -26,16 +28,16 @@ export async function readAppliedRecord(
   { target, origin }: { readonly target: string; readonly origin: boolean },
 ): Promise<{ readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] }> {
   const { name, commit, originId, diagnostics } = await findLastApplied(repository, { target, configs: configNames, origin });
-  const record = commit === undefined ? emptyRecord : parseRecord(commit);
-  return { read: { name, record, localId: commit?.id ?? '', originId }, diagnostics };
+  const parsed = commit === undefined ? { record: emptyRecord } : parseRecord(commit);
+  return { read: { name, ...parsed, localId: commit?.id ?? '', originId }, diagnostics };
 }
 
 /** The longest record, in characters. */
 const longestRecord = 16 * 1024 * 1024;
 
 /** Returns the record of a commit. A commit with files is the last completely applied one, and all that is known. */
-function parseRecord(commit: RecordCommit): AppliedRecord {
-  if (!isRecordCommit(commit)) return { ...emptyRecord, commit: commit.id };
+function parseRecord(commit: RecordCommit): Pick<ReadRecord, 'record' | 'signature'> {
+  if (!isRecordCommit(commit)) return { record: { ...emptyRecord, commit: commit.id } };
   const { message, parents } = commit;
   if (message.length > longestRecord) throw unreadable(commit, `it has more than ${longestRecord} characters`);
   const value = parseJson(message.slice(message.indexOf('\n\n') + 2));
@@ -43,26 +45,31 @@ function parseRecord(commit: RecordCommit): AppliedRecord {
     const [error] = isRecord.errors ?? [];
     throw unreadable(commit, `it does not match its schema at ${error?.instancePath || 'the top'} (${error?.keyword ?? 'form'})`);
   }
-  const { version: _, pending, ...rest } = value;
+  const { version: _, pending, signature, ...rest } = value;
   const record = {
     ...rest,
     pending: pending.map((one) => ({ ...one, edges: one.edges.map(([rule, connection]) => ({ rule, connection })) })),
   };
   const missing = commitsOf(record).find((id) => !parents.includes(id));
   if (missing !== undefined) throw unreadable(commit, `${missing.slice(0, 10)} is not one of its parents`);
-  return record;
+  return { record, ...(signature === undefined ? {} : { signature }) };
 }
 
-/** Returns the record as the message of a commit, in ASCII so that no setting changes its bytes. */
-export function recordMessage(name: string, record: AppliedRecord): string {
+/** Returns the record as the message of a commit. */
+export function recordMessage(name: string, record: AppliedRecord, signature?: RecordSignature): string {
+  return `Record of the applies to ${name}\n\n${recordText(record, signature)}\n`;
+}
+
+/** Returns the record as JSON, in ASCII so that no setting changes its bytes. */
+export function recordText(record: AppliedRecord, signature?: RecordSignature): string {
   const { pending, ...rest } = record;
   const encoded = {
     version: 1,
     ...rest,
     pending: pending.map((one) => ({ ...one, edges: one.edges.map(({ rule, connection }) => [rule, connection]) })),
+    ...(signature === undefined ? {} : { signature: { key: signature.key, counter: signature.counter, value: signature.value } }),
   };
-  const text = JSON.stringify(encoded).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return `Record of the applies to ${name}\n\n${text}\n`;
+  return JSON.stringify(encoded).replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Returns the commits that a record names, the last completely applied one first. */

@@ -15,6 +15,7 @@ import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { loadCommittedState, isSameTree, readCommittedTree, type CommittedTarget, type CommittedTree } from './committed-manifests.ts';
 import { readAppliedRecord, type ReadRecord } from './applied-record.ts';
+import { findSignerRefusals, proveRecord, type RecordProof } from './record-proof.ts';
 import { readRemembered, type ProvenRecord } from './remembered-objects.ts';
 import {
   checkAppliedCommit,
@@ -36,6 +37,8 @@ export type PlanBaseOptions = {
   readonly origin: boolean;
   /** The commit whose config decides, instead of that of the working tree. */
   readonly configRef?: string | undefined;
+  /** The folder of caches. */
+  readonly cache?: string | undefined;
 };
 
 /** The manifests of earlier commits that a plan compares with. */
@@ -55,6 +58,8 @@ export type PlanBase = {
   readonly unmerged?: UnmergedApply;
   /** HEAD is not reviewed; only found for an apply. */
   readonly unmergedHead?: UnmergedHead;
+  /** How far record keys prove the record. */
+  readonly proof?: RecordProof;
   /** Why apply must not trust the record. */
   readonly refusals: readonly Refusal[];
   readonly diagnostics: readonly Diagnostic[];
@@ -106,10 +111,12 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const branch = isTracked(input) ? await findReviewedBranch(site, options) : undefined;
   const based = await readBase(site, input, branch);
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
+  const unsignable = needsReview ? await findSignerRefusals(site, { options, context: input.context, proof: based.proof }) : [];
   const own = options.own === undefined ? undefined : await readOwn(site, options.own);
   return {
     ...based,
-    ...(unmergedHead === undefined ? {} : { unmergedHead, refusals: [...based.refusals, unmergedHead.refusal] }),
+    ...(unmergedHead === undefined ? {} : { unmergedHead }),
+    refusals: [...based.refusals, ...(unmergedHead === undefined ? [] : [unmergedHead.refusal]), ...unsignable],
     own: own?.value,
     diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])],
   };
@@ -152,6 +159,7 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: Rev
   }
   if (!isTracked(input)) return noBase;
   const found = input.applied ?? (await readAppliedRecord(site.repository, { target: target.name, origin: options.origin }));
+  const proof = await proveRecord(site, found.read, { options, context: input.context, applies: input.applies === true });
   const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
   const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };
   const diagnostics = [
@@ -161,7 +169,7 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: Rev
   ];
   const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
-  const known = { refusals, read, ...(unmerged === undefined ? {} : { unmerged }) };
+  const known = { refusals: [...proof.refusals, ...refusals], proof, read, ...(unmerged === undefined ? {} : { unmerged }) };
   if (commit !== undefined && tree !== undefined && tree.target.url !== target.url) {
     const warning = otherGateway(commit, tree.target, target);
     return {

@@ -23,6 +23,8 @@ import {
 } from './applied-record.ts';
 import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
 import { isTracked, type PlanBaseInput } from './plan-base.ts';
+import { rememberSigned, type RecordProof } from './record-proof.ts';
+import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
 import type { UnmergedHead } from './reviewed-commits.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
@@ -32,6 +34,8 @@ type RecorderInput = PlanBaseInput & {
   readonly read?: ReadRecord | undefined;
   /** HEAD is not reviewed, and that was allowed. */
   readonly unmergedHead?: Pick<UnmergedHead, 'reviewed'> | undefined;
+  /** How far record keys prove the record that the plan was made with. */
+  readonly proof?: RecordProof | undefined;
   readonly allowed: readonly Allowance[];
   /** Reads where the gateway's audit log ends; undefined if it shows none. */
   readonly auditMark: () => Promise<AuditMark | undefined>;
@@ -101,6 +105,9 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   const { repository, target } = site;
   const name = appliedRefName(repository.prefix, target.name);
   const pushes = input.options.origin && hasOrigin(repository);
+  const signer = readRecordSigner(input.context);
+  const subject = { name, url: target.url };
+  let last: SignedHash | undefined;
   let begun: BegunApply | undefined;
   let lost: Diagnostic | undefined;
   let mark: AuditMark | undefined;
@@ -110,6 +117,17 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
     // A commit never changes, and what is applied was loaded before.
     if (lastHead === undefined || lastHead.commit !== commit) lastHead = { commit, isApplied: await isAppliedAt(site, input, commit) };
     return lastHead;
+  };
+  /** Writes a record, signed if there is a key. */
+  const write = async (record: AppliedRecord): Promise<string> => {
+    if (typeof signer !== 'object') return writeRecord(site, record, { name, now: input.now() });
+    const counter = Math.max(1 + (last?.counter ?? input.proof?.counter ?? 0), input.now().getTime());
+    last = signRecord(signer, subject, { counter, content: recordHash(record) });
+    return writeRecord(site, record, { name, now: input.now(), signed: last });
+  };
+  /** Keeps that the last record was written where others read it. */
+  const remember = (): void => {
+    if (last !== undefined) rememberSigned(input, subject, last);
   };
   const read = async (): Promise<ReadRecord> => {
     const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
@@ -125,10 +143,11 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
         const { commit, isApplied } = await readHead();
         mark = await input.auditMark();
         const next = withPending(withApply(record, mark), { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
-        const commitId = await writeRecord(site, { ...next, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
+        const commitId = await write({ ...next, lease: newLease(input.run, input.now()) });
         const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
         if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
         await setAppliedRef(repository, name, commitId, found.localId);
+        if (failure === undefined) remember();
         begun = { ...found, pending: next, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
         return warnings;
       } catch (error) {
@@ -140,11 +159,12 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
       if (begun === undefined) return;
       try {
         const { pending, localId, originId } = begun;
-        const id = await writeRecord(site, { ...pending, lease: newLease(input.run, input.now()) }, { name, now: input.now() });
+        const id = await write({ ...pending, lease: newLease(input.run, input.now()) });
         // Origin was not reachable before the first write, and that was allowed.
         const failure = pushes && originId === localId ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
         if (failure !== undefined) throw failure;
         await setAppliedRef(repository, name, id, localId);
+        remember();
         begun = { ...begun, localId: id, originId: originId === localId ? id : originId };
         lost = undefined;
       } catch (error) {
@@ -172,10 +192,13 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
       const applied = isApplied ? commit : undefined;
       const completes = end.complete && applied !== undefined;
       const next = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
-      const isSaved = begun === undefined && isRepaired !== true && isSameRecord(next, before) && (!pushes || originId === localId);
-      const id = isSaved ? localId : await writeRecord(site, next, { name, now: input.now() });
+      const isSigned = typeof signer !== 'object' || input.proof?.signedBy === signer.key;
+      const isRead = begun === undefined && isRepaired !== true && isSigned && (!pushes || originId === localId);
+      const isSaved = isRead && isSameRecord(next, before);
+      const id = isSaved ? localId : await write(next);
       if (!isSaved) await setAppliedRef(repository, name, id, localId);
       const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
+      if (failure === undefined) remember();
       if (completes) return [recordedNotice(applied, { name, target: target.name, pushes, failure })];
       const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
       return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
@@ -194,15 +217,19 @@ async function isAppliedAt(site: CommittedTarget, { desired, target }: RecorderI
   return isOfGateway && (await isSameTree(tree, site, { commit, desired }));
 }
 
-/** Writes a record as an object of git, and returns its id. A record of nothing but one commit is that commit. */
+/** Writes a record as an object of git, and returns its id. An unsigned record of nothing but one commit is that commit. */
 async function writeRecord(
   { repository }: CommittedTarget,
   record: AppliedRecord,
-  { name, now }: { readonly name: string; readonly now: Date },
+  { name, now, signed }: { readonly name: string; readonly now: Date; readonly signed?: SignedHash },
 ): Promise<string> {
   const { commit } = record;
-  if (isPlainRecord(record) && commit !== undefined) return commit;
-  const { id } = await writeRecordCommit(repository, { message: recordMessage(name, record), parents: commitsOf(record), at: now });
+  if (signed === undefined && isPlainRecord(record) && commit !== undefined) return commit;
+  const { id } = await writeRecordCommit(repository, {
+    message: recordMessage(name, record, signed),
+    parents: commitsOf(record),
+    at: now,
+  });
   return id;
 }
 

@@ -1,5 +1,5 @@
 import { repositoryOf, resolveCommit } from '../git/repository.ts';
-import { type ApprovalRules, type Config, defaultApprovals, type Target } from '../model/gateway.ts';
+import { type Config, defaultApprovals, type Target } from '../model/gateway.ts';
 import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
@@ -8,7 +8,7 @@ import type { Policy } from '../model/protection/policy.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
- * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, limits and approvers are those of that
+ * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, limits, approvers and record keys are those of that
  * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
  * Throws AppError outside a repository and for a config file in another checkout than the working directory, whose branches another
  * person may have chosen; InputError for an invalid config at that commit.
@@ -46,7 +46,7 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   const at = { file: config.file ?? '', line: 1, column: 1 };
   const sentences = [
     ...[...new Set([...then.keys(), ...now.keys()])].flatMap((name) => describeDifferences(name, then.get(name), now.get(name))),
-    ...describeRules(reviewed.approvals, config.approvals),
+    ...describeRules(reviewed, config),
   ];
   const warnings: readonly Diagnostic[] = sentences.map((message) => ({
     code: 'config/after-merge',
@@ -59,21 +59,25 @@ export function withReviewedTargets(reviewed: Config, config: ResolvedConfig): R
   // As after the merge: a proposal that is behind the reviewed branch may not have the key yet.
   const digestKey = config.digestKey ?? reviewed.digestKey;
   const key = digestKey === undefined ? {} : { digestKey };
-  const { approvals: _, ...rest } = config;
+  const { approvals: _, recordKeys: __, ...rest } = config;
   const approvals = reviewed.approvals === undefined ? {} : { approvals: reviewed.approvals };
-  return { ...rest, ...approvals, ...key, targets, pending, notices: [...warnings, ...config.notices] };
+  const keys = reviewed.recordKeys === undefined ? {} : { recordKeys: reviewed.recordKeys };
+  return { ...rest, ...approvals, ...keys, ...key, targets, pending, notices: [...warnings, ...config.notices] };
 }
 
-function describeRules(then: ApprovalRules = defaultApprovals, now: ApprovalRules = defaultApprovals): readonly string[] {
+function describeRules(then: Config, now: Config): readonly string[] {
+  const { approvals: before = defaultApprovals } = then;
+  const { approvals: after = defaultApprovals } = now;
   const fields = [
-    ['approvers', describeApprovers(then), describeApprovers(now)],
-    ['self_approval', String(then.selfApproval), String(now.selfApproval)],
+    ['approvers', listed(before.approvers), listed(after.approvers)],
+    ['self_approval', String(before.selfApproval), String(after.selfApproval)],
+    ['record.keys', listed(then.recordKeys), listed(now.recordKeys)],
   ] as const;
-  return fields.flatMap(([field, before, after]) => (before === after ? [] : [`${field} changes from ${before} to ${after}`]));
+  return fields.flatMap(([field, from, to]) => (from === to ? [] : [`${field} changes from ${from} to ${to}`]));
 }
 
-function describeApprovers({ approvers }: ApprovalRules): string {
-  return approvers.length === 0 ? 'none' : approvers.toSorted().join(', ');
+function listed(values: readonly string[] = []): string {
+  return values.length === 0 ? 'none' : values.toSorted().join(', ');
 }
 
 function describeDifferences(name: string, then: Target | undefined, now: Target | undefined): readonly string[] {

@@ -263,7 +263,7 @@ type CacheOptions = {
 };
 
 /** The names of files that Ostiary writes: an entry that another job made can name nothing else. */
-const fileName = /^verified-[0-9a-f]{16}$/;
+const fileName = /^(?:verified|record)-[0-9a-f]{16}$/;
 
 /**
  * Restores the cache that an earlier run kept; undefined if the job has none. Its files are encrypted with the token of the gateway, so

@@ -99,11 +99,15 @@ async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise
     return needsReport(drift) ? number : undefined;
   }
   // The pull request reports the adoption.
-  const { plan, pending, unfinished, protection, writes, unmerged } = drift;
+  const { plan, pending, unfinished, protection, writes, unmerged, unproven } = drift;
   const rest = {
-    ...{ plan, pending, unfinished, protection },
+    plan,
+    pending,
+    unfinished,
+    protection,
     ...(writes === undefined ? {} : { writes }),
     ...(unmerged === undefined ? {} : { unmerged }),
+    ...(unproven === undefined ? {} : { unproven }),
   };
   const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
   return keepIssue(github, {

@@ -15,6 +15,7 @@ export const dashMeanings: Readonly<Record<string, 'stdin' | Refusal>> = {
   '--plan': 'stdin',
   '--report': ['a report cannot be written to stdout, where the result is printed', 'pass a path, or print it with --format'],
   '--out': ['a plan cannot be saved to stdout, where it is printed', 'pass the path of a file, such as --out plan.json'],
+  'record --out': ['the private half is printed to stdout without --out', 'remove --out'],
   '--journal': ['the journal cannot be written to stdout, where the result is printed', 'pass the path of a file'],
   '--config': ['"-" is not a config file', 'pass the path of the config file, such as ostiary.yaml'],
   '--cache': noFolder,
@@ -31,7 +32,8 @@ export function refuseDash(on: Command): void {
   on.hook('preAction', (_, command) => {
     for (const option of command.options) {
       const value: unknown = command.getOptionValue(option.attributeName());
-      if (pathsIn(value).includes('-')) refuse(dashMeanings[option.long ?? '']);
+      const name = option.long ?? '';
+      if (pathsIn(value).includes('-')) refuse(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
     }
     command.registeredArguments.forEach((argument, index) => {
       const name = `[${argument.name()}${argument.variadic ? '...' : ''}]`;

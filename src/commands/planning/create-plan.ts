@@ -24,7 +24,7 @@ import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
-import { behindRefusals, unrecordedRefusals } from '../../reconcile/guard/record-refusals.ts';
+import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
 import { shortList, plural } from '../../report/wording/summary.ts';
 import { blockedByErrors, type BlockedObject, adaptToDialect } from '../../reconcile/prepare/omissions.ts';
@@ -72,12 +72,14 @@ export type PlanResult = {
   readonly live: LiveState;
   readonly base: BaseState | undefined;
   /** The base as it was read, and what else the record of applies contains. */
-  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered' | 'unmerged' | 'unmergedHead'>;
+  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered' | 'unmerged' | 'unmergedHead' | 'proof'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
   /** Whether no commit except the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
   readonly isIndependentOfHistory: boolean;
   readonly plan: Plan;
+  /** Why record keys do not prove the record of applies. */
+  readonly unproven?: string;
   readonly steps: readonly Step[];
   readonly warnings: readonly Diagnostic[];
 };
@@ -121,7 +123,7 @@ export async function createPlan(
       own: planBase.own,
       readAudit: () => readAudit(project, flags, context),
     });
-    const refused = recordRefusals(reviewed.plan, project, flags);
+    const refused = recordRefusals(reviewed.plan, { ...project, live }, flags);
     const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...project.uncommitted], flags.allow);
     const warnings = [
       ...policies.diagnostics,
@@ -134,6 +136,7 @@ export async function createPlan(
       ...cacheWarning(flags.cache, unwritten),
     ];
     const { desired: prepared, base } = draft.prepared;
+    const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
     const isIndependentOfHistory = planBase.base === undefined ? planBase.read === undefined : planBase.base.desired === desired;
     return {
       config,
@@ -147,6 +150,7 @@ export async function createPlan(
       gateway,
       ...reviewed,
       plan,
+      ...(unproven === undefined ? {} : { unproven }),
       warnings,
     };
   } catch (error) {
@@ -272,11 +276,12 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
 /** Refuses what the record of applies does not justify: a HEAD without what was applied, and a record that is missing or not reviewed. */
 export function recordRefusals(
   plan: Plan,
-  { target: { name: target }, desired, planBase }: Pick<PlanProject, 'target' | 'desired' | 'planBase'>,
+  { target: { name: target }, desired, planBase, live }: Pick<PlanProject, 'target' | 'desired' | 'planBase'> & Pick<PlanResult, 'live'>,
   { adopt }: Pick<CreatePlanFlags, 'adopt'>,
 ): readonly Refusal[] {
-  const { base, behind, isUnrecorded, remembered, refusals } = planBase;
+  const { base, behind, isUnrecorded, remembered, refusals, proof } = planBase;
   const older = behind === undefined || base === undefined ? [] : behindRefusals(behind, { desired, base, target });
+  if (proof?.isMissing === true) return [...refusals, ...older, ...unsignedRefusals({ target, desired, live })];
   const isMissing = isUnrecorded === true && !refusals.some(({ code }) => code === 'git/unmerged-base');
   return [...refusals, ...older, ...(isMissing ? unrecordedRefusals(plan, { target, desired, remembered, adopt }) : [])];
 }
@@ -285,7 +290,7 @@ export function recordRefusals(
 function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
   return refusals
     .filter(({ code }) => code !== 'git/no-record')
-    .map(({ allowable: _, ...refusal }) => ({ ...refusal, severity: 'warning' }));
+    .map(({ code, message, hint }) => ({ code, severity: 'warning', message, hint }));
 }
 
 function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {

@@ -136,7 +136,14 @@ export async function resumeSavedPlan(
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
-    const planBase = await readPlanBase({ config, target, desired: manifests, options: { origin: flags.origin }, context, applies: true });
+    const planBase = await readPlanBase({
+      config,
+      target,
+      desired: manifests,
+      options: { origin: flags.origin, cache: flags.cache },
+      context,
+      applies: true,
+    });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
@@ -144,7 +151,7 @@ export async function resumeSavedPlan(
     const steps = rescheduleSteps(plan, live, registry);
     // Whether a record was missing was decided when the plan was made.
     const decided = new Set<string>(['git/no-record', ...plan.refusals.map(({ code }) => code)]);
-    const recorded = recordRefusals(plan, { target, desired: manifests, planBase }, flags).filter(({ code }) => !decided.has(code));
+    const recorded = recordRefusals(plan, { target, desired: manifests, planBase, live }, flags).filter(({ code }) => !decided.has(code));
     const stale = staleRefusals({ plan, live, steps, registry, seen, secretOf: secretLookup(desired) });
     return {
       config,

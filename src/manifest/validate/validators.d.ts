@@ -1,4 +1,4 @@
-import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
+import type { AppliedRecord, PendingWrites, RecordSignature } from '../../model/applied-record.ts';
 import type { ResourceId } from '../../model/resource.ts';
 
 /** One validation error, as ajv reports it. */
@@ -28,6 +28,7 @@ export const policy: SchemaValidator;
 /** A record as it is written: edges are pairs. */
 export type EncodedRecord = Omit<AppliedRecord, 'pending'> & {
   readonly version: 1;
+  readonly signature?: RecordSignature;
   readonly pending: readonly (Omit<PendingWrites, 'edges'> & { readonly edges: readonly (readonly [ResourceId, ResourceId])[] })[];
 };
 

@@ -66,6 +66,13 @@ export const gitCodes = {
     fix: 'If you trust it, set `safe.directory`',
     example: 'git does not trust the repository at /repo: its folder belongs to another user',
   },
+  'git/earlier-record': {
+    level: 'refusal',
+    meaning: 'A later record of the applies was signed, and seen in this clone or its cache',
+    cause: 'The ref was moved back to an earlier record',
+    fix: 'Find out who moved the ref; then override, which records the next apply, or name the last applied commit with `--base REF`',
+    example: 'the record of "production" is an earlier one: a later one was seen in this clone or its cache',
+  },
   'git/failed': {
     meaning: 'Git failed',
     cause: 'The message quotes git',
@@ -106,6 +113,14 @@ export const gitCodes = {
     cause: 'The record was deleted, or the objects were made outside Ostiary and this is the first apply',
     fix: 'If the target was applied before, restore the record or pass `--base COMMIT`; otherwise review the changes, then pass `--adopt KIND/NAME` or override',
     example: 'no apply to "production" is recorded, but Connection/orders-db is live and would change',
+  },
+  'git/no-record-key': {
+    level: 'refusal',
+    meaning: 'The apply cannot sign its record with a key that the config lists',
+    cause:
+      'The config of the default branch lists record keys, and `OSTIARY_RECORD_KEY` is missing, broken, or the private half of another key',
+    fix: 'Give the job that applies the private half of a listed key; `ostiary record key` makes a new one',
+    example: 'the config lists record keys, but OSTIARY_RECORD_KEY is not set',
   },
   'git/no-repository': {
     meaning: 'The folder is not in a git repository',
@@ -238,6 +253,14 @@ export const gitCodes = {
     cause: 'The record was forged, or an apply of a commit that is not reviewed made the object',
     fix: 'Delete the object on the gateway, or write a manifest for it',
     example: 'the record of "production" names Connection/hr-db, but no reviewed commit declares it; unmanaged',
+  },
+  'git/unsigned-record': {
+    level: 'refusal',
+    meaning: 'No record key of the config signed the record of the applies, or there is no record',
+    cause:
+      'The ref was written or deleted by something else than an apply with the key; or the keys, the URL or the name of the target changed',
+    fix: 'Find out who wrote the ref; then override once: apply signs the record again',
+    example: 'the record of "production" has no signature, but the config lists record keys',
   },
   'git/untrusted-repository': {
     meaning: 'Ostiary does not trust the `.git` of this folder',

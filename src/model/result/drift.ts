@@ -41,6 +41,8 @@ export type Drift = {
   readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
   readonly adoption?: Adoption;
   readonly unmerged?: UnmergedApply;
+  /** Why record keys do not prove the record that the drift follows from. */
+  readonly unproven?: string;
 };
 
 /** A commit on a branch of its own. */

@@ -1,6 +1,7 @@
 import type { Remembered } from '../../model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
+import type { LiveState } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { mergeBehind } from '../prepare/base-states.ts';
 
@@ -47,6 +48,21 @@ export function unrecordedRefusals(plan: Plan, { target, desired, remembered, ad
   const hint =
     'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --adopt KIND/NAME';
   return [{ code: 'git/no-record', message, hint, allowable: true }];
+}
+
+/** The codes of refusals of a record that record keys do not prove. */
+export const unprovenRecordCodes: ReadonlySet<string> = new Set(['git/unsigned-record', 'git/earlier-record']);
+
+type UnsignedInput = { readonly target: string; readonly desired: DesiredState; readonly live: LiveState };
+
+/** Refuses a missing record that needs a signature while objects of the manifests are live: without it, orphans are forgotten. */
+export function unsignedRefusals({ target, desired, live }: UnsignedInput): readonly Refusal[] {
+  const found = new Set(live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id));
+  const ids = desired.resources.flatMap(({ id, key }) => (found.has(key) ? [id] : []));
+  if (ids.length === 0) return [];
+  const message = `no apply to "${target}" is recorded, but the config lists record keys, and ${listed(ids)} ${ids.length === 1 ? 'is' : 'are'} live`;
+  const hint = 'if it was applied before, find out who deleted the record, and restore it; if this is the first apply, override once';
+  return [{ code: 'git/unsigned-record', message, hint, allowable: true }];
 }
 
 const shown = 5;

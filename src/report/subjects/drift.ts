@@ -163,7 +163,10 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
   const first = [`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
-  const unmerged = drift.unmerged === undefined ? undefined : unmergedText(drift.unmerged);
+  const record = [
+    ...(drift.unmerged === undefined ? [] : [unmergedText(drift.unmerged)]),
+    ...(drift.unproven === undefined ? [] : [escapeTerminal(drift.unproven)]),
+  ];
   const rest = [
     ...(orphaned === 0 ? [] : [`${plural(orphaned, 'orphan')}: removed from the manifests, still live`]),
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
@@ -172,9 +175,9 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
     ...(notCompared.length === 0 || ours === 0 ? [] : [notComparedCount(notCompared)]),
   ];
   const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
-  const source = unmerged === undefined ? '' : ` ${unmerged}.`;
+  const source = record.map((text) => ` ${text}.`).join('');
   const { name } = drift.plan.target;
-  if (ours === 0 && unmerged !== undefined)
+  if (ours === 0 && record.length > 0)
     return { before: 'Drift on ', name, after: `:${source}${uncompared === '' ? '' : ` ${uncompared}.`}${more}` };
   if (ours === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
   if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
@@ -219,7 +222,7 @@ function adoptionSummary({ adoption }: Drift): string | undefined {
   return `${what} of the branch ${escapeTerminal(name)} (${commit.slice(0, 10)}, ${state}).`;
 }
 
-function driftObject({ plan, pending, unfinished, protection, writes, adoption, unmerged }: Drift): JsonObject {
+function driftObject({ plan, pending, unfinished, protection, writes, adoption, unmerged, unproven }: Drift): JsonObject {
   const entries = [...(writes ?? [])].map(([id, all]) => ({
     id,
     writes: all.map(({ at, by, from, method, path }) => ({ at, by, from, method, path })),
@@ -231,6 +234,7 @@ function driftObject({ plan, pending, unfinished, protection, writes, adoption, 
     writers: writes && entries,
     adoption: adoption && adoptionObject(adoption),
     unmerged: unmerged && definedFields({ ...unmerged }),
+    unproven,
   });
 }
 

@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { adminToken, hoopProject, type HoopProject } from '../../support/hoop-project.ts';
-import { commitAll, type StepEnded } from '../../support/workflow.ts';
+import { newRecordKey } from '../../../src/project/record-signature.ts';
+import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
 import { connection, useProjects } from '../project.ts';
 import { useAction } from './use-action.ts';
 
@@ -87,6 +88,24 @@ test('cache: false neither reads nor keeps a cache', async () => {
   const kept = bench.github().cache.entries.length;
   const planned = await job({ mode: 'plan', inputs: { cache: 'false' } });
   expect([planned.details, bench.github().cache.entries.length]).toEqual([count, kept]);
+});
+
+test('the cache knows the last signed record, so that a job refuses an earlier one', async () => {
+  const { job, project } = await repository();
+  const { key, secret: OSTIARY_RECORD_KEY } = newRecordKey();
+  const config = readFileSync(join(project.folder, 'ostiary.yaml'), 'utf8');
+  project.write({ 'ostiary.yaml': `${config}record: { keys: ['${key}'] }\n` });
+  commitAll(project.folder);
+  const ref = 'refs/ostiary/applied/prod';
+  expect((await job({ mode: 'apply', env: { OSTIARY_RECORD_KEY } })).code).toBe(0);
+  const earlier = git(project.folder, `rev-parse ${ref}`);
+  project.write({ 'access/more.yaml': connection('more') });
+  commitAll(project.folder);
+  const applied = await job({ mode: 'apply', env: { OSTIARY_RECORD_KEY } });
+  expect(applied.code).toBe(0);
+  expect(applied.stdout).toContain(`::add-mask::${OSTIARY_RECORD_KEY}`);
+  git(project.folder, `update-ref ${ref} ${earlier}`);
+  expect(await job({ mode: 'plan' })).toMatchObject({ code: 6, summary: expect.stringContaining('git/earlier-record') });
 });
 
 /** What another job may have left in the cache. */

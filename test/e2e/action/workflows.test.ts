@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { commitAll, mergePullRequest, openPullRequest, pullRequestPayload } from '../../support/workflow.ts';
+import { newRecordKey } from '../../../src/project/record-signature.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
 import { config, connection, guardrail, useProjects, writeFiles } from '../project.ts';
@@ -217,7 +218,10 @@ test.each(examples)('examples/github/%s requests the permissions of its mode, an
   const commit = commitAll(cwd);
   const pull = await openPullRequest(bench.github(), `example-${name.replace('.yml', '')}`);
   const event = Object.keys(workflow.on)[0] ?? '';
-  const values = new Map([['OSTIARY_TOKEN', gateway.server().key]]);
+  const values = new Map([
+    ['OSTIARY_TOKEN', gateway.server().key],
+    ['OSTIARY_RECORD_KEY', newRecordKey().secret],
+  ]);
   const env = Object.keys(step?.env ?? {}).map((variable) => [variable, values.get(variable) ?? 'secret']);
   const proposed = { cwd, event: 'pull_request', payload: pullRequestPayload({ ...pull, base }), env: Object.fromEntries(env) };
   // One goes by what the pull request showed before it was merged.

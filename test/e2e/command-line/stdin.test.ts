@@ -52,6 +52,7 @@ describe('"-"', () => {
       review: ['approve', '1e625499-34c9-4b26-a9c3-17c7fa662bdf'],
       apply: ['--yes'],
       pull: ['--dry-run'],
+      record: ['key'],
     };
     const lines = (await Promise.all((await commandNames()).map(async (command) => ({ command, paths: await pathsOf(command) })))).flatMap(
       ({ command, paths }) =>

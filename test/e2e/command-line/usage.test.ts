@@ -194,6 +194,7 @@ describe('help', () => {
       '--color --no-color --quiet --full --verbose --since --revert --adopt --new --no-commit --label --help --all-targets --config --target --url --dialect --auth --only --tag --exclude --cache --read-concurrency --base --own --no-origin --format --report --link-base --max-length --today --allow --secrets --yes --concurrency --lock-timeout --journal',
     pull: '--color --no-color --quiet --full --verbose --secrets --dry-run --yes --from-state --help --config --target --url --dialect --auth --only --tag --exclude --read-concurrency --format',
     init: '--color --no-color --quiet --full --verbose --help',
+    record: '--color --no-color --quiet --full --verbose --out --help',
     serve:
       '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --allow-private-repositories --help',
   };

@@ -120,16 +120,13 @@ describe('a record that a contributor forged', () => {
     await createUnmanaged(`${name}-hr`);
     await changeLive(name, { reviewers: ['dba', 'security'], min_review_approvals: 2 });
     forging(clone(origin), name);
+    const isIgnored = code === 'git/unproven-object';
+    const [exit, stream] = isIgnored ? ([0, 'stderr'] as const) : ([6, 'stdout'] as const);
     // The apply of an unproven object repairs the record.
-    for (const options of code === 'git/unproven-object' ? [['--depth=1']] : [[], ['--depth=1']]) {
+    for (const options of isIgnored ? [['--depth=1']] : [[], ['--depth=1']]) {
       const job = clone(origin, ...options);
-      if (code === 'git/unproven-object') {
-        expect(await run('plan', job)).toMatchObject({ code: 0, stderr: expect.stringContaining(code) });
-        expect(await run('apply --yes', job)).toMatchObject({ code: 0 });
-      } else {
-        expect(await run('plan', job)).toMatchObject({ code: 6, stdout: expect.stringContaining(code) });
-        expect(await run('apply --yes', job)).toMatchObject({ code: 6 });
-      }
+      expect(await run('plan', job)).toMatchObject({ code: exit, [stream]: expect.stringContaining(code) });
+      expect(await run('apply --yes', job)).toMatchObject({ code: exit });
       expect(await gateway.names('/connections')).toContain(`${name}-hr`);
       expect((await gateway.call('GET', `/connections/${name}`)).body).toMatchObject({ reviewers: ['dba', 'security'] });
     }
@@ -162,6 +159,77 @@ describe('a record that a contributor forged', () => {
       forge(theirs, leaseUntil(time), [commit]);
       expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0 });
     }
+  });
+});
+
+type Planned = {
+  readonly base: string;
+  readonly orphans: readonly { readonly id: string }[];
+  readonly changes: readonly { readonly id: string; readonly action: string }[];
+};
+
+/** Applies two connections, then removes one of them as released. */
+async function releasedProject(name: string): Promise<Project & { readonly first: string; readonly uid: unknown }> {
+  const { ours, origin } = await appliedProject({ 'access/a.yaml': connection(name), 'access/b.yaml': connection(`${name}-b`) });
+  const first = ours.git('rev-parse', 'HEAD');
+  const { id: uid } = (await gateway.call('GET', `/connections/${name}-b`)).body;
+  ours.remove('access/b.yaml');
+  ours.save({ 'ostiary.yaml': configWith().replace('prune: true', `released: [Connection/${name}-b]`) });
+  push(ours);
+  expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
+  ours.save({ 'ostiary.yaml': configWith() });
+  push(ours);
+  return { ours, origin, first, uid };
+}
+
+async function planOf(repository: TestRepository): Promise<Planned> {
+  const { code, stdout } = await run('plan --format json', repository);
+  expect(code).toBe(0);
+  return JSON.parse(stdout).plans[0];
+}
+
+describe('what a contributor with push rights still can do without a record key', () => {
+  test('another commit of main as the base', async () => {
+    const { origin, first } = await releasedProject('still-base');
+    forge(clone(origin), { commit: first }, [first]);
+    expect((await planOf(clone(origin))).base).toBe(first);
+  });
+
+  test('an orphan that an earlier commit of main declares, which apply prunes', async () => {
+    const { ours, origin, first, uid } = await releasedProject('still-orphan');
+    expect((await planOf(ours)).changes).toEqual([]);
+    const commit = ours.git('rev-parse', 'HEAD');
+    forge(clone(origin), { commit, orphans: [{ id: 'Connection/still-orphan-b', uid, commit: first }] }, [commit, first]);
+    expect((await planOf(clone(origin))).changes).toMatchObject([{ id: 'Connection/still-orphan-b', action: 'delete' }]);
+  });
+
+  test('no orphan, so that it is forgotten', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-no'), 'access/b.yaml': connection('still-no-b') });
+    ours.remove('access/b.yaml');
+    const commit = ours.save({ 'ostiary.yaml': configWith().replace('prune: true', 'prune: false') });
+    push(ours);
+    expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
+    expect((await planOf(ours)).orphans).toMatchObject([{ id: 'Connection/still-no-b' }]);
+    forge(clone(origin), { commit }, [commit]);
+    expect((await planOf(clone(origin))).orphans).toEqual([]);
+  });
+
+  test('the times of applies', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-times') });
+    const commit = ours.git('rev-parse', 'HEAD');
+    forge(clone(origin), { commit, applies: [{ principal: 'eve', after: '' }] }, [commit]);
+    expect((await planOf(clone(origin))).changes).toEqual([]);
+  });
+
+  test('a text that is no record, which blocks plans and applies until the ref is deleted', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('still-text') });
+    forge(clone(origin), { version: 2 }, [ours.git('rev-parse', 'HEAD')]);
+    const job = clone(origin);
+    for (const line of ['plan', 'apply --yes'])
+      expect(await run(line, job)).toMatchObject({ code: 3, stderr: expect.stringContaining('git/record-unreadable') });
+    expect(await run('plan --base HEAD', job)).toMatchObject({ code: 0 });
+    ours.git('push', '--quiet', 'origin', `:${ref}`);
+    expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0, stderr: expect.stringContaining('git/applied-recorded') });
   });
 });
 

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { cacheFolder, readCache, writeCache } from '../disk/cache.ts';
+import { catchOriginError } from '../git/applied-refs.ts';
+import { hasOrigin } from '../git/origin.ts';
+import { headOf } from '../git/repository.ts';
+import { reviewedBranchOf } from '../git/reviewed-branch.ts';
+import { AppError } from '../model/errors.ts';
+import type { Target } from '../model/gateway.ts';
+import type { Refusal } from '../model/plan/plan.ts';
+import type { ReadRecord } from './applied-record.ts';
+import { readCommittedConfig, type CommittedTarget } from './committed-manifests.ts';
+import {
+  isSignatureValid,
+  parseSignedHash,
+  readRecordSigner,
+  recordHash,
+  type RecordSubject,
+  type SignedHash,
+} from './record-signature.ts';
+import { outputPath, type ProjectContext, type ResolvedConfig } from './resolved-config.ts';
+
+/** How far record keys prove a record. */
+export type RecordProof = {
+  /** The public halves that count. Without any, no record needs a signature. */
+  readonly keys: readonly string[];
+  /** The key that signed the record; undefined if the signature is missing or wrong. */
+  readonly signedBy?: string;
+  /** The highest counter that a signature proves; 0 if none does. */
+  readonly counter: number;
+  /** There is no record, although it needs a signature. */
+  readonly isMissing?: true;
+  readonly refusals: readonly Refusal[];
+};
+
+type ProofOptions = {
+  /** Whether origin may be asked. */
+  readonly origin: boolean;
+  /** The commit that the config was read from, instead of the working tree. */
+  readonly configRef?: string | undefined;
+  /** The folder of caches. */
+  readonly cache?: string | undefined;
+};
+
+type ProofInput = { readonly options: ProofOptions; readonly context: ProjectContext; readonly applies: boolean };
+
+/**
+ * Checks the signature of a record: that a key which counts made it for this target, URL, content and counter, and that no later record was seen
+ * in this clone. The last one seen is kept with its signature in the folder of caches, so that a fresh clone with a restored cache
+ * knows it too; where nothing is kept, an earlier record that was signed for this target is accepted.
+ */
+export async function proveRecord(
+  site: CommittedTarget,
+  read: ReadRecord,
+  { options, context, applies }: ProofInput,
+): Promise<RecordProof> {
+  const subject = { name: read.name, url: site.target.url };
+  const { record, signature } = read;
+  const signed = signature === undefined ? undefined : { ...signature, content: recordHash(record) };
+  const isRight = signed !== undefined && isSignatureValid(subject, signed);
+  const known = await findRecordKeys(site, options, applies);
+  const isKnown = signed !== undefined && known.includes(signed.key);
+  // A clone may not have the last keys.
+  const keys = known.length === 0 || isKnown || !options.origin ? known : await findRecordKeys(site, options, true);
+  const signer = readRecordSigner(context);
+  const counted = new Set([...keys, ...(typeof signer === 'object' ? [signer.key] : [])]);
+  const place = { config: site.config, options, context };
+  const seen = readLastSeen(place, subject, counted);
+  const proven = isRight && counted.has(signed.key) ? signed : undefined;
+  if (proven !== undefined && proven.counter > (seen?.counter ?? 0)) rememberSigned(place, subject, proven);
+  const counter = Math.max(seen?.counter ?? 0, proven?.counter ?? 0);
+  const signedBy = proven === undefined ? {} : { signedBy: proven.key };
+  if (keys.length === 0) return { keys, ...signedBy, counter, refusals: [] };
+  if (`${read.localId}${read.originId}` === '') return { keys, counter, isMissing: true, refusals: [] };
+  const reason = reasonNotProven(signed, keys, isRight);
+  if (reason !== undefined) return { keys, counter, refusals: [unsignedRecord(reason, site.target)] };
+  if (proven !== undefined && proven.counter < counter) return { keys, counter, refusals: [earlierRecord(site.target)] };
+  return { keys, ...signedBy, counter, refusals: [] };
+}
+
+function reasonNotProven(signed: SignedHash | undefined, keys: readonly string[], isRight: boolean): string | undefined {
+  if (signed === undefined) return 'has no signature, but the config lists record keys';
+  if (!keys.includes(signed.key)) return `is signed with ${signed.key}, which the config does not list`;
+  return isRight ? undefined : 'has a signature that does not match its target, URL, counter and content';
+}
+
+/**
+ * Returns the record keys that count: those of the default branch of origin, so that no proposal can add its own, nor an earlier commit
+ * bring back removed ones; those of the commit that the config was read from; without an origin, those of the config file.
+ */
+async function findRecordKeys(site: CommittedTarget, { origin, configRef }: ProofOptions, isLatest: boolean): Promise<readonly string[]> {
+  const { repository, config } = site;
+  const { recordKeys = [] } = config;
+  if (!hasOrigin(repository) || (configRef !== undefined && !isLatest)) return recordKeys;
+  const branch = reviewedBranchOf(repository, { branch: undefined, origin });
+  const tip = await catchOriginError(isLatest ? branch.latest : branch.tip);
+  if (tip === undefined || tip instanceof AppError || tip === (await headOf(repository))) return recordKeys;
+  const { value } = await readCommittedConfig(site, tip);
+  return value === undefined ? recordKeys : (value.recordKeys ?? []);
+}
+
+/** Refuses an apply that cannot sign its record although the config lists record keys, and one with a broken key. */
+export async function findSignerRefusals(
+  site: CommittedTarget,
+  { options, context, proof }: Omit<ProofInput, 'applies'> & { readonly proof: RecordProof | undefined },
+): Promise<readonly Refusal[]> {
+  const keys = proof?.keys ?? (await findRecordKeys(site, options, true));
+  const signer = readRecordSigner(context);
+  if (signer === 'invalid') return [noRecordKey('OSTIARY_RECORD_KEY is not a key that ostiary record key makes')];
+  if (keys.length === 0) return [];
+  if (signer === undefined) return [noRecordKey('the config lists record keys, but OSTIARY_RECORD_KEY is not set')];
+  if (keys.includes(signer.key)) return [];
+  return [noRecordKey(`OSTIARY_RECORD_KEY belongs to ${signer.key}, which the config of the default branch does not list`)];
+}
+
+function noRecordKey(message: string): Refusal {
+  return { code: 'git/no-record-key', message, hint: 'give the job that applies the private half of a listed key', allowable: true };
+}
+
+function unsignedRecord(reason: string, { name }: Target): Refusal {
+  return {
+    code: 'git/unsigned-record',
+    message: `the record of "${name}" ${reason}`,
+    hint: 'find out who wrote the ref: whoever can push can; if the keys, the URL or the name of the target changed, override once: apply signs again',
+    allowable: true,
+  };
+}
+
+function earlierRecord({ name }: Target): Refusal {
+  return {
+    code: 'git/earlier-record',
+    message: `the record of "${name}" is an earlier one: a later one was seen in this clone or its cache`,
+    hint: 'find out who moved the ref back; then override to record the next apply, or name the base with --base REF',
+    allowable: true,
+  };
+}
+
+/** Where the last signed record that was seen is kept. */
+type SeenPlace = { readonly config: ResolvedConfig; readonly options: Pick<ProofOptions, 'cache'>; readonly context: ProjectContext };
+
+/** Keeps the signature of the last record that was seen. Failures are ignored: no command needs a cache. */
+export function rememberSigned({ config, options, context }: SeenPlace, subject: RecordSubject, signed: SignedHash): void {
+  writeCache(seenFolder(config, options, context), seenName(subject), JSON.stringify(signed));
+}
+
+function readLastSeen({ config, options, context }: SeenPlace, subject: RecordSubject, keys: ReadonlySet<string>): SignedHash | undefined {
+  if (keys.size === 0) return undefined;
+  const signed = parseSignedHash(readCache(seenFolder(config, options, context), seenName(subject)) ?? '');
+  return signed !== undefined && keys.has(signed.key) && isSignatureValid(subject, signed) ? signed : undefined;
+}
+
+function seenFolder({ root }: ResolvedConfig, { cache }: Pick<ProofOptions, 'cache'>, context: ProjectContext): string {
+  return cache === undefined ? join(root, cacheFolder) : outputPath(cache, context);
+}
+
+function seenName({ name, url }: RecordSubject): string {
+  return `record-${createHash('sha256')
+    .update(JSON.stringify([name, url]))
+    .digest('hex')
+    .slice(0, 16)}`;
+}
