@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { recordChecks } from './record-checks.js';
 
 const managed = '  if (fresh.managedBy !== undefined) return failManaged(fresh.managedBy);\n';
 
@@ -168,62 +169,7 @@ export const checks = [
     "if (here === '') {",
     ['e2e/git/git.test.ts', 'e2e/apply/removals.test.ts'],
   ],
-  [
-    'a commit that diverged from the applied one is not applied',
-    'reconcile/guard/record-refusals.ts',
-    'if (behind.length === 0) return [];',
-    'if (behind.length >= 0) return [];',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'a missing record does not make drift a change of the manifests',
-    'reconcile/guard/record-refusals.ts',
-    'if (ids.length === 0) return [];',
-    'if (ids.length >= 0) return [];',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'a base is a reviewed commit',
-    'project/reviewed-commits.ts',
-    'const isReviewed = commit === undefined || (await branch.contains(commit));',
-    'const isReviewed = true;',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'an applied commit is a reviewed one',
-    'project/reviewed-commits.ts',
-    'if (await branch.contains(commit)) return undefined;',
-    "if (commit !== '') return undefined;",
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'a commit does not decide that it needs no review',
-    'project/reviewed-commits.ts',
-    'if (head !== undefined && (await byDefault.contains(head))) return target;',
-    'if (head !== undefined) return target;',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'an object is ours only if a reviewed commit declares it',
-    'project/remembered-objects.ts',
-    'if (!isElsewhere && !isDeclared) unproven.add(id);\n    return isElsewhere || isDeclared;',
-    'return true;',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'an orphan is declared by a commit of the reviewed branch',
-    'project/remembered-objects.ts',
-    'if (branch !== undefined && !(await branch.contains(commit))) continue;',
-    '',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
-  [
-    'a lease ends',
-    'project/record-applied.ts',
-    'if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;',
-    '',
-    ['e2e/git/reviewed-commits.test.ts'],
-  ],
+  ...recordChecks,
   [
     'git uses the repository that Ostiary found',
     'git/git-environment.ts',

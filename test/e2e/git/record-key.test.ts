@@ -236,6 +236,16 @@ describe('the keys that count', () => {
     }
   });
 
+  test('are those of origin for an apply in a clone that does not know them yet', async () => {
+    const { repository, origin } = await applied({ 'access/a.yaml': connection('stale-key') });
+    const stale = clone(origin);
+    repository.save({ 'ostiary.yaml': configWith([other]) });
+    expect(await run('apply --yes', stale, ours)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unsigned-record') });
+    expect(await run('apply --yes --allow git/unsigned-record=new', clone(origin), other)).toMatchObject({ code: 0 });
+    // A plan asks only if it does not know the key of the record.
+    expect(await run('plan', stale)).toMatchObject({ code: 0 });
+  });
+
   test('change by two keys for a while', async () => {
     const { repository, origin } = await applied({ 'access/a.yaml': connection('rotated') });
     repository.save({ 'ostiary.yaml': configWith([ours, next]) });
