@@ -37,7 +37,7 @@ export function digestOf(
  * so that a token which may not read secrets gets the same digest as one that may.
  */
 export function digestWithAccepted(digest: string, accepted: readonly (DigestedChange & Pick<AcceptedDrift, 'edges'>)[]): string {
-  const covered = accepted.filter((drift) => drift.edges.length > 0 || changesMore(drift));
+  const covered = accepted.filter(({ edges, ...drift }) => edges.length > 0 || drift.fields.length === 0 || changesMore(drift));
   if (covered.length === 0) return digest;
   const texts = covered.map(
     (drift) => `${changeText(drift)}${canonical(drift.edges.map(({ rule, connection, action }) => ({ rule, connection, action })))}`,
