@@ -1,5 +1,6 @@
 import { containsCommit, findCommit, mergeBaseOf, nonEmptyLines, type Repository } from './repository.ts';
 import { fetchOrigin, hasOrigin, listOrigin, readOriginHead } from './origin.ts';
+import { AppError } from '../model/errors.ts';
 import { runPlumbing } from './run-git.ts';
 
 /** The branch whose commits are reviewed. */
@@ -47,7 +48,17 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
   let here: Promise<Branch> | undefined;
   let atOrigin: Branch | undefined;
   const findHere = (): Promise<Branch> => (here ??= findInClone(repository, branch));
-  const ask = async (): Promise<Branch> => (atOrigin = await findAtOrigin(repository, branch));
+  let failure: AppError | undefined;
+  /** Asks origin, unless it did not answer before in this run: each attempt may wait for a timeout. */
+  const ask = async (): Promise<Branch> => {
+    if (failure !== undefined) throw failure;
+    try {
+      return (atOrigin = await findAtOrigin(repository, branch));
+    } catch (error) {
+      if (error instanceof AppError) failure = error;
+      throw error;
+    }
+  };
   const name = async (): Promise<string | undefined> => {
     const found = (await findHere()).name ?? atOrigin?.name;
     return found === undefined && asks ? (await ask()).name : found;
