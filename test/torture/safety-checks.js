@@ -114,7 +114,7 @@ export const checks = [
     'gateway/dialects/rest.ts',
     '[...plan.changes, ...accepted].some(',
     'plan.changes.some(',
-    ['hoop/inherited-secrets.test.ts'],
+    ['unit/gateway/inherited-reads.test.ts'],
   ],
   [
     'manifests of another checkout below the config are not read',
