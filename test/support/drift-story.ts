@@ -42,15 +42,15 @@ export async function playDrift(scene: Scene): Promise<void> {
     .filter((one) => /^[+-] /.test(one)))
     scene.say(`  ${line}`);
 
-  scene.title('The merge: no changes, no drift, and the issue is closed');
+  scene.title('The merge: nothing is written, there is no drift, and the issue is closed');
   await pushTo(scene.github, branch, 'edits');
   const applied = await merge(scene, { number, branch });
-  must(applied.code === 0 && applied.outputs['changed'] === 'false', 'there is nothing to apply');
+  must(applied.code === 0 && applied.outputs['changed'] === 'true', 'the apply records the accepted drift');
   must(await isTightened(scene), 'the stricter values stay');
   const last = await drift(scene, { adopt: true });
   must(last.outputs['outcome'] === 'clean', 'there is no drift');
   must((await issueAt(scene, issue)).state === 'closed', 'the issue is closed');
-  scene.say(`No changes; #${issue} is closed.`);
+  scene.say(`Nothing was written; #${issue} is closed.`);
 }
 
 async function isTightened(scene: Scene): Promise<boolean> {

@@ -14,10 +14,11 @@ function isRead(accepted: PreflightRequest['accepted']): boolean {
   return mayRerouteInherited({ plan, accepted, desired, live, joined: new Map() });
 }
 
+function field(path: string): PreflightRequest['accepted'][number]['fields'] {
+  return [{ path, before: { absent: true }, after: { value: ['sh'] } }];
+}
+
 test('the secrets of resources are read for drift that the manifests accept, if it may redirect them', () => {
-  const field = (path: string): PreflightRequest['accepted'][number]['fields'] => [
-    { path, before: { absent: true }, after: { value: ['sh'] } },
-  ];
   expect(isRead([])).toBe(false);
   expect(isRead([{ id: 'Connection/db', action: 'update', fields: field('/command') }])).toBe(true);
   expect(isRead([{ id: 'Connection/db', action: 'update', fields: field('/reviewers/dba') }])).toBe(false);
