@@ -145,8 +145,8 @@ function isCompared(secret: Json, seen: string, resolves: boolean): boolean {
 const connection = 'Connection/db';
 const runbooks = 'RunbookConfiguration/books';
 
-function isNamed({ changes, unwrittenSecrets }: Plan, id: string, path: string): boolean {
-  const fields = changes.flatMap((change) => (change.id === id ? change.fields : []));
+function isNamed({ changes, accepted, unwrittenSecrets }: Plan, id: string, path: string): boolean {
+  const fields = [...changes, ...accepted].flatMap((change) => (change.id === id ? change.fields : []));
   const paths = [...fields, ...unwrittenSecrets.filter((one) => one.id === id)].map((one) => one.path);
   return paths.some((one) => isPointerWithin(path, one) || isPointerWithin(one, path));
 }
