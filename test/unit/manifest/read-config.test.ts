@@ -19,6 +19,7 @@ describe('the config file', () => {
       file: 'ostiary.yaml',
       placeOf: expect.any(Function),
       root: '/repository',
+      approvals: { approvers: [], selfApproval: false },
       targets: [
         {
           name: 'prod',
