@@ -118,7 +118,7 @@ test('a saved plan with deletions that stops at any request continues to the sam
       const desired = desiredState(one.after);
       const whole = await memoryWith(one);
       const [before, begun] = [whole.state(), whole.requests.length];
-      const text = savedText({ ...(await planAgainst(whole, desired, pruning(one))), desired });
+      const text = savedText({ ...(await planAgainst(whole, desired, pruning(one))), desired, base: pruning(one).base });
       expect((await resume(text, { gateway: whole, desired })).refusals).toEqual([]);
       const end = whole.state();
       for (let stop = begun + 1; stop < whole.requests.length; stop += 1) {

@@ -50,14 +50,21 @@ async function recorded(): Promise<ReadonlyMap<string, Json>> {
     'access/d.yaml': manifest('RunbookConfiguration', 'ops', { git_url: 'https://git.example.com/ops.git' }),
   });
   await applyAndExpectInSync(project);
-  const ids = [...project.model.store.connections.values()].map(({ id }) => `/connections/${id}`);
-  const answers = [...lists, '/resources', ...ids].map(async (path) => {
+  const read = async (path: string): Promise<Json> => {
     const query = path === '/resources' ? '?page=1&page_size=100' : '';
     const answer = await fetch(`${project.url}${path}${query}`, { headers: { authorization: `Bearer ${adminToken}` } });
     const body: Json = JSON.parse(await answer.text());
-    return [path, body] as const;
-  });
-  return new Map(await Promise.all(answers));
+    return body;
+  };
+  const answers = new Map<string, Json>();
+  for (const path of [...lists, '/resources']) {
+    const body = await read(path);
+    answers.set(path, body);
+    // Each object of a list has an answer of its own: without it, the answers contradict each other.
+    const ids = Array.isArray(body) ? body.flatMap((row) => (isObject(row) && typeof row['id'] === 'string' ? [row['id']] : [])) : [];
+    for (const id of ids) answers.set(`${path}/${id}`, await read(`${path}/${id}`));
+  }
+  return answers;
 }
 
 /** How many places a value has: itself, and all inside it. */

@@ -4,6 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { isOnLiveObject, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { Json } from '../../src/model/json.ts';
 import { kindOf } from '../../src/model/resource.ts';
+import type { Outcome } from '../../src/model/result/outcome.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
@@ -48,11 +49,14 @@ test('a saved plan has the effect of the plan, and a second apply writes nothing
         expect(gateway.state()).toEqual(other.state());
         const again = await resume(text, { gateway, desired, concurrency });
         expect(again.refusals).toEqual([]);
-        expect(
-          again.result?.outcomes
-            .map(({ status }) => status)
-            .filter((status) => status !== 'blocked' && status !== 'already' && status !== 'done'),
-        ).toEqual([]);
+        // Hidden secrets of an object that exists where the plan creates one are not known to be those of the plan: it stops, and so does what needs it.
+        const unknown =
+          secrets === 'shown' ? [] : desired.resources.flatMap(({ id, secrets: own }) => (Object.keys(own).length > 0 ? [id] : []));
+        const left = (again.result?.outcomes ?? []).filter(({ status }) => !['blocked', 'already', 'done'].includes(status));
+        const isExpected = ({ id, action, code, message = '' }: Outcome): boolean =>
+          (code === 'apply/moved' && action === 'create' && unknown.includes(id)) ||
+          (code === 'apply/need-failed' && unknown.some((one) => message.includes(`it depends on ${one}: `)));
+        expect(left.filter((outcome) => !isExpected(outcome))).toEqual([]);
         expect(gateway.state()).toEqual(other.state());
       },
     ),
