@@ -10,7 +10,8 @@ import { judgeUntouched } from './judge-untouched.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { isOpen, isUnreviewed, judgeConnection } from './protection-model.ts';
-import { runPair, type Run } from './run-pair.ts';
+import { judgeMerge } from './judge-merge.ts';
+import { previewPair, runPair, type Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
 
 /** The verdicts of a report that announce a loss, or that one cannot be excluded, each with the mildest risk that fits it. */
@@ -60,7 +61,11 @@ export type Judgement = { readonly findings: readonly Finding[]; readonly featur
 /** Judges one pair on a gateway in memory; undefined when it cannot be planned. */
 export async function judgePair(pair: Pair): Promise<Judgement | undefined> {
   const done = await runPair(pair, false);
-  return done === undefined ? undefined : judgeRun(pair, done, () => runPair(pair, true));
+  if (done === undefined) return undefined;
+  const { findings, features } = await judgeRun(pair, done, () => runPair(pair, true));
+  const seen = await previewPair(pair);
+  const merge = seen === undefined ? { findings: [], features: [] } : judgeMerge(pair, done, seen);
+  return { findings: [...findings, ...merge.findings], features: [...features, ...merge.features] };
 }
 
 /** Judges the run of a pair; `revertAll` runs the pair again and reverts all held drift. */
@@ -184,7 +189,8 @@ function highestRiskOf(
     ({ id, key, action }) => action !== 'blocked' && action !== 'held' && reaches(id, key ?? id, ids, states),
   );
   const unwritten = plan.unwritten.filter(({ id }) => reaches(id, id, ids, states));
-  const risks = [...reaching, ...unwritten].flatMap(({ id, risks: own }) =>
+  // Drift that the manifests accept may concern an attachment that neither state has.
+  const risks = [...reaching, ...unwritten, ...plan.accepted].flatMap(({ id, risks: own }) =>
     own.filter(({ connections }) => ids.includes(id) || connections === undefined || connections.some((one) => ids.includes(one))),
   );
   return highestRisk(risks);

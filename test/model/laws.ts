@@ -8,6 +8,9 @@ export const laws = [
   'unknown without need',
   'protection not reached',
   'not ours to write',
+  'invisible change',
+  'claims to match',
+  'accepted loss unnamed',
 ] as const;
 
 export type Law = (typeof laws)[number];

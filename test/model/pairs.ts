@@ -25,6 +25,8 @@ import { pools } from './pools.ts';
 /** The manifests that were applied, the manifests now, and the gateway, which may have drifted. */
 export type Pair = {
   readonly dialect: 'interface' | 'hoop';
+  /** What the token of a pull request sees of secrets: all, no live values, or no values from outside the manifests. */
+  readonly sight: 'shown' | 'hidden' | 'unresolved';
   /** Absent where nothing is known about earlier applies. */
   readonly base: readonly Manifest[] | undefined;
   readonly manifests: readonly Manifest[];
@@ -66,8 +68,10 @@ const accessRules = fc.tuple(
 );
 
 const drawing = fc.record({
-  scenario: fc.constantFrom('intent', 'intent', 'drift', 'both', 'first'),
+  /** `accepted`: the gateway was changed by hand as the manifests are now. */
+  scenario: fc.constantFrom('intent', 'intent', 'drift', 'both', 'first', 'accepted'),
   dialect: fc.constantFrom('interface' as const, 'interface' as const, 'hoop' as const),
+  sight: fc.constantFrom('shown' as const, 'hidden' as const, 'unresolved' as const),
   reportsLimit: fc.boolean(),
   count: fc.integer({ min: 1, max: 3 }),
   ruleCount: fc.integer({ min: 0, max: 3 }),
@@ -116,8 +120,8 @@ type SideContext = { readonly side: Side; readonly drawn: Drawing };
 
 /** The value of a side: its own where the scenario lets the side differ. */
 function on<Value>({ side, drawn: { scenario } }: SideContext, value: Sides<Value>): Value {
-  const differs = side === 'desired' ? scenario !== 'drift' : side === 'live' ? scenario === 'drift' || scenario === 'both' : false;
-  const own = side === 'base' ? undefined : value[side];
+  const differs = side === 'desired' ? scenario !== 'drift' : side === 'live' ? ['drift', 'both', 'accepted'].includes(scenario) : false;
+  const own = side === 'base' ? undefined : value[scenario === 'accepted' ? 'desired' : side];
   return differs && own !== undefined ? own : value.base;
 }
 
@@ -147,6 +151,7 @@ function pairOf(drawn: Drawing): Pair {
   const isLive = (name: string): boolean => live.some(({ id }) => id === name);
   return {
     dialect: drawn.dialect,
+    sight: drawn.sight,
     base: drawn.scenario === 'first' || applied.length === 0 ? undefined : applied,
     manifests: objectsOn('desired'),
     live,

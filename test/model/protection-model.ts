@@ -69,7 +69,8 @@ export function isOpen(state: ModelState, id: string): boolean {
   return modes.some((mode) => isOpenMode(state, id, mode));
 }
 
-function isOpenMode(state: ModelState, id: string, mode: string): boolean {
+/** Returns whether a person can use a connection in one mode. */
+export function isOpenMode(state: ModelState, id: string, mode: string): boolean {
   return state[id]?.spec?.[`access_mode_${mode}`] === 'enabled';
 }
 

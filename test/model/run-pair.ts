@@ -13,8 +13,8 @@ const borrowed = ['Connection.min_review_approvals'];
 /** One plan on a gateway in memory, which it was applied to. */
 export type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState; readonly failed: readonly Outcome[] };
 
-function gatewayOf({ dialect, live }: Pair): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default', 'other'], resources: live, dialect: { dialect, borrowed } });
+function gatewayOf({ dialect, live }: Pair, secrets: 'shown' | 'hidden-kept' = 'shown'): MemoryGateway {
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: live, secrets, dialect: { dialect, borrowed } });
 }
 
 /** Returns everything that the gateway has; access-request rules belong to it, and a plan never changes them. */
@@ -26,20 +26,20 @@ function stateOfGateway(gateway: MemoryGateway, { accessRules = [] }: Pair): Mod
   return { ...gateway.state(), ...Object.fromEntries(rules) };
 }
 
-const loaded = new WeakMap<Pair['manifests'], DesiredState>();
+const loaded = new WeakMap<Pair['manifests'], Map<boolean, DesiredState>>();
 
 /** Loads manifests; a pair that runs twice has the same ones. */
-function loadOnce(manifests: Pair['manifests']): DesiredState {
-  const desired = loaded.get(manifests) ?? desiredState(manifests);
-  loaded.set(manifests, desired);
+function loadOnce(manifests: Pair['manifests'], resolves: boolean): DesiredState {
+  const known = loaded.get(manifests) ?? new Map<boolean, DesiredState>();
+  const desired = known.get(resolves) ?? desiredState(manifests, { isUnresolved: !resolves });
+  loaded.set(manifests, known.set(resolves, desired));
   return desired;
 }
 
-/** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
-export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefined> {
-  if (pair.manifests.length === 0) return undefined;
-  const gateway = gatewayOf(pair);
-  const before = stateOfGateway(gateway, pair);
+type Planned = { readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState };
+
+/** Plans a pair as a token with this sight does; undefined when the manifests cannot be planned. */
+async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: PlanOptions): Promise<Planned | undefined> {
   const { value: state } = await gateway.readAll([...registry.keys()]);
   if (state === undefined) throw new Error('the list is not complete');
   const resources = state.resources.map((one) => (pair.untouched.includes(one.id) ? { ...one, untouched: true } : one));
@@ -49,16 +49,36 @@ export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefi
     ...(pair.dialect === 'hoop' && pair.accessRules !== undefined ? { accessRules: pair.accessRules } : {}),
     ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}),
   };
-  const desired = loadOnce(pair.manifests);
-  const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: loadOnce(pair.base), removedIn: new Map() };
+  const desired = loadOnce(pair.manifests, sight !== 'unresolved');
+  const base =
+    pair.base === undefined
+      ? undefined
+      : { commit: 'a'.repeat(40), desired: loadOnce(pair.base, sight !== 'unresolved'), removedIn: new Map() };
   const ids = desired.resources.map(({ id }) => id);
   const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
   const target = { ...testTarget, dialect: pair.dialect };
   const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, borrowed }));
   const reviewed = draft === undefined ? undefined : reviewPlan(draft, reviewOf()).value;
-  if (draft === undefined || reviewed === undefined) return undefined;
   // The prepared manifests of a successor have the secrets of its predecessor.
-  const { outcomes } = await applyPlan({ gateway, plan: reviewed.plan, live, desired: draft.prepared.desired });
+  return draft === undefined || reviewed === undefined ? undefined : { plan: reviewed.plan, live, desired: draft.prepared.desired };
+}
+
+type PlanOptions = { readonly sight: Pair['sight']; readonly revert: boolean };
+
+/** Returns the plan that a token which may not read everything makes of a pair. */
+export async function previewPair(pair: Pair): Promise<Plan | undefined> {
+  return (await planPair(pair, gatewayOf(pair, pair.sight === 'hidden' ? 'hidden-kept' : 'shown'), { sight: pair.sight, revert: false }))
+    ?.plan;
+}
+
+/** Plans a pair with a token that may read and write everything, and applies the plan; undefined when the manifests cannot be planned. */
+export async function runPair(pair: Pair, revert: boolean): Promise<Run | undefined> {
+  if (pair.manifests.length === 0) return undefined;
+  const gateway = gatewayOf(pair);
+  const before = stateOfGateway(gateway, pair);
+  const planned = await planPair(pair, gateway, { sight: 'shown', revert });
+  if (planned === undefined) return undefined;
+  const { outcomes } = await applyPlan({ gateway, ...planned });
   const failed = outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
-  return { plan: reviewed.plan, before, after: stateOfGateway(gateway, pair), failed };
+  return { plan: planned.plan, before, after: stateOfGateway(gateway, pair), failed };
 }

@@ -67,13 +67,13 @@ function planIn(text: string): Plan {
   const document: { readonly plans: readonly Plan[] } = JSON.parse(text);
   const [plan] = document.plans;
   if (plan === undefined) throw new Error('there is no plan');
-  const none = { protection: { headlines: [], connections: [] }, unwritten: [] };
+  const none = { protection: { headlines: [], connections: [] }, unwritten: [], accepted: [] };
   return { ...none, ...plan };
 }
 
 /** Checks that `--max-risk` refuses a plan if and only if one of its risks is above the limit. */
-function judgeExit({ changes, unwritten }: Plan, limit: RiskClass, code: number | null): readonly Finding[] {
-  const isAbove = [...changes, ...unwritten].some(({ risks }) =>
+function judgeExit({ changes, unwritten, accepted }: Plan, limit: RiskClass, code: number | null): readonly Finding[] {
+  const isAbove = [...changes, ...unwritten, ...accepted].some(({ risks }) =>
     risks.some((risk) => riskClasses.indexOf(risk.class) > riskClasses.indexOf(limit)),
   );
   const why = `--max-risk ${limit} exits with ${code}, and a risk is ${isAbove ? '' : 'not '}above it`;

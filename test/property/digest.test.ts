@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Change, EdgeChange, FieldChange, Plan, TargetIdentity, Value, SecretProvenance } from '../../src/model/plan/plan.ts';
-import { digestOf, secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
+import { digestOf, digestWithAccepted, secretFactsOf } from '../../src/reconcile/saved-plan/plan-digest.ts';
 import { runCount } from '../support/property-runs.ts';
 import { gatewayOf, history, planHistory, type History } from '../support/history.ts';
 
@@ -11,16 +11,18 @@ type Parts = {
   readonly edges: readonly EdgeChange[];
   readonly sources: readonly SecretProvenance[];
   readonly seal: string;
+  readonly accepted: Plan['accepted'];
 };
 
-function digest({ target, changes, edges, ...secrets }: Parts): string {
-  return digestOf(target, changes, edges, secrets);
+function digest({ target, changes, edges, accepted, ...secrets }: Parts): string {
+  return digestWithAccepted(digestOf(target, changes, edges, secrets), accepted);
 }
 
 /** The parts of any plan that a digest is made of. */
 async function partsOf(past: History): Promise<{ readonly plan: Plan; readonly parts: Parts }> {
   const { plan, desired, base } = await planHistory(gatewayOf(past), past);
-  const parts = { target: plan.target, changes: plan.changes, edges: plan.edges, ...secretFactsOf(desired, base?.desired) };
+  const { target, changes, edges, accepted } = plan;
+  const parts = { target, changes, edges, accepted, ...secretFactsOf(desired, base?.desired) };
   expect(digest(parts)).toBe(plan.digest);
   return { plan, parts };
 }

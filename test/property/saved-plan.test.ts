@@ -55,7 +55,7 @@ test('a saved plan has the effect of the plan, and a second apply writes nothing
         const left = (again.result?.outcomes ?? []).filter(({ status }) => !['blocked', 'already', 'done'].includes(status));
         const isExpected = ({ id, action, code, message = '' }: Outcome): boolean =>
           (code === 'apply/moved' && action === 'create' && unknown.includes(id)) ||
-          (code === 'apply/need-failed' && unknown.some((one) => message.includes(`it depends on ${one}: `)));
+          (code === 'apply/need-failed' && unknown.some((needed) => message.includes(`it depends on ${needed}: `)));
         expect(left.filter((outcome) => !isExpected(outcome))).toEqual([]);
         expect(gateway.state()).toEqual(other.state());
       },

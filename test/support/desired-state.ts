@@ -5,15 +5,18 @@ import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Manifest } from './scenario.ts';
 
+/** A selection, and whether sources of secrets stay unresolved. */
+type LoadChoices = { readonly only?: readonly string[]; readonly isUnresolved?: boolean };
+
 /** Loads the desired state of manifests; every secret source resolves to its own text. */
-export function desiredState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): DesiredState {
-  const checked = loadState(manifests, selection);
+export function desiredState(manifests: readonly Manifest[], choices?: LoadChoices): DesiredState {
+  const checked = loadState(manifests, choices);
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
   return checked.value;
 }
 
 /** Loads the desired state with its diagnostics; each manifest is a separate file. */
-export function loadState(manifests: readonly Manifest[], selection?: { readonly only: readonly string[] }): Checked<DesiredState> {
+export function loadState(manifests: readonly Manifest[], { only, isUnresolved = false }: LoadChoices = {}): Checked<DesiredState> {
   return loadManifests({
     files: filesOf(manifests),
     overlays: [],
@@ -21,9 +24,9 @@ export function loadState(manifests: readonly Manifest[], selection?: { readonly
     targets: ['test'],
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
-    resolve: (source) => ({ value: JSON.stringify(source), diagnostics: [] }),
+    ...(isUnresolved ? {} : { resolve: (source) => ({ value: JSON.stringify(source), diagnostics: [] }) }),
     registry,
-    ...(selection === undefined ? {} : { selection }),
+    ...(only === undefined ? {} : { selection: { only } }),
   });
 }
 

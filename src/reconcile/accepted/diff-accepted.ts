@@ -8,6 +8,7 @@ import {
   type Diff,
   type FieldChange,
   liveKeyOf,
+  remainingOrphans,
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -76,6 +77,7 @@ function findEntries(diff: Diff, plan: Diff): readonly UnassessedDrift[] {
   const written = new Map(plan.changes.map((change) => [liveKeyOf(change), change]));
   const writtenEdges = new Set(plan.edges.map((edge) => `${edge.action} ${edgeKey(edge)}`));
   const secrets = new Map(plan.unwrittenSecrets.map((one) => [`${one.id} ${one.path}`, secretField(one)]));
+  const remaining = new Set(remainingOrphans(plan).map(({ id }) => id));
   const edgesBy = new Map<ResourceId, AcceptedEdge[]>();
   for (const { rule, connection, action, declared, by } of diff.edges) {
     if (by === undefined || (action !== 'attach' && action !== 'detach') || writtenEdges.has(`${action} ${edgeKey({ rule, connection })}`))
@@ -87,7 +89,8 @@ function findEntries(diff: Diff, plan: Diff): readonly UnassessedDrift[] {
     const plans = written.get(liveKeyOf(change));
     // An object that apply creates replaces one that was changed.
     const action = change.action === 'create' && plans !== undefined ? 'update' : change.action;
-    if (action === 'blocked' || action === 'held') return [];
+    // A predecessor that stays live has no manifest to compare.
+    if (action === 'blocked' || action === 'held' || (action === 'delete' && remaining.has(id))) return [];
     const fields = acceptedFields(change, plans).map((field) => secrets.get(`${id} ${field.path}`) ?? field);
     const edges = edgesBy.get(liveKeyOf(change)) ?? [];
     const place = at === undefined ? {} : { at };

@@ -13,6 +13,7 @@ import { compareSpecs, resolveDefaults, resolveReferences } from '../diff/compar
 import { declaredEnds, edgeField, edgesByKey, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { lastAppliedLookup, type AppliedResource } from '../diff/own-changes.ts';
+import { formerIdOf } from '../prepare/former-names.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { closableFields } from '../prepare/replacements.ts';
 
@@ -98,6 +99,7 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     if (undone.live !== live) edited.set(resource.key, undone.live);
     if (undone.resource !== resource) stated.set(resource.key, undone.resource);
   }
+  const replaced = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
   const [declared, unselected] = [desiredByKey(named.desired.resources), new Set(named.desired.unselected.map(({ key }) => key))];
   for (const resource of base?.desired.resources ?? []) {
     const { key } = resource;
@@ -110,7 +112,8 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     else if (isRemoved) {
       const undone = undoOrphan(kind, { resource, live, state: named.live });
       if (undone !== live) edited.set(key, undone);
-      if (remaining.has(resource.id)) orphans.set(key, manifestOf(resource, live));
+      // A successor tolerates no manifest of its predecessor.
+      if (remaining.has(resource.id) && !replaced.has(key)) orphans.set(key, manifestOf(resource, live));
     }
   }
   return { edited, restored, imported, stated, orphans };

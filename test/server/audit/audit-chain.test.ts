@@ -88,7 +88,7 @@ describe.each(places)('the audit log in %s', (_name, make) => {
   test('of an earlier version gets its chain when the database is migrated', async () => {
     await place.run(`
       drop trigger chained on audit_logs; drop function chain_audit_entry(); alter table audit_logs drop column hash;
-      alter table reviews drop column owner_name, drop column input;
+      alter table reviews drop column owner_name, drop column input, drop column expires_at;
       delete from kysely_migration where name >= '0006-audit-chain'`);
     await expect(verify(place)).rejects.toMatchObject({ code: 'serve/migration', exitCode: 3 });
     await during(place, (call) => writeAtOnce(call, 1));

@@ -51,6 +51,21 @@ const lasting = (seconds: number): Manifest => connection({ reviewers: ['dba'], 
 const twelve = (spec: Manifest['spec']): readonly Manifest[] => Array.from({ length: 12 }, (_, index) => connection(spec, `db-${index}`));
 
 describe('drift that the manifests accept', () => {
+  test.each([true, false])('is planned beside a successor, whose predecessor is pruned: %s', (prune) => {
+    const [former, successor] = [connection({}, 'former'), connection({}, 'next')];
+    const open = connection({ reviewers: [] });
+    const plan = planOfSides(
+      {
+        base: [former, connection({ reviewers: ['dba'] })],
+        live: [former, open],
+        head: [{ ...successor, metadata: { ...successor.metadata, replaces: 'former' } }, open],
+      },
+      {},
+      { consent: { ...consent, prune } },
+    );
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens reviewer-removed']]);
+  });
+
   test('a lost review is an entry without a write', () => {
     const open = connection({ reviewers: [] });
     const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [open], head: [open] });

@@ -1,0 +1,159 @@
+import type { Plan } from '../../src/index.ts';
+import { isObject, type Json } from '../../src/model/json.ts';
+import type { Manifest } from '../support/scenario.ts';
+import { stateOf } from './declared-state.ts';
+import { reaching, type ModelObject, type ModelState } from './gateway-objects.ts';
+import type { Finding, Law } from './laws.ts';
+import type { Pair } from './pairs.ts';
+import { isOpenMode, judgeConnection } from './protection-model.ts';
+import { isRerouted } from './credential-routes.ts';
+import type { Run } from './run-pair.ts';
+import { servedWorlds, worlds } from './worlds.ts';
+
+/** What the merge of a pair can exercise. */
+export const mergeFeatures = [
+  'a hidden secret that the manifests change',
+  'an unresolved secret that the manifests change',
+  'a hidden secret that is written',
+  'a credential that goes elsewhere, as the manifests alone show',
+  'a loss that the gateway already has',
+  'a mode that opens without review',
+] as const;
+
+type MergeFeature = (typeof mergeFeatures)[number];
+
+type Merge = { readonly findings: readonly Finding[]; readonly features: readonly MergeFeature[] };
+
+/**
+ * Judges what the manifests change since the base: nothing of it is invisible, whatever the token of the pull request may read (`seen` is
+ * its plan) and whatever the gateway has already.
+ */
+export function judgeMerge(pair: Pair, done: Run, seen: Plan): Merge {
+  const parts = [judgeSecrets(pair, done, seen), judgeWritten(pair, done, seen), judgeRoutes(pair, done, seen), judgeAccepted(pair, done)];
+  const opened = connectionsOf(pair.manifests).some((id) => opensUnreviewed(done, id));
+  return {
+    findings: parts.flatMap(({ findings }) => findings),
+    features: [...parts.flatMap(({ features }) => features), ...(opened ? (['a mode that opens without review'] as const) : [])],
+  };
+}
+
+function connectionsOf(manifests: readonly Manifest[]): readonly string[] {
+  return manifests.flatMap(({ kind, metadata }) => (kind === 'Connection' ? [`Connection/${metadata.name}`] : []));
+}
+
+function finding(law: Law, connection: string, why: string): Finding {
+  return { law, connection, why };
+}
+
+function secretsIn(manifests: readonly Manifest[], id: string): Readonly<Record<string, Json>> {
+  const found = manifests.find(({ kind, metadata }) => `${kind}/${metadata.name}` === id)?.spec['secret'];
+  return isObject(found) ? found : {};
+}
+
+function isNamed({ changes, accepted, unwrittenSecrets }: Plan, id: string, path: string): boolean {
+  const fields = [...changes, ...accepted].flatMap((change) => (change.id === id ? change.fields : []));
+  return [...fields, ...unwrittenSecrets.filter((one) => one.id === id)].some((one) => one.path === path || one.path === '/secret');
+}
+
+/** Every secret that differs between the manifests is named, readable or not. */
+function judgeSecrets(pair: Pair, { before }: Run, seen: Plan): Merge {
+  const { base } = pair;
+  if (base === undefined) return { findings: [], features: [] };
+  const ids = connectionsOf(pair.manifests).filter((id) => connectionsOf(base).includes(id) && isOurs(before[id]));
+  const changed = ids.flatMap((id) => {
+    const [had, has] = [secretsIn(base, id), secretsIn(pair.manifests, id)];
+    const keys = [...new Set([...Object.keys(had), ...Object.keys(has)])];
+    return keys.filter((key) => JSON.stringify(had[key]) !== JSON.stringify(has[key])).map((key) => ({ id, path: `/secret/${key}` }));
+  });
+  const invisible = changed.filter(({ id, path }) => !isNamed(seen, id, path));
+  const feature = `${pair.sight === 'hidden' ? 'a hidden' : 'an unresolved'} secret that the manifests change` as const;
+  return {
+    findings: invisible.map(({ id, path }) => finding('invisible change', id, `${path} differs from the base`)),
+    features: changed.length > 0 && pair.sight !== 'shown' ? [feature] : [],
+  };
+}
+
+/** A secret that an apply writes is named or counted by every plan. */
+function judgeWritten({ sight }: Pair, { plan }: Run, seen: Plan): Merge {
+  const written = plan.changes
+    .filter(({ action }) => action !== 'blocked' && action !== 'held')
+    .flatMap(({ id, fields }) => fields.filter(({ after }) => 'secret' in after).map(({ path }) => ({ id, path })));
+  const isCounted = ({ id, path }: (typeof written)[number]): boolean =>
+    isNamed(seen, id, path) || seen.notCompared.some((one) => one.id === id && (one.path === path || one.path === '/secret'));
+  return {
+    findings: written.filter((one) => !isCounted(one)).map(({ id, path }) => finding('claims to match', id, `${path} is written`)),
+    features: written.length > 0 && sight === 'hidden' ? ['a hidden secret that is written'] : [],
+  };
+}
+
+/** A credential that the manifests send elsewhere is named, even if no live value can be read. */
+function judgeRoutes(pair: Pair, { before }: Run, seen: Plan): Merge {
+  const { base } = pair;
+  if (base === undefined) return { findings: [], features: [] };
+  const [applied, wished] = [indexed(base), indexed(pair.manifests)];
+  const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
+  const rerouted = ids.filter((id) =>
+    isRerouted({ before: {}, applied: alone(applied, id) }, alone(wished, id), { id, isShared: () => false }),
+  );
+  const unnamed = rerouted.filter(
+    (id) => !seen.protection.headlines.some(({ way, connections }) => way === 'reroutes' && connections.some((one) => one === id)),
+  );
+  return {
+    findings: unnamed.map((id) => finding('invisible change', id, 'the manifests send a credential elsewhere, and no headline says so')),
+    features: rerouted.length > 0 && pair.sight !== 'shown' ? ['a credential that goes elsewhere, as the manifests alone show'] : [],
+  };
+}
+
+/** Returns one object of a state without the secrets that its manifest keeps. */
+function alone(state: ModelState, id: string): ModelState {
+  return { [id]: withoutKept(state[id] ?? { id }) };
+}
+
+/** Leaves out secrets that the manifests keep: their values are not known. */
+function withoutKept({ secrets = {}, ...rest }: ModelObject): ModelObject {
+  return { ...rest, secrets: Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== btoa('kept'))) };
+}
+
+function indexed(manifests: readonly Manifest[]): ModelState {
+  return Object.fromEntries(stateOf(manifests).map((one) => [one.id, one]));
+}
+
+const losing = new Set(['weakens', 'both', 'mixed', 'unknown', 'incomparable', 'exposes', 'reroutes']);
+
+/** What the manifests and the apply leave weaker than the base is named, also if the gateway lost it before. */
+function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
+  const { base } = pair;
+  // The manifests decide neither ignored fields nor managed objects, and access-request rules are not in them.
+  const isDecided = !ignores([...(base ?? []), ...pair.manifests]) && Object.values(before).every(isOurs);
+  if (base === undefined || pair.accessRules?.length !== 0 || !isDecided) return { findings: [], features: [] };
+  const [applied, wished] = [indexed(base), indexed(pair.manifests)];
+  const possible = pair.reportsLimit ? servedWorlds : worlds;
+  const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
+  const demandsOf = (from: ModelState, to: ModelState, id: string): readonly string[] =>
+    judgeConnection(from, to, id, { possible }).demands.map((demand) => [...demand].join(' or '));
+  const lost = ids.filter((id) => {
+    const declared = demandsOf(applied, wished, id);
+    return demandsOf(applied, after, id).some((demand) => declared.includes(demand));
+  });
+  const unnamed = lost.filter(
+    (id) => !plan.protection.headlines.some(({ way, connections }) => losing.has(way) && connections.some((one) => one === id)),
+  );
+  return {
+    findings: unnamed.map((id) => finding('accepted loss unnamed', id, 'the manifests admit more than the base, and no headline says so')),
+    features: lost.some((id) => demandsOf(before, after, id).length === 0) ? ['a loss that the gateway already has'] : [],
+  };
+}
+
+function isOurs(object: ModelObject | undefined): boolean {
+  return (object?.managedBy ?? '') === '';
+}
+
+function ignores(manifests: readonly Manifest[]): boolean {
+  return manifests.some(({ metadata }) => metadata['ignore'] !== undefined);
+}
+
+function opensUnreviewed({ before, after }: Run, id: string): boolean {
+  const reviewers = after[id]?.spec?.['reviewers'];
+  const isReviewed = (Array.isArray(reviewers) && reviewers.length > 0) || reaching(after, 'AccessRule', id).length > 0;
+  return !isReviewed && ['connect', 'exec', 'runbooks'].some((mode) => isOpenMode(after, id, mode) && !isOpenMode(before, id, mode));
+}
