@@ -129,8 +129,9 @@ try {
   await inConfig('pru^ne: true', { shows: 'Whether apply deletes' });
   await inConfig('^', { completes: ['limits', 'dialect', 'overlays'], not: ['url'] });
   await inConfig('dialect: ^hoop', { completes: ['auto', 'interface', 'hoop'] });
-  await inConfig('prunes: 5^', { errors: ['12:5 Property prunes is not allowed.'] });
-  await inConfig('prune: 5^', { errors: ['12:12 Incorrect type. Expected "boolean".'] });
+  const line = config.slice(0, config.indexOf('prune: true')).split('\n').length;
+  await inConfig('prunes: 5^', { errors: [`${line}:5 Property prunes is not allowed.`] });
+  await inConfig('prune: 5^', { errors: [`${line}:12 Incorrect type. Expected "boolean".`] });
 
   const policy = `# yaml-language-server: $schema=../schemas/policy.schema.json
 apiVersion: ostiary/v1

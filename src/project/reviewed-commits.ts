@@ -61,7 +61,7 @@ export type CheckedRecord = {
 /**
  * Checks that the reviewed branch contains the last applied commit. Otherwise the plan compares with the last reviewed commit that the
  * applied one contains: what the rest changed on the gateway is drift. A recorded override needs no other one, so that the reviewed branch
- * can always repair the gateway; a commit without one was recorded by something else than apply.
+ * can always repair the gateway; a commit without one was recorded by something other than apply.
  */
 export async function checkAppliedCommit(
   record: AppliedRecord,

@@ -142,7 +142,7 @@ function isScalar(value: Json): boolean {
 
 // A key that shares a line with its value may have 1024 characters, escaped.
 const longestKey = 100;
-// Words that YAML 1.1 or 1.2 reads as something else than text.
+// Words that YAML 1.1 or 1.2 reads as something other than text.
 const reserved = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 const plain = /^[A-Za-z][\w./@-]*(?: [\w./@-]+)*$/;
 // Names with a colon, such as those of secrets. Where a value may follow, such a colon would be ambiguous.

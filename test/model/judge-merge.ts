@@ -2,7 +2,7 @@ import type { Plan } from '../../src/index.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import type { Manifest } from '../support/scenario.ts';
 import { stateOf } from './declared-state.ts';
-import { reaching, type ModelObject, type ModelState } from './gateway-objects.ts';
+import { reaching, type Fields, type ModelObject, type ModelState } from './gateway-objects.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { isOpenMode, judgeConnection } from './protection-model.ts';
@@ -126,7 +126,7 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
   // The manifests decide neither ignored fields nor managed objects, and access-request rules are not in them.
   const isDecided = !ignores([...(base ?? []), ...pair.manifests]) && Object.values(before).every(isOurs);
   if (base === undefined || pair.accessRules?.length !== 0 || !isDecided) return { findings: [], features: [] };
-  const [applied, wished] = [indexed(base), indexed(pair.manifests)];
+  const [applied, wished] = [withKept(indexed(base), before), withKept(indexed(pair.manifests), before)];
   const possible = pair.reportsLimit ? servedWorlds : worlds;
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
   const demandsOf = (from: ModelState, to: ModelState, id: string): readonly string[] =>
@@ -146,6 +146,20 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
 
 function isOurs(object: ModelObject | undefined): boolean {
   return (object?.managedBy ?? '') === '';
+}
+
+/** Adds the live values of fields that manifests leave to the gateway. */
+function withKept(declared: ModelState, live: ModelState): ModelState {
+  return Object.fromEntries(
+    Object.entries(declared).map(([id, one]) => [id, { ...one, spec: { ...pick(live[id]?.spec ?? {}, keptFields), ...one.spec } }]),
+  );
+}
+
+/** The fields that keep their value on the gateway where a manifest leaves them out. */
+const keptFields = ['min_review_approvals'];
+
+function pick(spec: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]])));
 }
 
 function ignores(manifests: readonly Manifest[]): boolean {

@@ -81,7 +81,7 @@ async function readDetail(context: GatewayContext, live: Pick<LiveResource, 'id'
 }
 
 /**
- * Sends a request about one object until it reports something else than a 404, or until the list proves that the object is absent. A 404
+ * Sends a request about one object until it reports something other than a 404, or until the list proves that the object is absent. A 404
  * alone proves nothing: a proxy, a restart or a replica that is behind answers it for objects that exist. Throws an ApiError if both last.
  */
 export async function untilAbsent(

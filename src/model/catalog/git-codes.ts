@@ -236,7 +236,7 @@ export const gitCodes = {
   'git/unmerged-base': {
     level: 'refusal',
     meaning: 'The record names an applied commit that the reviewed branch does not contain',
-    cause: 'The ref was moved by something else than apply, or the history of the branch was rewritten',
+    cause: 'The ref was moved by something other than apply, or the history of the branch was rewritten',
     fix: 'Find out who moved the ref; then override, which records the next apply, or name the last applied commit with `--base REF`',
     example: 'the record says that 1124f85a0b was applied to "production", which main does not contain; this plan compares with 3f2a9c1d04',
   },
@@ -258,7 +258,7 @@ export const gitCodes = {
     level: 'refusal',
     meaning: 'No record key of the config signed the record of the applies, or there is no record',
     cause:
-      'The ref was written or deleted by something else than an apply with the key; or the keys, the URL or the name of the target changed',
+      'The ref was written or deleted by something other than an apply with the key; or the keys, the URL or the name of the target changed',
     fix: 'Find out who wrote the ref; then override once: apply signs the record again',
     example: 'the record of "production" has no signature, but the config lists record keys',
   },

@@ -383,8 +383,8 @@ function sortRisks(risks: readonly Risk[]): readonly Risk[] {
 type ExplainedReason = { readonly reason: Reason; readonly effects: ReadonlyMap<ProtectionEffect, ReadonlySet<ResourceId>> };
 
 /**
- * Explains each effect of a change by the reasons with the same usual class, or else by a reason of the same control type that
- * explains nothing yet. An effect without any reason has a code of its own, so none is left out.
+ * Explains each effect of a change on each connection by the reasons with the same usual class, or else by a reason of the same control
+ * type that explains nothing yet, or by any. An effect without any reason has a code of its own, so none is left out.
  */
 function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | undefined): readonly ExplainedReason[] {
   const explained = new Map(reasons.map((reason) => [reason, new Map<ProtectionEffect, Set<ResourceId>>()]));
@@ -392,19 +392,28 @@ function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | und
     const candidates = reasons.filter(({ aspects }) => aspects.includes(aspect));
     const idle = candidates.filter((reason) => ![...byEffect.keys()].some((effect) => isUsual(reason, effect)));
     for (const [effect, connections] of byEffect) {
-      const affectedBy = ({ connections: own }: Reason): readonly ResourceId[] =>
-        own === undefined ? [...connections] : [...new Set(own)].filter((id) => connections.has(id));
-      const able = candidates.filter((reason) => affectedBy(reason).length > 0);
-      const usual = able.filter((reason) => isUsual(reason, effect));
-      const unused = able.filter((reason) => idle.includes(reason));
-      const chosen = usual.length > 0 ? usual : unused.length > 0 ? unused : able.slice(0, 1);
-      for (const reason of chosen.length > 0 ? chosen : [combined(aspect)]) {
+      const open = new Set(connections);
+      const explain = (reason: Reason): void => {
+        const affected = affectedBy(reason, open);
+        if (affected.length === 0) return;
         const own = explained.get(reason) ?? new Map<ProtectionEffect, Set<ResourceId>>();
-        explained.set(reason, own.set(effect, new Set([...(own.get(effect) ?? []), ...affectedBy(reason)])));
-      }
+        explained.set(reason, own.set(effect, new Set([...(own.get(effect) ?? []), ...affected])));
+      };
+      const explainTogether = (several: readonly Reason[]): void => {
+        for (const reason of several) explain(reason);
+        for (const id of several.flatMap((reason) => affectedBy(reason, open))) open.delete(id);
+      };
+      explainTogether(candidates.filter((reason) => isUsual(reason, effect)));
+      explainTogether(idle);
+      for (const reason of [...candidates, combined(aspect)]) explainTogether([reason]);
     }
   }
   return [...explained].map(([reason, own]) => ({ reason, effects: own }));
+}
+
+/** Lists the connections of a set that a reason can explain: those of its edges, or all. */
+function affectedBy({ connections: own }: Reason, among: ReadonlySet<ResourceId>): readonly ResourceId[] {
+  return own === undefined ? [...among] : [...new Set(own)].filter((id) => among.has(id));
 }
 
 function isUsual({ code, class: usual = code.class }: Reason, effect: ProtectionEffect): boolean {

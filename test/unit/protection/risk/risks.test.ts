@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
+import { planRisks } from '../../../../src/model/plan/plan.ts';
 import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-codes.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { liveAs, planWithRisks, connectionManifest as connection, riskTexts, words } from '../../../support/risks.ts';
+import {
+  guardrailManifest,
+  liveAs,
+  pattern,
+  planWithRisks,
+  connectionManifest as connection,
+  riskTexts,
+  words,
+} from '../../../support/risks.ts';
 import { runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
@@ -112,6 +121,24 @@ describe('the risks of a change', () => {
     ]);
   });
 });
+
+test('an effect that one reason explains on one connection is explained on the others, too', () => {
+  const [kept, left] = [connection('kept', { reviewers: ['dba'] }), connection('left', { reviewers: ['dba'] })];
+  const plan = planWithRisks(
+    [kept, left, guardrailManifest('g', [words('DROP', 'GRANT')], { connection_ids: ['kept', 'left'] })],
+    [kept, left, guardrailManifest('g', [words('DROP')], { connection_ids: ['kept'] })],
+  );
+  const weakened = planRisks(plan).flatMap(({ risk }) => (risk.class === 'weakens' ? (risk.connections ?? []) : []));
+  expect(new Set(weakened)).toEqual(new Set(['Connection/kept', 'Connection/left']));
+  // A pattern that is replaced usually cannot be compared; here it certainly loses something on the connection that stays.
+  const other = planWithRisks([kept, left, guardrail('(?i)drop +table', ['kept', 'left'])], [kept, left, guardrail('GR.NT', ['kept'])]);
+  const lost = planRisks(other).flatMap(({ risk }) => (risk.class === 'weakens' ? (risk.connections ?? []) : []));
+  expect(new Set(lost)).toEqual(new Set(['Connection/kept', 'Connection/left']));
+});
+
+function guardrail(regex: string, ends: readonly string[]): Manifest {
+  return guardrailManifest('g', [pattern(regex)], { connection_ids: ends });
+}
 
 /** Changes that weaken, expose or redirect, and that once had a milder risk than their headline. */
 const refused = [
