@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  fchmodSync,
   lstatSync,
   openSync,
   renameSync,
@@ -45,7 +46,7 @@ export function writeReport(path: string, text: string | Iterable<string>, { wha
     const pieces = typeof text === 'string' ? [text] : text;
     requireNoLink(path);
     if (stats === undefined) replace(path, pieces, 0o600);
-    else if (stats.isFile()) replace(path, pieces, mode ?? stats.mode);
+    else if (stats.isFile()) replace(path, pieces, mode ?? stats.mode & 0o777);
     // A pipe or a device (/dev/stdout) is written to, never replaced.
     else writePieces(path, pieces, { flag: 'w' });
   } catch (error) {
@@ -80,6 +81,8 @@ export function requireNoLink(path: string, folder: string = dirname(path)): voi
 function writePieces(path: string, pieces: Iterable<string>, { flag, mode }: { readonly flag: string; readonly mode?: number }): void {
   const file = openSync(path, flag, mode);
   try {
+    // The umask of this process takes nothing from the mode of the file that is replaced.
+    if (mode !== undefined) fchmodSync(file, mode);
     for (const piece of pieces) writeFileSync(file, piece);
   } finally {
     closeSync(file);

@@ -175,6 +175,15 @@ describe('writeReport', () => {
     expect(statSync(join(root, 'fresh.json')).mode & 0o777).toBe(0o600);
   });
 
+  it('keeps the mode of a file whatever the umask is', () => {
+    put('report.md');
+    chmodSync(join(root, 'report.md'), 0o640);
+    const usual = process.umask(0o077);
+    writeReport(join(root, 'report.md'), 'short');
+    process.umask(usual);
+    expect(statSync(join(root, 'report.md')).mode & 0o777).toBe(0o640);
+  });
+
   it('writes to devices', () => {
     writeReport('/dev/null', 'z');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
