@@ -21,7 +21,10 @@ export async function runInFolder(
   stdin: string | Buffer = '',
 ): Promise<Pick<Ended, 'stdout' | 'stderr'> & { readonly code: number }> {
   const { context, printed } = createTestContext({ cwd: folder, env, stdin: Buffer.from(stdin) });
+  // `serve` makes the umask of its process strict.
+  const umask = process.umask();
   const code = await run(args, context);
+  process.umask(umask);
   const { stdout, stderr } = printed();
   return { code, stdout, stderr };
 }
