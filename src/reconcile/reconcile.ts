@@ -77,13 +77,14 @@ function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
   const { value: prepared, diagnostics: preparing } = prepare(input);
   if (prepared === undefined) return { diagnostics: preparing };
   const { value: states, diagnostics: comparing } = diffStates(prepared);
-  const diagnostics = [...preparing, ...comparing];
-  if (states === undefined) return { diagnostics };
+  if (states === undefined) return { diagnostics: [...preparing, ...comparing] };
   const { desired, live, base } = prepared;
   const diff = input.filter === undefined ? states.diff : input.filter(states.diff, base);
   const steps = scheduleSteps(diff, live, input.registry);
   // A filtered plan shows a part of what differs from live, and no change of the manifests.
-  const accepted = input.filter === undefined ? diffAccepted(prepared, diff) : undefined;
+  const { value: accepted, diagnostics: accepting } = input.filter === undefined ? diffAccepted(prepared, diff) : { diagnostics: [] };
+  const diagnostics = [...preparing, ...comparing, ...accepting];
+  if (hasErrors(accepting)) return { diagnostics };
   const joined = joinedSpecs(steps, diff.changes, live);
   const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
   const limits = limitsOf(diff, checkLimits(prepared, states, accepted), input);

@@ -56,8 +56,8 @@ export const checks = [
   [
     'accepted drift is planned',
     'reconcile/reconcile.ts',
-    'input.filter === undefined ? diffAccepted(prepared, diff) : undefined',
-    'undefined',
+    'input.filter === undefined ? diffAccepted(prepared, diff) :',
+    'input.filter === null ? diffAccepted(prepared, diff) :',
     ['golden.test.ts'],
   ],
   [

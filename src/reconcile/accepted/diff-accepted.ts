@@ -1,5 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
+import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { edgeKey, type LiveState } from '../../model/live.ts';
 import {
   type AcceptedDrift,
@@ -33,18 +34,24 @@ export type AcceptedDiff = {
 
 /**
  * Compares the manifests with the gateway as the base left it: what this plan has and the real one does not, the gateway already has.
- * Undefined without a base, without changes of the manifests, and where the gateway was not changed outside Ostiary.
+ * Without a value without a base, without changes of the manifests, and where the gateway was not changed outside Ostiary; with errors
+ * where the two cannot be compared, because a plan may not leave out what the manifests change.
  */
-export function diffAccepted(prepared: Prepared, plan: Diff): AcceptedDiff | undefined {
+export function diffAccepted(prepared: Prepared, plan: Diff): Checked<AcceptedDiff> {
   const undone = liveAtBase(prepared, plan);
-  if (undone === undefined) return undefined;
+  if (undone === undefined) return { diagnostics: [] };
   const desired = { ...prepared.desired, resources: undone.resources, edges: undone.edges };
-  const { value } = diffStates(withLiveAtBase(prepared, undone, desired));
-  if (value === undefined) return undefined;
+  const { value, diagnostics } = diffStates(withLiveAtBase(prepared, undone, desired));
+  if (value === undefined) return { diagnostics: diagnostics.map(beforeDrift) };
   const { diff } = value;
   const entries = findEntries(diff, plan);
   const isAudited = entries.some(({ action, fields, edges }) => action === 'create' || fields.length + edges.length > 0);
-  return { diff, live: undone.live, desired, entries, isAudited };
+  return { value: { diff, live: undone.live, desired, entries, isAudited }, diagnostics: [] };
+}
+
+/** Says that an error is one of the gateway as it was before it was changed outside Ostiary. */
+function beforeDrift(found: Diagnostic): Diagnostic {
+  return { ...found, message: `on the gateway as the last apply left it, ${found.message}` };
 }
 
 /** Returns the input of the same plan on the gateway as the base left it, on which it deletes what is missing on the real one. */
