@@ -18,7 +18,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { type ResourceId, nameOf } from '../../model/resource.ts';
 import { acceptedNote, blockedReason, groupEdges, changeNote, edgeText, removalText, risksText, secretSideText } from './change-rows.ts';
-import { plural, shortList } from '../wording/summary.ts';
+import { plural, unwrittenText, shortList } from '../wording/summary.ts';
 import { sampleChangesOf, pathText } from '../wording/value.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
@@ -233,7 +233,7 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     const text = risksText(risks);
     return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
   });
-  const unwrittenList = { title: `${plural(unwritten.length, 'manifest')} changed without a change on the gateway`, entries: unwritten };
+  const unwrittenList = { title: unwrittenText(unwritten.length), entries: unwritten };
   const leaving = leftTexts(plan.policies);
   const leftMatches = {
     title: `${leaving.length === 1 ? '1 policy no longer applies' : `${leaving.length} policies no longer apply`} to a changed connection`,

@@ -78,17 +78,28 @@ export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const edges = stayingEdgesText(plan);
   if (plan.changes.length === 0 && (counts.orphaned > 0 || plan.edges.some(({ action }) => action === 'held'))) {
-    const stays = [countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].filter((text) => text !== '');
-    return `Nothing to apply, but not in sync: ${stays.join(', ')}.${edges}`;
+    const stays = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
+    return `Nothing to apply, but not in sync: ${stays.filter((text) => text !== '').join(', ')}.${edges}`;
   }
-  if (plan.changes.length === 0 && counts.accepted !== undefined)
-    return `Nothing to write: ${[countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].join(', ')}.${edges}`;
+  if (plan.changes.length === 0 && (counts.accepted !== undefined || plan.unwritten.length > 0)) {
+    const parts = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
+    return `Nothing to write: ${parts.filter((text) => text !== '').join(', ')}.${edges}`;
+  }
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
     return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
   return `Plan: ${[countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].join(', ')}.${edges}`;
+}
+
+/** Returns `1 manifest changed without a change on the gateway`. */
+export function unwrittenText(count: number): string {
+  return `${plural(count, 'manifest')} changed without a change on the gateway`;
+}
+
+function unwrittenParts({ unwritten }: Pick<Plan, 'unwritten'>): readonly string[] {
+  return unwritten.length === 0 ? [] : [unwrittenText(unwritten.length)];
 }
 
 function uncomparedParts({ notCompared }: Pick<Plan, 'notCompared'>): readonly string[] {
