@@ -3,7 +3,7 @@ import { memoizeIndex } from './collections.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';
-import type { ResourceId, Spec } from './resource.ts';
+import { kindOf, resourceId, type ResourceId, type Spec } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
 
 /** One place that declares an edge, and how. */
@@ -122,3 +122,9 @@ export type BaseState = {
 
 /** A commit: its hash and the first line of its message. */
 export type Commit = { readonly id: string; readonly subject: string };
+
+/** Returns the id that a resource had before, or the id of its predecessor. */
+export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
+  const name = renamedFrom ?? replaces;
+  return name === undefined ? undefined : resourceId(kindOf(id), name);
+}

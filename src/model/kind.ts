@@ -1,7 +1,7 @@
 import type { DesiredResource } from './desired.ts';
 import type { DocumentDiagnostic } from './diagnostic.ts';
-import type { JsonObject, Json } from './json.ts';
-import type { Pointer } from './pointer.ts';
+import type { Json, JsonObject } from './json.ts';
+import { pointer, type Pointer } from './pointer.ts';
 import type { Spec } from './resource.ts';
 
 /** How a field's value is compared and written. */
@@ -82,4 +82,11 @@ export type Registry = ReadonlyMap<string, Kind>;
 /** Returns the fields that are compared one by one: no secrets, no edges, and no fields that only manifests have. */
 export function comparedFields(kind: Kind): readonly FieldRule[] {
   return kind.fields.filter((field) => field.secret === undefined && field.edge === undefined && field.manifestOnly !== true);
+}
+
+/** Returns the fields that close access to a kind, with the value that closes it. */
+export function closableFields({
+  fields,
+}: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {
+  return fields.flatMap(({ name, closed, empty }) => (closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }]));
 }

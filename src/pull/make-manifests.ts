@@ -18,7 +18,7 @@ import type { Pointer } from '../model/pointer.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
-import { declaredEnds, indexEdges } from '../reconcile/diff/edge-index.ts';
+import { declaredEnds, indexEdges } from '../reconcile/compare/edge-index.ts';
 import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadInputOf, loadSources, wholeTarget } from '../project/manifests.ts';
 import type { ProjectContext } from '../project/resolved-config.ts';

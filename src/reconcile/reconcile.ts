@@ -10,7 +10,7 @@ import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { blockedDependents } from './diff/blocked-dependents.ts';
 import { diffStates } from './diff/diff-states.ts';
-import { labelOwn, ownChanges } from './diff/own-changes.ts';
+import { labelOwn, ownChanges } from './own-changes.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { blockedByErrors, withoutBlocked } from './prepare/omissions.ts';

@@ -1,21 +1,20 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredByKey, type DesiredResource } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
-import { comparedFields, type Kind } from '../../model/kind.ts';
-import { type EdgeEnds, type LiveResource, liveEdges, type LiveState, liveById } from '../../model/live.ts';
+import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
+import { type EdgeEnds, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, type FieldChange, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import { hasOtherContent } from '../diff/compare-secrets.ts';
-import { compareSpecs, resolveDefaults, resolveReferences } from '../diff/compare-specs.ts';
-import { declaredEnds, edgeField, edgesByKey, indexEdges, type EdgeIndex } from '../diff/edge-index.ts';
+import { hasOtherContent } from '../compare/compare-secrets.ts';
+import { compareSpecs } from '../compare/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { declaredEnds, edgeField, type EdgeIndex, edgesByKey, indexEdges } from '../compare/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
-import { lastAppliedLookup, type AppliedResource } from '../diff/own-changes.ts';
-import { formerIdOf } from '../prepare/former-names.ts';
+import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { closableFields } from '../prepare/replacements.ts';
 
 /** The gateway as the base left it, and the manifests that lead from there to the same result. */
 export type StateAtBase = {

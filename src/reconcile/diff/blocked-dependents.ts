@@ -1,13 +1,11 @@
-import type { Diff } from '../../model/plan/plan.ts';
-import { liveKeyOf } from '../../model/plan/plan.ts';
+import { type Diff, liveKeyOf } from '../../model/plan/plan.ts';
 import { desiredByKey } from '../../model/desired.ts';
 import { liveEdges } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
-import { effectOn, effectsOf, isRule } from '../schedule/effects.ts';
-import { ownDirection } from '../schedule/schedule-steps.ts';
+import { effectOn, effectsOf, isRule, ownDirection } from '../compare/effects.ts';
 import type { BlockedObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { declaredEnds, indexEdges } from './edge-index.ts';
+import { declaredEnds, indexEdges } from '../compare/edge-index.ts';
 
 /**
  * Returns the connections that must not become less protected, with the object that is left as it is: a blocked connection, the

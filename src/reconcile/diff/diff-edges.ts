@@ -5,7 +5,7 @@ import { compareText } from '../../model/json.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
 import { isUuid, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import { edgeKey, type EdgeEnds } from '../../model/live.ts';
-import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex, edgeField } from './edge-index.ts';
+import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex, edgeField } from '../compare/edge-index.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */

@@ -4,30 +4,31 @@ import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../..
 import { edgeKey, type LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
 import {
-  liveKeyOf,
   type Change,
   type Diff,
   type EdgeChange,
   type FieldPlace,
+  liveKeyOf,
   type UncomparedSecret,
   type UnmanagedAccess,
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { closableFields, predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
+import { closableFields } from '../../model/kind.ts';
+import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { blockedChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { sealedTree } from '../saved-plan/content-seal.ts';
 import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
-import { draftChange, type ChangeContext, type ChangeDraft, isUnchanged, kindFields, type KindFields } from './draft-change.ts';
+import { type ChangeContext, type ChangeDraft, draftChange, isUnchanged, type KindFields, kindFields } from './draft-change.ts';
 import { findExposed } from './blocked-dependents.ts';
-import { declaredEnds, indexEdges, type EdgeInput } from './edge-index.ts';
+import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
-import { holdStricterDrift, judgeAttachments, type HoldableChange } from './held-drift.ts';
-import { lastAppliedLookup } from './own-changes.ts';
-import { draftClose, draftDelete, findRemoved, orphanOf, decidePrune, type RemovedObject, type PruneDecision } from './removed-objects.ts';
+import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
+import { lastAppliedLookup } from '../compare/origins.ts';
+import { decidePrune, draftClose, draftDelete, findRemoved, orphanOf, type PruneDecision, type RemovedObject } from './removed-objects.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */
 export type StateDiff = { readonly diff: Diff; readonly removed: readonly RemovedObject[] };

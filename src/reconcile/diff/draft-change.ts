@@ -5,11 +5,12 @@ import { compareText, equal, type Json, type JsonObject } from '../../model/json
 import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState } from '../../model/live.ts';
 import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, overlaps, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { compareSecrets, haveSameSecrets } from './compare-secrets.ts';
-import { compareSpecs, entryOf, resolveDefaults, resolveReferences, skippedPaths } from './compare-specs.ts';
-import { withHeld, withOrigins, type AppliedResource } from './own-changes.ts';
+import { compareSecrets, haveSameSecrets } from '../compare/compare-secrets.ts';
+import { compareSpecs, entryOf, skippedPaths } from '../compare/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
+import { type AppliedResource, withHeld, withOrigins } from '../compare/origins.ts';
 
 /** The fields of a kind by use, computed once for many resources. */
 export type KindFields = {

@@ -1,12 +1,11 @@
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
-import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import type { LiveResource, EdgeEnds } from '../../model/live.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import type { EdgeEnds, LiveResource } from '../../model/live.ts';
 import type { FieldChange, Orphan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import type { ChangeDraft } from './draft-change.ts';
-import { closableFields } from '../prepare/replacements.ts';
 
 /** A live object that the base declares and no manifest does. */
 export type RemovedObject = { readonly base: DesiredResource; readonly live: LiveResource };

@@ -1,7 +1,7 @@
-import { type BaseState, type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
-import { type Json, compareText, equal } from '../../model/json.ts';
+import { type BaseState, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
+import { compareText, equal, type Json } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
-import { type EdgeEnds, type LiveResource, type LiveState, edgeKey } from '../../model/live.ts';
+import { type EdgeEnds, edgeKey, type LiveResource, type LiveState } from '../../model/live.ts';
 import {
   acceptedCause,
   type AcceptedDrift,
@@ -10,19 +10,19 @@ import {
   type FieldChange,
   fieldPosition,
   highestRisk,
+  otherEnd,
   type Plan,
+  renamesOf,
   type UncomparedReason,
   type Value,
-  otherEnd,
-  renamesOf,
   withNames,
 } from '../../model/plan/plan.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
-import { type Pointer, isPointerWithin, pointer } from '../../model/pointer.ts';
-import { type ResourceId, kindOf, nameOf } from '../../model/resource.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
-import { type EdgeIndex, indexEdges, resolveEnds } from '../diff/edge-index.ts';
-import { lastAppliedLookup } from '../diff/own-changes.ts';
+import { type EdgeIndex, indexEdges, resolveEnds } from '../compare/edge-index.ts';
+import { lastAppliedLookup } from '../compare/origins.ts';
 import { secretReason } from './secret-reason.ts';
 
 type ExplainInput = {

@@ -1,33 +1,31 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type DesiredState, desiredByKey, type DesiredResource } from '../../model/desired.ts';
-import type { PreflightResult, Limits } from '../../model/gateway.ts';
+import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
+import type { Limits, PreflightResult } from '../../model/gateway.ts';
 import {
   type Allowance,
+  type Change,
   type Diff,
-  type Plan,
-  type OutsideReference,
-  type Refusal,
-  type RiskClass,
+  type EdgeChange,
   liveKeyOf,
   otherEnd,
-  type Change,
-  type EdgeChange,
+  type OutsideReference,
+  type Plan,
+  type Refusal,
+  type RiskClass,
 } from '../../model/plan/plan.ts';
 import type { Schedule } from '../../model/plan/schedule.ts';
 import { riskRefusals } from '../../protection/risk/risk-codes.ts';
 import type { AcceptedDiff } from '../accepted/diff-accepted.ts';
 import type { Assessment } from '../assess/assess.ts';
-import { sortRefusals, windowRefusals, type SortedRefusals, findLosses, limitRefusals, type ProtectionLosses } from './refusals.ts';
+import { findLosses, limitRefusals, type ProtectionLosses, type SortedRefusals, sortRefusals, windowRefusals } from './refusals.ts';
 import { canonical, compareText, equal } from '../../model/json.ts';
-import { nameOf, type ResourceId, kindOf } from '../../model/resource.ts';
-import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { tokensOf, type Pointer } from '../../model/pointer.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { declaredKeys, type StateDiff } from '../diff/diff-states.ts';
 import type { RemovedObject } from '../diff/removed-objects.ts';
-import { formerIdOf } from '../prepare/former-names.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { digestWithAccepted } from '../saved-plan/plan-digest.ts';
-import { closableFields } from '../prepare/replacements.ts';
 
 /** The results of the stages before. */
 export type GuardInput = {

@@ -1,8 +1,8 @@
-import type { DesiredResource, DesiredState } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { type LiveState, liveById } from '../../model/live.ts';
+import { liveById, type LiveState } from '../../model/live.ts';
 import type { Renames } from '../../model/plan/plan.ts';
-import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import type { ResourceId } from '../../model/resource.ts';
 
 /** The live objects that get new names, and the managed ones that cannot, by their new names. */
 type FormerNames = {
@@ -30,12 +30,6 @@ export function resolveFormerNames(desired: DesiredState, live: LiveState): Form
     }
   }
   return { renames, blocked, diagnostics };
-}
-
-/** Returns the id that a resource had before, or the id of its predecessor. */
-export function formerIdOf({ id, renamedFrom, replaces }: DesiredResource): ResourceId | undefined {
-  const name = renamedFrom ?? replaces;
-  return name === undefined ? undefined : resourceId(kindOf(id), name);
 }
 
 function takenName({ id, locate }: DesiredResource, former: ResourceId, isDeclared: boolean): Diagnostic {

@@ -1,12 +1,11 @@
 import { appendAll } from '../../model/collections.ts';
-import { type DesiredResource, type DesiredState, desiredByKey } from '../../model/desired.ts';
+import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type DialectFields, hasField } from '../../model/gateway.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { BlockingError, Change } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { type ResourceId, kindOf } from '../../model/resource.ts';
-import { formerIdOf } from './former-names.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object that cannot be planned, or that depends on one. */
 export type BlockedObject = { readonly resource: DesiredResource; readonly error: BlockingError };

@@ -1,18 +1,19 @@
-import { type Limits, hasField, type DialectFields } from '../../model/gateway.ts';
-import type { BaseState, DesiredState, DesiredResource } from '../../model/desired.ts';
+import { type DialectFields, hasField, type Limits } from '../../model/gateway.ts';
+import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { type Allowance, type Diff, type TargetIdentity, withNames, type Renames } from '../../model/plan/plan.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { type Allowance, type Diff, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { type ResourceId, kindOf } from '../../model/resource.ts';
-import { frozenKeys, withoutBlocked, type BlockedObject, adaptToDialect } from './omissions.ts';
+import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { adaptToDialect, type BlockedObject, frozenKeys, withoutBlocked } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
-import { resolveReplacements, closableFields } from './replacements.ts';
-import { ownObjects, withRemembered, type OwnObjects } from './base-states.ts';
-import { compareSecrets } from '../diff/compare-secrets.ts';
-import { compareSpecs, resolveDefaults, resolveReferences, skippedPaths } from '../diff/compare-specs.ts';
+import { resolveReplacements } from './replacements.ts';
+import { ownObjects, type OwnObjects, withRemembered } from './base-states.ts';
+import { compareSecrets } from '../compare/compare-secrets.ts';
+import { compareSpecs, skippedPaths } from '../compare/compare-specs.ts';
+import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 
 /** Everything that a plan follows from, except the gateway's preflight and the policies. */
 export type ReconcileInput = {

@@ -3,26 +3,26 @@ import { type BaseState, type DeclaredEdge, desiredByKey, type DesiredResource, 
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
-import { comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { type LiveResource, type LiveState, liveById, edgeKey, type EdgeEnds } from '../../model/live.ts';
-import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
+import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
+import { type EdgeEnds, edgeKey, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import {
   createDriftCheck,
+  type DriftCheck,
+  type DriftVerdict,
   findStricterDrift,
   holdsDrift,
   isProtectionDrift,
-  type DriftCheck,
-  type DriftVerdict,
 } from '../../protection/stricter-drift.ts';
 import type { Limits } from '../../model/gateway.ts';
-import { compareSpecs } from '../diff/compare-specs.ts';
-import { declaredEnds, edgeField, indexEdges } from '../diff/edge-index.ts';
+import { compareSpecs } from '../compare/compare-specs.ts';
+import { declaredEnds, edgeField, indexEdges } from '../compare/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';
-import { withOrigins } from '../diff/own-changes.ts';
+import { withOrigins } from '../compare/origins.ts';
 
 /** Returns the live predecessor of each successor, by the id of the successor. */
 export function predecessorsOf(desired: DesiredState, live: LiveState): ReadonlyMap<ResourceId, LiveResource> {
@@ -239,11 +239,4 @@ function declareEdge({ successor, ends: { rule, connection } }: MovedEdge): Decl
 
 function endText(id: ResourceId): DeclaredEdge['rule'] {
   return { kind: kindOf(id), text: nameOf(id) };
-}
-
-/** Returns the fields that close access to a kind, with the value that closes it. */
-export function closableFields({
-  fields,
-}: Kind): readonly { readonly path: Pointer; readonly value: Json; readonly empty: Json; readonly name: string }[] {
-  return fields.flatMap(({ name, closed, empty }) => (closed === undefined ? [] : [{ path: pointer(name), value: closed, empty, name }]));
 }

@@ -4,7 +4,7 @@ import { asArray, canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import type { LiveSecret } from '../../model/secret.ts';
-import { compareSecrets } from '../diff/compare-secrets.ts';
+import { compareSecrets } from '../compare/compare-secrets.ts';
 
 /** The secrets of an object at one version: their paths and a keyed hash of their values, never a value. */
 export type SecretRecord = {

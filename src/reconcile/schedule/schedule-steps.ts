@@ -1,13 +1,12 @@
 import { addToGroup } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import type { Registry } from '../../model/kind.ts';
-import { type LiveState, liveById } from '../../model/live.ts';
-import { liveKeyOf, type Diff, type WriteSlot, renamesOf, withNames, type Change } from '../../model/plan/plan.ts';
+import { closableFields, type Registry } from '../../model/kind.ts';
+import { liveById, type LiveState } from '../../model/live.ts';
+import { type Change, type Diff, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
-import { slotStages, stagesBetween, stepKeyText, uniqueStepKeys, type Stage, type Step, type StepKey } from '../../model/plan/schedule.ts';
-import { closableFields } from '../prepare/replacements.ts';
-import { combineDirections, effectOn, effectsOf, isRule, type Direction, type Effect } from './effects.ts';
+import { slotStages, type Stage, stagesBetween, type Step, type StepKey, stepKeyText, uniqueStepKeys } from '../../model/plan/schedule.ts';
+import { type Effect, effectOn, effectsOf, isRule, ownDirection, totalDirection } from '../compare/effects.ts';
 import { mergeStrictest } from '../../model/spec/merge-strictest.ts';
 
 /** The slot of each rule that the gateway accepts only as one write, by the id of its change. */
@@ -159,7 +158,7 @@ function placeRules(
 }
 
 function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, { objects, closings, closedFirst }: PlacingContext): Placement {
-  const total = totalOf(rule);
+  const total = totalDirection(rule);
   if (!total.weakens) return 'early';
   if (!total.strengthens) return 'late';
   const connections = [...rule.connections].filter((id) => !closedFirst.has(id));
@@ -169,16 +168,6 @@ function placementOf(rule: Effect, shared: ReadonlySet<ResourceId>, { objects, c
   const late = meeting.some(({ id, on, own }) => on.weakens && (own.strengthens || closings.has(id)));
   if (early && late) return 'twice';
   return late ? 'late' : 'early';
-}
-
-function totalOf(effect: Effect): Direction {
-  return combineDirections([effect.content, { strengthens: effect.attaches.size > 0, weakens: effect.detaches.size > 0 }]);
-}
-
-/** Returns the direction of an object's own change; a new object is an opening, so the gains of its rules must come first. */
-export function ownDirection(effect: Effect | undefined): Direction {
-  if (effect === undefined) return { strengthens: false, weakens: false };
-  return effect.change.action === 'create' ? { strengthens: false, weakens: true } : totalOf(effect);
 }
 
 function guardsOf(rules: readonly PlacedRule[]): Layout['guards'] {

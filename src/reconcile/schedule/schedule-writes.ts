@@ -5,20 +5,20 @@ import type { LiveState } from '../../model/live.ts';
 import {
   type Diff,
   type ExposureWindow,
-  type Plan,
-  type SingleWrite,
-  type WriteSlot,
   liveKeyOf,
   otherEnd,
+  type Plan,
   renamesOf,
+  type SingleWrite,
   withNames,
+  type WriteSlot,
 } from '../../model/plan/plan.ts';
-import { type Schedule, type Stage, type Step, stages, stagesBetween } from '../../model/plan/schedule.ts';
-import { type Pointer, pointer } from '../../model/pointer.ts';
+import { type Schedule, type Stage, stages, stagesBetween, type Step } from '../../model/plan/schedule.ts';
+import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type Direction, type Effect, effectOn, effectsOf, isRule, noEffect, specDirection } from './effects.ts';
-import { type WriteSlots, closedFirstOf, ownDirection, scheduleSteps } from './schedule-steps.ts';
+import { type Direction, type Effect, effectOn, effectsOf, isRule, noEffect, ownDirection, specDirection } from '../compare/effects.ts';
+import { closedFirstOf, scheduleSteps, type WriteSlots } from './schedule-steps.ts';
 
 /** The input of a schedule besides the changes; `indivisible` has the reason why the gateway does not accept the joined form, by the id of the change. */
 type ScheduleInput = {

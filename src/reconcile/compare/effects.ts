@@ -142,3 +142,14 @@ function attributesIn({ changes }: Pick<Diff, 'changes'>, live: LiveState, regis
 export function effectOn(effect: Effect, connection: ResourceId): Direction {
   return combineDirections([effect.content, { strengthens: effect.attaches.has(connection), weakens: effect.detaches.has(connection) }]);
 }
+
+/** Returns the direction of an effect on all connections together. */
+export function totalDirection(effect: Effect): Direction {
+  return combineDirections([effect.content, { strengthens: effect.attaches.size > 0, weakens: effect.detaches.size > 0 }]);
+}
+
+/** Returns the direction of an object's own change; a new object is an opening, so the gains of its rules must come first. */
+export function ownDirection(effect: Effect | undefined): Direction {
+  if (effect === undefined) return { strengthens: false, weakens: false };
+  return effect.change.action === 'create' ? { strengthens: false, weakens: true } : totalDirection(effect);
+}

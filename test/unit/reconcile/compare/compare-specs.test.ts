@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../../src/model/json.ts';
 import { normalizeObject } from '../../../../src/model/spec/normalize.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import { pointer } from '../../../../src/model/pointer.ts';
-import { compareSpecs } from '../../../../src/reconcile/diff/compare-specs.ts';
+import { compareSpecs } from '../../../../src/reconcile/compare/compare-specs.ts';
 import { someFields } from '../../../support/field.ts';
 
 type Row = readonly [path: string, before: Json | undefined, after: Json | undefined];

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { registry } from '../../../../src/kinds/index.ts';
-import type { JsonObject } from '../../../../src/model/json.ts';
-import { resourceId } from '../../../../src/model/resource.ts';
-import { isOwn, labelOwn, ownChanges } from '../../../../src/reconcile/diff/own-changes.ts';
-import { runCount } from '../../../support/property-runs.ts';
-import { desiredState } from '../../../support/desired-state.ts';
-import { connection } from '../../../support/manifests.ts';
-import { memoryGateway } from '../../../support/memory-gateway.ts';
-import { planAgainst } from '../../../support/run-pipeline.ts';
-import { scenario, type Manifest } from '../../../support/scenario.ts';
+import { registry } from '../../../src/kinds/index.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { resourceId } from '../../../src/model/resource.ts';
+import { isOwn, labelOwn, ownChanges } from '../../../src/reconcile/own-changes.ts';
+import { runCount } from '../../support/property-runs.ts';
+import { desiredState } from '../../support/desired-state.ts';
+import { connection } from '../../support/manifests.ts';
+import { memoryGateway } from '../../support/memory-gateway.ts';
+import { planAgainst } from '../../support/run-pipeline.ts';
+import { scenario, type Manifest } from '../../support/scenario.ts';
 
 function guardrail(name: string, spec: JsonObject = {}): Manifest {
   return { kind: 'GuardrailRule', metadata: { name }, spec: { input: { rules: [] }, ...spec } };

@@ -1,13 +1,13 @@
-import { appendAll } from '../../model/collections.ts';
 import type { DesiredResource } from '../../model/desired.ts';
 import { type Diagnostic, suggest } from '../../model/diagnostic.ts';
-import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
-import { type FieldRule, type Kind, comparedFields } from '../../model/kind.ts';
+import { equal, type Json, type JsonObject } from '../../model/json.ts';
+import { comparedFields, type Kind } from '../../model/kind.ts';
 import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
-import type { FieldChange, Value } from '../../model/plan/plan.ts';
-import { type Pointer, isPointerWithin, pointer } from '../../model/pointer.ts';
+import type { FieldChange } from '../../model/plan/plan.ts';
+import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
 import { isUuid, nameOf } from '../../model/resource.ts';
-import { type KeyedRule, editSpec, elementToken, entriesByToken } from '../../model/spec/edit.ts';
+import { editSpec } from '../../model/spec/edit.ts';
+import { compareSpecs, entryOf, skippedPaths } from './compare-specs.ts';
 
 /** A desired spec with references in the form of the live state. */
 type ResolvedSpec = { readonly spec: JsonObject; readonly diagnostics: readonly Diagnostic[] };
@@ -76,11 +76,6 @@ function isUnambiguous({ uid, name }: LookupEntry, known: readonly LookupEntry[]
   return known.every((one) => one.uid === uid || (one.name !== name && one.uid !== name.toLowerCase()));
 }
 
-/** Returns the paths that are not compared with live: ignored ones, and those that the token may not read. */
-export function skippedPaths(desired: DesiredResource, live: LiveResource | undefined): readonly Pointer[] {
-  return live === undefined ? [] : [...desired.ignore, ...live.unknown];
-}
-
 /**
  * Returns the desired spec with defaults: a reset field takes the value that the gateway fills in, and a derived field follows from
  * the other fields as they will be after the write, including live fields that the manifest does not set.
@@ -117,90 +112,4 @@ function secretDefaults(kind: Kind, desired: DesiredResource, live: LiveResource
 
 function editOf({ path, after }: FieldChange): { readonly path: Pointer; readonly value: Json | undefined } {
   return { path, value: 'value' in after ? after.value : undefined };
-}
-
-/** Returns the name and value of a field as an entry; empty if it has no value. */
-export function entryOf(spec: JsonObject, name: string): readonly (readonly [string, Json])[] {
-  const value = spec[name];
-  return value === undefined ? [] : [[name, value]];
-}
-
-const absent: Value = { absent: true };
-
-/**
- * Returns the differences between two normalized specs: per element of a set, per key of a map, per entry and field of a keyed
- * list, otherwise per field. Does not compare fields that `desired` omits, and nothing at or below the paths of `skip`.
- */
-export function compareSpecs(
-  fields: readonly FieldRule[],
-  desired: JsonObject,
-  live: JsonObject,
-  skip: readonly Pointer[],
-): readonly FieldChange[] {
-  return compareObjects(fields, desired, live, { at: '', skip });
-}
-
-type ComparedPath = { readonly at: Pointer; readonly skip: readonly Pointer[] };
-
-function compareObjects(fields: readonly FieldRule[], desired: JsonObject, live: JsonObject, place: ComparedPath): readonly FieldChange[] {
-  const changes: FieldChange[] = [];
-  for (const field of fields) {
-    const wanted = desired[field.name];
-    if (wanted === undefined) continue;
-    const found = live[field.name] ?? field.empty;
-    if (equal(wanted, found)) continue;
-    const below = { at: `${place.at}${pointer(field.name)}`, skip: place.skip };
-    if (!isSkipped(below)) appendAll(changes, compareValues(field, wanted, found, below));
-  }
-  return changes;
-}
-
-function compareValues(field: FieldRule, desired: Json, live: Json, place: ComparedPath): readonly FieldChange[] {
-  if (field.shape === 'object' && isObject(desired) && isObject(live)) return compareObjects(field.fields, desired, live, place);
-  if (field.shape === 'map' && isObject(desired) && isObject(live))
-    return compareElements(new Map(Object.entries(desired)), new Map(Object.entries(live)), place);
-  if (Array.isArray(desired) && Array.isArray(live)) {
-    if (field.shape === 'set') return compareElements(elements(desired), elements(live), place);
-    if (field.shape === 'keyed') return compareEntries(field, desired, live, place);
-  }
-  return [{ path: place.at, before: { value: live }, after: { value: desired } }];
-}
-
-function compareElements(desired: ReadonlyMap<string, Json>, live: ReadonlyMap<string, Json>, place: ComparedPath): readonly FieldChange[] {
-  return union(desired, live).flatMap((token) => {
-    const wanted = desired.get(token);
-    const found = live.get(token);
-    const path = `${place.at}${pointer(token)}`;
-    if (equal(wanted, found) || isSkipped({ at: path, skip: place.skip })) return [];
-    return [{ path, before: valueOf(found), after: valueOf(wanted) }];
-  });
-}
-
-function compareEntries(field: KeyedRule, desired: readonly Json[], live: readonly Json[], place: ComparedPath): readonly FieldChange[] {
-  const wanted = entriesByToken(field, desired);
-  const found = entriesByToken(field, live);
-  return union(wanted, found).flatMap((token) => {
-    const path = `${place.at}${pointer(token)}`;
-    if (isSkipped({ at: path, skip: place.skip })) return [];
-    const one = wanted.get(token);
-    const other = found.get(token);
-    if (isObject(one) && isObject(other)) return compareObjects(field.fields, one, other, { at: path, skip: place.skip });
-    return equal(one, other) ? [] : [{ path, before: valueOf(other), after: valueOf(one) }];
-  });
-}
-
-function elements(values: readonly Json[]): ReadonlyMap<string, Json> {
-  return new Map(values.map((value) => [elementToken(value), value]));
-}
-
-function union(left: ReadonlyMap<string, unknown>, right: ReadonlyMap<string, unknown>): readonly string[] {
-  return [...new Set([...left.keys(), ...right.keys()])].toSorted(compareText);
-}
-
-function valueOf(value: Json | undefined): Value {
-  return value === undefined ? absent : { value };
-}
-
-function isSkipped(place: ComparedPath): boolean {
-  return place.skip.some((path) => isPointerWithin(place.at, path));
 }

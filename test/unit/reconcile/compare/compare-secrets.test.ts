@@ -3,7 +3,7 @@ import type { DesiredResource } from '../../../../src/model/desired.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../../../../src/model/secret.ts';
-import { compareSecrets } from '../../../../src/reconcile/diff/compare-secrets.ts';
+import { compareSecrets } from '../../../../src/reconcile/compare/compare-secrets.ts';
 import { desiredOf, liveOf } from '../../../support/resources.ts';
 
 const path = '/secret/envvar:KEY';
