@@ -27,7 +27,8 @@ export type { ApplyInput } from './apply/execute-step.ts';
 
 /** Reports: values in, text out. */
 export { applyJson, applyMarkdown, applyText, planJson, planMarkdown, planText } from './report/reports.ts';
-export { diagnosticsJson, diagnosticsText } from './report/text/diagnostics.ts';
+export { diagnosticsText } from './report/text/diagnostics.ts';
+export { diagnosticsJson } from './report/wording/diagnostics.ts';
 
 /** The nouns. */
 export type { Config, Limits, Target } from './model/gateway.ts';

@@ -18,7 +18,7 @@ import type { Consent } from '../src/reconcile/prepare/prepare.ts';
 import { draftPlan, reviewPlan } from '../src/reconcile/reconcile.ts';
 import { diagnosticsText } from '../src/report/text/diagnostics.ts';
 import { planJson, planMarkdown, planText } from '../src/report/reports.ts';
-import { plainPalette } from '../src/report/text/wrap.ts';
+import { plainPalette } from '../src/report/wrap.ts';
 import type { OutsideReference, Plan, TargetIdentity } from '../src/model/plan/plan.ts';
 import type { ResourceId } from '../src/model/resource.ts';
 import { compactJson } from './support/compact-json.ts';

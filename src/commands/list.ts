@@ -24,7 +24,7 @@ import { printView } from './get.ts';
 import { announceTarget } from './context/connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';
-import { accessText } from '../report/subjects/groups.ts';
+import { accessText } from '../report/rows/groups.ts';
 
 type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;
 

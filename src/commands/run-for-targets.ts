@@ -5,7 +5,7 @@ import { plural } from '../report/wording/summary.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { isJsonFormat, renderJsonDocument, type FormatName } from '../report/formats.ts';
 import { fleetDocument, mergeDocuments, type DocumentList, type TargetFailure } from '../report/serialize.ts';
-import { pad, visibleWidth } from '../report/text/wrap.ts';
+import { pad, visibleWidth } from '../report/wrap.ts';
 import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from './options.ts';
 import { runGuarded } from './context/guard.ts';
 import { printerFor } from './output/printer.ts';

@@ -1,27 +1,28 @@
 import { largestOf } from '../model/collections.ts';
 import { registry } from '../kinds/index.ts';
 import { findDeferredReferences } from '../manifest/collect-edges.ts';
-import { hasErrors, sortDiagnostics, type Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import type { RuleSampleResults } from '../model/protection/protection.ts';
 import { formatsFor } from '../report/formats.ts';
 import type { ReportDocument } from '../report/document.ts';
 import { findingDiagnostics, findingsDocument } from '../report/subjects/findings.ts';
-import { diagnosticCounts, uncountedLines } from '../report/text/diagnostics.ts';
+import { diagnosticCounts } from '../report/wording/diagnostics.ts';
+import { uncountedLines } from '../report/text/diagnostics.ts';
 import { plural } from '../report/wording/summary.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
 import { pipedSources } from '../project/piped-manifests.ts';
 import {
+  type DefineCommand,
   type Format,
-  type ReportFlag,
-  type TargetFlags,
   formatOption,
   pipedPathsArgument,
   reportFileOption,
+  type ReportFlag,
   selectionOption,
+  type TargetFlags,
   targetOptions,
   todayOption,
-  type DefineCommand,
 } from './options.ts';
 import { checkManifestPolicies } from './planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from './output/emit.ts';

@@ -5,12 +5,12 @@ import type { ApplyResult } from '../model/result/outcome.ts';
 import { highestRisk, isWritten, remainingOrphans, type Action, type AssessedChange, type Plan } from '../model/plan/plan.ts';
 import { findingRuns, type ReportDocument, type TargetFindings } from './document.ts';
 import { changedPosition, refusalDiagnostics, acceptedDiagnostics } from './subjects/findings.ts';
-import { blockedReason, changeNote, changeRows, risksText } from './subjects/change-rows.ts';
-import { orphanText } from './subjects/groups.ts';
+import { blockedReason, changeNote, changeRows, risksText } from './rows/change-rows.ts';
+import { orphanText } from './rows/groups.ts';
 import { shortList } from './wording/summary.ts';
 import { escapeCommandData, escapeCommandProperty } from './escape.ts';
 import { isUnfinished, outcomeWord } from './subjects/apply.ts';
-import { clip } from './text/wrap.ts';
+import { clip } from './wrap.ts';
 
 /** A message at a line of a pull request's files. */
 export type Annotation = {

@@ -1,68 +1,21 @@
 import type { JsonObject } from '../model/json.ts';
-import type { Change, Orphan, Plan } from '../model/plan/plan.ts';
+import type { Orphan, Orphans, Plan } from '../model/plan/plan.ts';
 import type {
   ControlColumn,
+  Headline,
+  Impact,
+  PostureChange,
   ProtectionMatrix,
   SampleChange,
-  Headline,
-  PostureChange,
-  Impact,
   TargetSampleResults,
 } from '../model/protection/protection.ts';
 import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { ChangeRow, EdgeRow } from './subjects/change-rows.ts';
-import type { ChangeGroup, SideList } from './subjects/groups.ts';
-import type { Diagnostic, Position } from '../model/diagnostic.ts';
-import { codeSpan } from './escape.ts';
-import { clip } from './text/wrap.ts';
+import type { ChangeGroup, SideList } from './rows/groups.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
-import { shortPosition } from './wording/value.ts';
-
-/** Returns the URL of a position or of a commit; undefined for a file outside the repository. */
-export type LinkOf = (at: Position | CommitReference) => string | undefined;
-
-type CommitReference = { readonly commit: string };
-
-/** A repository's page, a commit, and the repository path of a file that diagnostics name. */
-type Tree = { readonly page: string; readonly commit: string; readonly pathOf: (file: string) => string | undefined };
-
-/** Returns links to files and lines at one commit. */
-export function fileLinks({ page, commit, pathOf }: Tree): LinkOf {
-  return linksBelow(`${page}/blob/${commit.slice(0, linkedHash)}`, pathOf);
-}
-
-/** Returns links below a URL of the top of the repository at one commit, such as `https://host/group/project/-/blob/COMMIT`. */
-export function linksBelow(base: string, pathOf: Tree['pathOf']): LinkOf {
-  const [, page] = /^(.*)\/blob\/[^/]+$/.exec(base) ?? [];
-  return (at) => {
-    if ('commit' in at) return page === undefined ? undefined : `${page}/commit/${urlSegment(at.commit.slice(0, linkedHash))}`;
-    const path = pathOf(at.file);
-    return path === undefined ? undefined : `${base}/${urlPath(path)}#L${at.line}`;
-  };
-}
-
-/** The characters of a commit in links: enough to be unique in a repository. */
-const linkedHash = 12;
-
-/** Encodes a path, so that nothing in it ends the link or a table's cell. */
-function urlPath(path: string): string {
-  return path.split('/').map(urlSegment).join('/');
-}
-
-/** Encodes one segment of a path, so that nothing in it ends the segment, the link or a table's cell. */
-function urlSegment(text: string): string {
-  const encoded = encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
-  return encoded.replaceAll(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/** Returns `file:line` for Markdown, as a link if there is one. */
-export function positionMarkdown(at: Position, linkOf?: LinkOf): string {
-  const shown = codeSpan(clip(shortPosition(at), 200));
-  const link = linkOf?.(at);
-  return link === undefined ? shown : `[${shown}](${link})`;
-}
+import type { DriftedObject } from './rows/change-rows.ts';
 
 /**
  * What a command reports, in the one form that every format renders. Both parts are computed when a format asks for them:
@@ -158,27 +111,12 @@ export type AppliedPlan = {
   readonly result: ApplyResult;
 };
 
-/** A drifted object, from the manifests to the live state: the manual change, not its revert. */
-export type DriftedObject = {
-  readonly change: Change;
-  readonly sign: '+' | '~' | '-' | '!';
-  /** A remark on the object; escaped. */
-  readonly note: string;
-  readonly rows: readonly ChangeRow[];
-  readonly edges: readonly EdgeRow[];
-  /** The last writers, a line each; escaped. */
-  readonly writers: readonly string[];
-};
-
 /** Objects that the plan deletes, with the commit that removed their manifests. */
 export type Deletion = {
   readonly ids: readonly ResourceId[];
   readonly orphan?: Orphan | undefined;
   readonly replacedBy?: string | undefined;
 };
-
-/** The objects that were removed from the manifests, by id. */
-export type Orphans = ReadonlyMap<ResourceId, Orphan>;
 
 /** Returns a section's blocks of one type, in their order. */
 export function blocksOfType<T extends ReportBlock['type']>(

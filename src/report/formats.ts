@@ -1,7 +1,8 @@
 import type { JsonObject } from '../model/json.ts';
-import type { LinkOf, ReportDocument } from './document.ts';
+import type { LinkOf } from './links.ts';
+import type { ReportDocument } from './document.ts';
 import { jsonPieces, toJsonText } from './serialize.ts';
-import { plainPalette, type Terminal } from './text/wrap.ts';
+import { plainPalette, type Terminal } from './wrap.ts';
 
 /** A subject that a command can report; a workflow reports a `run`. */
 export type ReportSubject = 'plan' | 'apply' | 'drift' | 'pull' | 'test' | 'explain' | 'validate' | 'run';

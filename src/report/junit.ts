@@ -5,7 +5,7 @@ import { blocksOfType, findingRuns, type ReportDocument, type RunFindings } from
 import { escapeXml } from './escape.ts';
 import { findingDiagnostics } from './subjects/findings.ts';
 import { allRules, countSamples } from './subjects/samples.ts';
-import { clip } from './text/wrap.ts';
+import { clip } from './wrap.ts';
 
 /**
  * Renders JUnit XML. Sample results have a suite for each rule and a case for each sample; samples that are not simulated, and rules

@@ -1,12 +1,13 @@
 import type { Plan } from '../model/plan/plan.ts';
 import type { Drift } from '../model/result/drift.ts';
-import type { LinkOf, AppliedPlan } from './document.ts';
+import type { LinkOf } from './links.ts';
+import type { AppliedPlan } from './document.ts';
 import { renderMarkdown } from './markdown/markdown.ts';
 import { renderJson } from './serialize.ts';
 import { applyDocument } from './subjects/apply.ts';
 import { driftDocument } from './subjects/drift.ts';
 import { planDocument } from './subjects/plan.ts';
-import type { Terminal } from './text/wrap.ts';
+import type { Terminal } from './wrap.ts';
 import { renderReportText } from './text/text.ts';
 
 /** Returns plans as text for a terminal. */

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
 import { memoizeByText } from '../model/collections.ts';
 import type { ReportDocument } from './document.ts';
-import { escapeJson, escapeYaml, escapeTerminal } from './escape.ts';
+import { escapeJson, escapeTerminal, escapeYaml } from './escape.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { diagnosticObjects } from './text/diagnostics.ts';
+import { diagnosticObjects } from './wording/diagnostics.ts';
 
 /** Renders a document as JSON. */
 export function renderJson(document: ReportDocument): string {

@@ -1,6 +1,6 @@
 import type { GitHub } from '../../github/github-client.ts';
-import { openRunGitHub, type ActionTask, type TaskResult } from './task.ts';
-import { closePullRequest, keepPullRequest, closeIssue, keepIssue, stickyLimit } from '../../github/sticky-posts.ts';
+import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
+import { closeIssue, closePullRequest, keepIssue, keepPullRequest, stickyLimit } from '../../github/sticky-posts.ts';
 import { adoptionBranch } from '../../git/branch.ts';
 import { repositoryOf } from '../../git/repository.ts';
 import { resolveConfig } from '../../project/resolved-config.ts';
@@ -11,7 +11,8 @@ import { isDrifted, needsReport } from '../../reconcile/drift/filter-drift.ts';
 import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../../report/markdown/comment.ts';
 import { driftMarkdown } from '../../report/reports.ts';
 import { codeSpan } from '../../report/escape.ts';
-import { fileLinks, labeledName } from '../../report/document.ts';
+import { fileLinks } from '../../report/links.ts';
+import { labeledName } from '../../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
 import { version } from '../context/version.ts';

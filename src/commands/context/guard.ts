@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, InputError, RefusedError } from '../../model/errors.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
-import { foldSimilar } from '../../report/subjects/fold-similar.ts';
+import { foldSimilar } from '../../report/rows/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import type { OutputFlags } from '../options.ts';
 import { printerFor } from '../output/printer.ts';

@@ -5,10 +5,10 @@ import { runGuarded } from './guard.ts';
 import { refuseDash } from './refuse-dash.ts';
 import { version } from './version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import { type OutputFlags, addCommand, refuseRepeated, type DefineCommand } from '../options.ts';
+import { addCommand, type DefineCommand, type OutputFlags, refuseRepeated } from '../options.ts';
 import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';
-import { fleetDocument, type DocumentList } from '../../report/serialize.ts';
-import { diagnosticCounts } from '../../report/text/diagnostics.ts';
+import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
+import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
 
 /** A command as the help of the program lists it; `load` imports the file with its options and its work. */
 export type ListedCommand = {

@@ -15,8 +15,9 @@ import {
   pathForTarget,
   type ResolvedConfig,
 } from '../../project/resolved-config.ts';
-import { linksBelow, type ReportDocument } from '../../report/document.ts';
-import { renderJsonDocument, renderReport, renderReportPieces, type FormatName, type RenderOptions } from '../../report/formats.ts';
+import { linksBelow } from '../../report/links.ts';
+import type { ReportDocument } from '../../report/document.ts';
+import { type FormatName, renderJsonDocument, type RenderOptions, renderReport, renderReportPieces } from '../../report/formats.ts';
 import { applyDocument } from '../../report/subjects/apply.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';

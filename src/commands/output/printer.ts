@@ -2,10 +2,11 @@ import picocolors from 'picocolors';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { jsonPieces } from '../../report/serialize.ts';
-import { diagnosticCounts, diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
-import { type Terminal, plainPalette } from '../../report/text/wrap.ts';
+import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
+import { diagnosticsText, uncountedLines } from '../../report/text/diagnostics.ts';
+import { plainPalette, type Terminal } from '../../report/wrap.ts';
 import { type ColorChoice, colorChoices, type OutputFlags } from '../options.ts';
-import type { Output, CliContext, PrintedDiagnostics } from '../context/cli-context.ts';
+import type { CliContext, Output, PrintedDiagnostics } from '../context/cli-context.ts';
 
 /** Prints the output of a command: `print` writes results to stdout, `note` everything else to stderr. */
 export type Printer = {

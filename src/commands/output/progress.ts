@@ -3,7 +3,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import { isWritten, type Plan } from '../../model/plan/plan.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import { shortList } from '../../report/wording/summary.ts';
-import { clip } from '../../report/text/wrap.ts';
+import { clip } from '../../report/wrap.ts';
 import type { OutputFlags } from '../options.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import { openJournal } from '../../disk/journal.ts';

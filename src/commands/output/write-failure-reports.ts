@@ -3,7 +3,7 @@ import { applyDocument } from '../../report/subjects/apply.ts';
 import type { ReportDocument } from '../../report/document.ts';
 import { renderReportPieces } from '../../report/formats.ts';
 import { findingsSection } from '../../report/subjects/findings.ts';
-import { fleetDocument, type DocumentList, type TargetFailure } from '../../report/serialize.ts';
+import { type DocumentList, fleetDocument, type TargetFailure } from '../../report/serialize.ts';
 import { driftDocument } from '../../report/subjects/drift.ts';
 import { planDocument } from '../../report/subjects/plan.ts';
 import type { ReportFlag, ReportFlags } from '../options.ts';
@@ -12,14 +12,14 @@ import {
   isPathPerTarget,
   outputPath,
   pathForTarget,
-  resolveConfig,
   type ProjectSelection,
+  resolveConfig,
 } from '../../project/resolved-config.ts';
 import { AppError } from '../../model/errors.ts';
-import { diagnosticsDocument } from '../../report/text/diagnostics.ts';
+import { diagnosticsDocument } from '../../report/wording/diagnostics.ts';
 import { isWritable, pathInRepository, renderOptions } from './emit.ts';
 import { version } from '../context/version.ts';
-import type { CommandEvent, CliContext } from '../context/cli-context.ts';
+import type { CliContext, CommandEvent } from '../context/cli-context.ts';
 
 /** A target that failed, its last result if there was one, and a sentence about the failure. */
 export type FailedTarget = {

@@ -212,6 +212,9 @@ export type Orphan = {
   readonly managedBy?: string;
 };
 
+/** The objects that were removed from the manifests, by id. */
+export type Orphans = ReadonlyMap<ResourceId, Orphan>;
+
 /** Returns the orphans that stay live after the plan. */
 export function remainingOrphans({ orphans, changes }: Pick<Diff, 'orphans' | 'changes'>): readonly Orphan[] {
   if (orphans.length === 0) return [];

@@ -10,13 +10,13 @@ import type {
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/summary.ts';
-import { sampleSign, sampleChangeText, pathText, controlText } from '../wording/value.ts';
-import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../subjects/fold-similar.ts';
-import type { GroupedChange, ChangeGroup } from '../subjects/groups.ts';
-import type { LinkOf } from '../document.ts';
-import { actionSymbols, changeRows, edgeChangeRows, edgeText, risksText, type ChangeRow } from '../subjects/change-rows.ts';
+import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
+import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
+import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
+import type { LinkOf } from '../links.ts';
+import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText, risksText } from '../rows/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
-import { element, joinHtml, type Html, positionHtml, verdictBadge, columnOf, searchText } from './markup.ts';
+import { columnOf, element, type Html, joinHtml, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, driftCause, tagTexts } from '../wording/impact.ts';

@@ -1,6 +1,6 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { Position } from '../../model/diagnostic.ts';
-import { type Json, compareText } from '../../model/json.ts';
+import { compareText, type Json } from '../../model/json.ts';
 import type {
   ControlColumn,
   ControlType,
@@ -11,9 +11,9 @@ import type {
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
-import type { LinkOf } from '../document.ts';
+import type { LinkOf } from '../links.ts';
 import { escapeHtmlText } from '../escape.ts';
-import { clip } from '../text/wrap.ts';
+import { clip } from '../wrap.ts';
 import { attachmentsText } from '../wording/impact.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { controlText } from '../wording/value.ts';

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection, type LinkOf } from '../document.ts';
-import { type Plan, highestPlanRisk, highestRisk } from '../../model/plan/plan.ts';
+import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
+import type { LinkOf } from '../links.ts';
+import { highestPlanRisk, highestRisk, type Plan } from '../../model/plan/plan.ts';
 import type { Cause, ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
-import { parsePosition, sortDiagnostics, type Diagnostic, type Position } from '../../model/diagnostic.ts';
+import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { digestScope, plural, policiesText, shortList, planSummaryText, stayingEdgesText, verdictText } from '../wording/summary.ts';
+import { digestScope, planSummaryText, plural, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause, headlineObjects } from '../wording/impact.ts';
-import type { GroupedChange, SideList } from '../subjects/groups.ts';
-import { groupSection, outcomeSection, unfoldFirst, impactTable, postureDetails } from './changes.ts';
-import { element, empty, joinHtml, verbatim, type Html, verdictBadge, positionHtml, verdicts, verdictWord, matrixTable } from './markup.ts';
+import type { GroupedChange, SideList } from '../rows/groups.ts';
+import { groupSection, impactTable, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
+import { element, empty, type Html, joinHtml, matrixTable, positionHtml, verbatim, verdictBadge, verdicts, verdictWord } from './markup.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;

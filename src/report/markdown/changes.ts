@@ -1,21 +1,22 @@
 import type { Action, AssessedChange } from '../../model/plan/plan.ts';
 import { codeBlock, codeSpan, escapeHtmlText, escapeMarkdown } from '../escape.ts';
-import { positionMarkdown, type LinkOf, type DriftedObject } from '../document.ts';
-import { mergeAlike, type AlikeChanges } from '../subjects/fold-similar.ts';
+import { type LinkOf, positionMarkdown } from '../links.ts';
 import {
   actionSymbols,
   changeNote,
+  type ChangeRow,
   changeRows,
+  type DriftedObject,
   edgeChangeRows,
   edgeText,
   risksText,
-  type ChangeRow,
   type RowPart,
-} from '../subjects/change-rows.ts';
-import type { ChangeGroup, GroupedChange, GroupName } from '../subjects/groups.ts';
-import { clip } from '../text/wrap.ts';
+} from '../rows/change-rows.ts';
+import { type AlikeChanges, mergeAlike } from '../rows/fold-similar.ts';
+import type { ChangeGroup, GroupedChange, GroupName } from '../rows/groups.ts';
+import { clip } from '../wrap.ts';
 import { plural, shortList } from '../wording/summary.ts';
-import { sampleChangeLine, distinctParts, pathText } from '../wording/value.ts';
+import { distinctParts, pathText, sampleChangeLine } from '../wording/value.ts';
 import { blank, type MarkdownBlock } from './fit-to-limit.ts';
 
 /** The order in which changes are omitted for length; the first ones stay longest. */

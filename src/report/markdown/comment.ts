@@ -3,14 +3,14 @@ import type { Adoption, Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import type { LinkOf } from '../document.ts';
+import type { LinkOf } from '../links.ts';
 import { applyDocument } from '../subjects/apply.ts';
 import { adoptionDocument, driftDocument } from '../subjects/drift.ts';
 import { planDocument } from '../subjects/plan.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { diagnosticsMarkdown } from './fit-to-limit.ts';
 import { renderMarkdown } from './markdown.ts';
-import { clip } from '../text/wrap.ts';
+import { clip } from '../wrap.ts';
 
 /** The report of one run on one target. */
 export type RunReport = {

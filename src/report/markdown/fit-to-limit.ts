@@ -1,9 +1,9 @@
 import { plural } from '../wording/summary.ts';
-import { sortDiagnostics, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
-import { diagnosticCounts } from '../text/diagnostics.ts';
+import { type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
+import { diagnosticCounts } from '../wording/diagnostics.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
-import { positionMarkdown, type LinkOf } from '../document.ts';
-import { clip } from '../text/wrap.ts';
+import { type LinkOf, positionMarkdown } from '../links.ts';
+import { clip } from '../wrap.ts';
 
 /** A part of a document of limited length: blocks of the lowest rank are kept first; `label` names it when it is omitted. */
 export type MarkdownBlock = { readonly text: string; readonly rank: number; readonly label: string };

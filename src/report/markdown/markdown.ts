@@ -1,28 +1,26 @@
-import { type Orphan, type Plan, type Refusal, highestPlanRisk } from '../../model/plan/plan.ts';
+import { highestPlanRisk, type Orphan, type Orphans, type Plan, type Refusal } from '../../model/plan/plan.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import {
   blocksOfType,
   type Deletion,
+  labeledName,
   type ReportDocument,
   type ReportSection,
   type ReportSummary,
-  type SubjectPlace,
-  type Orphans,
-  type LinkOf,
-  positionMarkdown,
-  labeledName,
   type RunFindings,
+  type SubjectPlace,
 } from '../document.ts';
+import { type LinkOf, positionMarkdown } from '../links.ts';
 import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { hasSentences, type SideList } from '../subjects/groups.ts';
-import { clip } from '../text/wrap.ts';
-import { digestScope, policiesText, shortList, stayingEdgesText, plural, type Verdict, verdictText } from '../wording/summary.ts';
+import { hasSentences, type SideList } from '../rows/groups.ts';
+import { clip } from '../wrap.ts';
+import { digestScope, plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
 import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
-import type { SampleChange, Headline, Impact } from '../../model/protection/protection.ts';
+import type { Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { sampleSign, sampleText, sampleTurn } from '../wording/value.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';

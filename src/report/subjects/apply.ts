@@ -2,7 +2,7 @@ import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { ApplyResult, Outcome, OutcomeStatus } from '../../model/result/outcome.ts';
 import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
-import { orphanNotices } from './groups.ts';
+import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
 import { targetObject } from './plan.ts';
 

@@ -1,11 +1,11 @@
 import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
-import type { Adoption, Drift, AuditedWrite, UnmergedApply } from '../../model/result/drift.ts';
-import { liveKeyOf, type Action, type Change, type EdgeChange, type FieldChange, type Value } from '../../model/plan/plan.ts';
-import { groupEdges, edgeChangeRows, changeRows } from './change-rows.ts';
-import type { DriftedObject, ReportDocument, ReportSection } from '../document.ts';
-import { positionObject, planObject } from './plan.ts';
-import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from './groups.ts';
+import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
+import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Value } from '../../model/plan/plan.ts';
+import { changeRows, type DriftedObject, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
+import type { ReportDocument, ReportSection } from '../document.ts';
+import { planObject, positionObject } from './plan.ts';
+import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';

@@ -1,10 +1,10 @@
-import { parsePosition, type Diagnostic, type Position } from '../../model/diagnostic.ts';
-import { fieldPosition, highestRisk, isRiskierThan, type AssessedChange, type FieldChange, type Plan } from '../../model/plan/plan.ts';
+import { type Diagnostic, parsePosition, type Position } from '../../model/diagnostic.ts';
+import { type AssessedChange, type FieldChange, fieldPosition, highestRisk, isRiskierThan, type Plan } from '../../model/plan/plan.ts';
 import { isPointerWithin } from '../../model/pointer.ts';
 import type { ReportDocument, ReportSection, RunFindings } from '../document.ts';
-import { diagnosticsDocument } from '../text/diagnostics.ts';
+import { diagnosticsDocument } from '../wording/diagnostics.ts';
 import { shortList } from '../wording/summary.ts';
-import { acceptedNote, risksText } from './change-rows.ts';
+import { acceptedNote, risksText } from '../rows/change-rows.ts';
 
 /** Returns the document of what a run found, with a sentence about its result if one is given. */
 export function findingsDocument(run: RunFindings, sentence?: string): ReportDocument {

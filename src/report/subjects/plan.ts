@@ -25,7 +25,7 @@ import type {
   ConnectionRule,
 } from '../../model/protection/protection.ts';
 import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
-import { blockedNotices, groupPlan, orphanNotices, sideLists } from './groups.ts';
+import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
 import { countActions, planVerdict } from '../wording/summary.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';

@@ -1,36 +1,36 @@
 import { appendAll, largestOf } from '../../model/collections.ts';
-import { isWritten, type AssessedChange, type Change, highestRisk, type RiskClass } from '../../model/plan/plan.ts';
-import type { SampleChange, Headline, HeadlineVerdict, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
+import { type AssessedChange, type Change, highestRisk, isWritten, type Orphans, type RiskClass } from '../../model/plan/plan.ts';
+import type { Headline, HeadlineVerdict, Impact, ProtectionVerdict, SampleChange } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
 import {
   actionSymbols,
   changePosition,
+  type ChangeRow,
   changeRows,
+  type DriftedObject,
   edgeChangeRows,
   edgeText,
   risksText,
   type RowPart,
-  type ChangeRow,
-} from '../subjects/change-rows.ts';
-import type { DriftedObject, Orphans } from '../document.ts';
-import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../subjects/fold-similar.ts';
-import type { ChangeGroup, GroupedChange } from '../subjects/groups.ts';
-import { shortList, plural } from '../wording/summary.ts';
-import { sampleChangeLine, sampleSign, pathText, distinctParts, shortPosition } from '../wording/value.ts';
+} from '../rows/change-rows.ts';
+import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
+import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
+import { plural, shortList } from '../wording/summary.ts';
+import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPosition } from '../wording/value.ts';
 import {
-  widthFor,
+  clip,
+  gap,
+  pad,
   type Paint,
   type Palette,
+  type Span,
   type Terminal,
-  gap,
+  visibleWidth,
+  widthFor,
   withoutBreak,
   words,
   wrap,
-  type Span,
-  clip,
-  pad,
-  visibleWidth,
-} from './wrap.ts';
+} from '../wrap.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { causeName, causePlaces, causesText, effectWord, headlineConnections, tagTexts } from '../wording/impact.ts';
 

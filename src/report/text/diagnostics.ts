@@ -1,20 +1,19 @@
-import { sortDiagnostics, type CodeFrame, type Diagnostic, type Severity } from '../../model/diagnostic.ts';
-import { definedFields, type JsonObject } from '../../model/json.ts';
-import { plural } from '../wording/summary.ts';
-import { escapeJson, escapeTerminal } from '../escape.ts';
+import { type CodeFrame, type Diagnostic, type Severity, sortDiagnostics } from '../../model/diagnostic.ts';
+import { escapeTerminal } from '../escape.ts';
 import {
-  wrap,
-  gap,
-  withoutBreak,
-  words,
-  type Span,
   clip,
-  visibleWidth,
-  widthFor,
+  gap,
   type Paint,
   type Palette,
+  type Span,
   type Terminal,
-} from './wrap.ts';
+  visibleWidth,
+  widthFor,
+  withoutBreak,
+  words,
+  wrap,
+} from '../wrap.ts';
+import { diagnosticCounts } from '../wording/diagnostics.ts';
 
 /** The diagnostics that are printed without `full`. */
 const mostDiagnostics = 100;
@@ -45,29 +44,6 @@ function sortBySeverity(diagnostics: readonly Diagnostic[], most: number): reado
   const sorted = sortDiagnostics(diagnostics);
   if (sorted.length <= most) return sorted;
   return sortDiagnostics(severities.flatMap((severity) => sorted.filter((one) => one.severity === severity)).slice(0, most));
-}
-
-/** Returns the counts of diagnostics: `2 errors, 1 warning`. */
-export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
-  const counted = severities.map((severity) => [diagnostics.filter((one) => one.severity === severity).length, severity] as const);
-  return counted.flatMap(([count, severity]) => (count > 0 ? [plural(count, severity)] : [])).join(', ');
-}
-
-/** Renders diagnostics as one JSON document, without code frames. */
-export function diagnosticsJson(diagnostics: readonly Diagnostic[]): string {
-  return `${escapeJson(JSON.stringify(diagnosticsDocument(diagnostics), null, 2))}\n`;
-}
-
-/** Returns diagnostics as a JSON document, without code frames. */
-export function diagnosticsDocument(diagnostics: readonly Diagnostic[]): JsonObject {
-  return { version: 1, diagnostics: [...diagnosticObjects(diagnostics)] };
-}
-
-/** Returns diagnostics as data, sorted by position, without code frames. */
-export function diagnosticObjects(diagnostics: readonly Diagnostic[]): readonly JsonObject[] {
-  return sortDiagnostics(diagnostics).map(({ code, severity, message, hint, at, resource, targets }) =>
-    definedFields({ code, severity, message, hint, at: at && { file: at.file, line: at.line, column: at.column }, resource, targets }),
-  );
 }
 
 function diagnosticLines(diagnostic: Diagnostic, terminal: Terminal): readonly string[] {

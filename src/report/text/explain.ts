@@ -3,10 +3,10 @@ import type { ExplainedPart, ExplainedRule, Explanation, ExplanationRow } from '
 import type { Value } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { attachmentsText } from '../wording/impact.ts';
-import { changeRows } from '../subjects/change-rows.ts';
+import { changeRows } from '../rows/change-rows.ts';
 import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span, widthFor, type Terminal } from './wrap.ts';
+import { wrap, gap, withoutBreak, words, type Span, widthFor, type Terminal } from '../wrap.ts';
 import { tableLines } from './listings.ts';
 import { pathText, withUnits, valueText, shortPosition } from '../wording/value.ts';
 

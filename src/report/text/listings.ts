@@ -1,7 +1,7 @@
 import { largestOf } from '../../model/collections.ts';
 import type { Agent, ListedResource, RunbookTemplate, SearchResult } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip, pad, visibleWidth } from './wrap.ts';
+import { clip, pad, visibleWidth } from '../wrap.ts';
 
 const between = '  ';
 

@@ -3,7 +3,7 @@ import type { DifferingManifest, SkippedObject, PullResult, WrittenManifest } fr
 import { kindOf } from '../../model/resource.ts';
 import { shortList } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, words, type Paint, type Terminal } from './wrap.ts';
+import { wrap, words, type Paint, type Terminal } from '../wrap.ts';
 import { pathText } from '../wording/value.ts';
 
 const listed = 20;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { ReadReview, Review, ReviewDetails, ReviewGroup } from '../../model/service.ts';
 import { escapeTerminal } from '../escape.ts';
 import type { TableListing } from './listings.ts';
-import { clip, pad, startOf, visibleWidth, widthFor, type Paint, type Terminal } from './wrap.ts';
+import { clip, pad, startOf, visibleWidth, widthFor, type Paint, type Terminal } from '../wrap.ts';
 
 const nanoseconds = 1_000_000_000;
 /** The characters of an input that a list shows; a review shows more. */

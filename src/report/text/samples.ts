@@ -1,6 +1,6 @@
 import type { RuleSampleResults, TargetSampleResults, SampleResult } from '../../model/protection/protection.ts';
 import { escapeTerminal } from '../escape.ts';
-import { wrap, gap, withoutBreak, words, type Span, clip, type Paint, type Terminal } from './wrap.ts';
+import { wrap, gap, withoutBreak, words, type Span, clip, type Paint, type Terminal } from '../wrap.ts';
 import { untested } from '../subjects/samples.ts';
 
 const longestSample = 60;

@@ -4,15 +4,15 @@ import type { ReportBlock, ReportDocument, ReportSection, ReportSummary, Subject
 import { escapeTerminal } from '../escape.ts';
 import { outcomeWord, type OutcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
-import { foldSimilar, likenessOfOutcome, othersText } from '../subjects/fold-similar.ts';
-import { hasSentences, type SideList } from '../subjects/groups.ts';
+import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
+import { hasSentences, type SideList } from '../rows/groups.ts';
 import { digestScope, planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
 import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
 import { sampleLines } from './samples.ts';
-import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from './wrap.ts';
+import { type Paint, type Palette, type Terminal, pad, gap, withoutBreak, words, wrap, type Span } from '../wrap.ts';
 
 const listed = 5;
 

@@ -1,12 +1,11 @@
 import { parsePosition, type Position } from '../../model/diagnostic.ts';
 import type { Json } from '../../model/json.ts';
-import type { Orphans } from '../document.ts';
+import type { Orphans } from '../../model/plan/plan.ts';
 import type { Attachment, Cause, Headline, Impact, ProtectionVerdict } from '../../model/protection/protection.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
-import { removalText } from '../subjects/change-rows.ts';
-import { clip } from '../text/wrap.ts';
+import { pathText, removalText } from './value.ts';
+import { clip } from '../wrap.ts';
 import { shortList } from './summary.ts';
-import { pathText } from './value.ts';
 
 const longestName = 60;
 const mostCauses = 3;

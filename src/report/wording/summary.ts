@@ -3,7 +3,7 @@ import type { ResourceId } from '../../model/resource.ts';
 import { highestPlanRisk, remainingOrphans, type Action, type Plan, type RiskClass } from '../../model/plan/plan.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
-import { clip } from '../text/wrap.ts';
+import { clip } from '../wrap.ts';
 
 /** A replacement is one object that another one replaces: its two changes count neither as create nor as update or delete. */
 export type ActionCounts = Readonly<Record<Action | 'replace' | 'unchanged' | 'orphaned' | 'unmanaged', number>> & {

@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../model/json.ts';
 import { durationText } from '../../model/time.ts';
-import type { ControlColumn, SampleChange, Protection } from '../../model/protection/protection.ts';
-import type { Value, Change } from '../../model/plan/plan.ts';
-import { tokensOf, type Pointer } from '../../model/pointer.ts';
+import type { ControlColumn, Protection, SampleChange } from '../../model/protection/protection.ts';
+import type { Change, Orphan, Value } from '../../model/plan/plan.ts';
+import { type Pointer, tokensOf } from '../../model/pointer.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../text/wrap.ts';
+import { clip } from '../wrap.ts';
 import type { Position } from '../../model/diagnostic.ts';
 
 const longestSample = 100;
@@ -154,3 +154,13 @@ export function controlText({ unit }: ControlColumn, text: string): string {
   const [, seconds] = unit === 's' ? (/^(\d+) s$/.exec(text) ?? []) : [];
   return seconds === undefined ? text : durationText(Number(seconds));
 }
+
+/** Returns `removed in 1a2b3c4 "Drop the old database"`, escaped; empty text if the commit is unknown. */
+export function removalText({ removedIn, subject = '' }: Orphan): string {
+  if (removedIn === undefined) return '';
+  const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
+  return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;
+}
+
+const shortHash = 7;
+const longestSubject = 72;

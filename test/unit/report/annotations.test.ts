@@ -10,7 +10,7 @@ import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
 import { sarifDocument } from '../../../src/report/sarif.ts';
 import { toJsonText } from '../../../src/report/serialize.ts';
 import { findingsDocument } from '../../../src/report/subjects/findings.ts';
-import { plainPalette } from '../../../src/report/text/wrap.ts';
+import { plainPalette } from '../../../src/report/wrap.ts';
 import { hasControls, nastyText } from './nasty-text.ts';
 
 const severity = fc.constantFrom<Severity>('error', 'warning', 'notice');

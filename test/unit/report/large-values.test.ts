@@ -6,7 +6,7 @@ import { renderHtml } from '../../../src/report/html/page.ts';
 import { driftDocument } from '../../../src/report/subjects/drift.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
 import { renderReportText } from '../../../src/report/text/text.ts';
-import { plainPalette } from '../../../src/report/text/wrap.ts';
+import { plainPalette } from '../../../src/report/wrap.ts';
 import { desiredState } from '../../support/desired-state.ts';
 import { connection } from '../../support/manifests.ts';
 import { memoryGateway } from '../../support/memory-gateway.ts';

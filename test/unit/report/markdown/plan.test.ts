@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AssessedChange } from '../../../../src/model/plan/plan.ts';
-import { fileLinks } from '../../../../src/report/document.ts';
+import { fileLinks } from '../../../../src/report/links.ts';
 import { planMarkdown } from '../../../../src/report/reports.ts';
 import { quietPlan } from '../quiet-plan.ts';
 import { samplePlan } from '../sample-plan.ts';

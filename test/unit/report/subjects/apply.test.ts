@@ -5,7 +5,7 @@ import { applyDocument, appliedText } from '../../../../src/report/subjects/appl
 import type { AppliedPlan } from '../../../../src/report/document.ts';
 import { applyJson, applyMarkdown, applyText } from '../../../../src/report/reports.ts';
 import { progressLine } from '../../../../src/commands/output/progress.ts';
-import { plainPalette } from '../../../../src/report/text/wrap.ts';
+import { plainPalette } from '../../../../src/report/wrap.ts';
 import { samplePlan } from '../sample-plan.ts';
 
 const schema: object = JSON.parse(readFileSync('schemas/documents/apply.schema.json', 'utf8'));

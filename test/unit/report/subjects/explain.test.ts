@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../../src/model/result/drift.ts';
 import { explainDocument } from '../../../../src/report/subjects/explain.ts';
 import { renderReportText } from '../../../../src/report/text/text.ts';
-import { plainPalette } from '../../../../src/report/text/wrap.ts';
+import { plainPalette } from '../../../../src/report/wrap.ts';
 
 const explanation: Explanation = {
   id: 'Connection/billing-db',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../../src/model/diagnostic.ts';
-import { diagnosticCounts, diagnosticsJson, diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
-import { plainPalette } from '../../../../src/report/text/wrap.ts';
+import { diagnosticCounts, diagnosticsJson } from '../../../../src/report/wording/diagnostics.ts';
+import { diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
+import { plainPalette } from '../../../../src/report/wrap.ts';
 
 const unknownField: Diagnostic = {
   code: 'manifest/unknown-field',

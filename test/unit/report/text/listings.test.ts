@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReviewDetails } from '../../../../src/model/service.ts';
 import { searchListing, templateListing, tableText } from '../../../../src/report/text/listings.ts';
 import { decisionText, reviewListing, reviewJsonOf, reviewText } from '../../../../src/report/text/reviews.ts';
-import { plainPalette, type Palette, visibleWidth } from '../../../../src/report/text/wrap.ts';
+import { plainPalette, type Palette, visibleWidth } from '../../../../src/report/wrap.ts';
 
 const group = { id: 'g', group: 'dba', status: 'APPROVED', forced_review: true, review_date: '2026-11-20T11:24:02.477Z' };
 const by = { id: 'u', name: 'ada', email: 'ada@example.com', chat_id: '' };

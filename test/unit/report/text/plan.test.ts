@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planText } from '../../../../src/report/reports.ts';
-import { plainPalette } from '../../../../src/report/text/wrap.ts';
+import { plainPalette } from '../../../../src/report/wrap.ts';
 import { quietPlan } from '../quiet-plan.ts';
 import { samplePlan } from '../sample-plan.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AssessedChange, RiskClass } from '../../../src/model/plan/plan.ts';
-import { foldSimilar, likenessOfChange } from '../../../src/report/subjects/fold-similar.ts';
-import type { GroupedChange } from '../../../src/report/subjects/groups.ts';
-import { diagnosticsText } from '../../../src/report/text/diagnostics.ts';
-import { plainPalette } from '../../../src/report/text/wrap.ts';
+import type { AssessedChange, RiskClass } from '../../../../src/model/plan/plan.ts';
+import { foldSimilar, likenessOfChange } from '../../../../src/report/rows/fold-similar.ts';
+import type { GroupedChange } from '../../../../src/report/rows/groups.ts';
+import { diagnosticsText } from '../../../../src/report/text/diagnostics.ts';
+import { plainPalette } from '../../../../src/report/wrap.ts';
 
 const numbers = Array.from({ length: 301 }, (_, index) => index);
 

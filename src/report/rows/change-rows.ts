@@ -8,16 +8,16 @@ import {
   type FieldChange,
   type Orphan,
   type Plan,
+  type Risk,
+  riskClasses,
   type SecretCause,
   type Value,
-  riskClasses,
-  type Risk,
 } from '../../model/plan/plan.ts';
 import { tokensOf } from '../../model/pointer.ts';
 import { nameOf } from '../../model/resource.ts';
-import { withUnits, isEmpty, pathText, valueText, valueTexts, shortPosition } from '../wording/value.ts';
+import { isEmpty, pathText, removalText, shortPosition, valueText, valueTexts, withUnits } from '../wording/value.ts';
 import { escapeTerminal } from '../escape.ts';
-import { clip } from '../text/wrap.ts';
+import { clip } from '../wrap.ts';
 
 const longestHint = 200;
 
@@ -267,16 +267,6 @@ function isLost({ fields }: Change): boolean {
   return fields.some(({ origin }) => origin === 'drift' || origin === 'both');
 }
 
-/** Returns `removed in 1a2b3c4 "Drop the old database"`, escaped; empty text if the commit is unknown. */
-export function removalText({ removedIn, subject = '' }: Orphan): string {
-  if (removedIn === undefined) return '';
-  const said = subject === '' ? '' : ` "${clip(escapeTerminal(subject), longestSubject)}"`;
-  return `removed in ${escapeTerminal(removedIn.slice(0, shortHash))}${said}`;
-}
-
-const shortHash = 7;
-const longestSubject = 72;
-
 /** Returns `weakens (reviewer-removed), strengthens (word-added)`, the most severe class first; empty text where all risks are neutral. */
 export function risksText(risks: readonly Risk[] | undefined): string {
   return riskClasses
@@ -287,3 +277,15 @@ export function risksText(risks: readonly Risk[] | undefined): string {
     })
     .join(', ');
 }
+
+/** A drifted object, from the manifests to the live state: the manual change, not its revert. */
+export type DriftedObject = {
+  readonly change: Change;
+  readonly sign: '+' | '~' | '-' | '!';
+  /** A remark on the object; escaped. */
+  readonly note: string;
+  readonly rows: readonly ChangeRow[];
+  readonly edges: readonly EdgeRow[];
+  /** The last writers, a line each; escaped. */
+  readonly writers: readonly string[];
+};

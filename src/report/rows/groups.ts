@@ -1,25 +1,25 @@
 import { formatPosition } from '../../model/diagnostic.ts';
 import {
-  liveKeyOf,
   type AcceptedDrift,
   type AssessedChange,
+  type EdgeAction,
   type EdgeChange,
   type FieldChange,
-  type Plan,
-  type EdgeAction,
+  liveKeyOf,
   type Orphan,
   type OutsideReference,
-  type Risk,
+  type Plan,
   remainingOrphans,
+  type Risk,
   unplannedChanges,
 } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
-import { type ResourceId, nameOf } from '../../model/resource.ts';
-import { acceptedNote, blockedReason, groupEdges, changeNote, edgeText, removalText, risksText, secretSideText } from './change-rows.ts';
-import { plural, unwrittenText, shortList } from '../wording/summary.ts';
-import { sampleChangesOf, pathText } from '../wording/value.ts';
+import { nameOf, type ResourceId } from '../../model/resource.ts';
+import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, risksText, secretSideText } from './change-rows.ts';
+import { pathText, removalText, sampleChangesOf } from '../wording/value.ts';
+import { plural, shortList, unwrittenText } from '../wording/summary.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';

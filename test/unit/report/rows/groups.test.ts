@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AssessedChange, FieldChange, Plan } from '../../../../src/model/plan/plan.ts';
-import { groupPlan } from '../../../../src/report/subjects/groups.ts';
+import { groupPlan } from '../../../../src/report/rows/groups.ts';
 import { plan as anyPlan } from '../nasty-plan.ts';
 import { quietPlan } from '../quiet-plan.ts';
 

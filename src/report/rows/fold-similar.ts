@@ -1,11 +1,10 @@
 import { addToGroup } from '../../model/collections.ts';
-import type { DriftedObject } from '../document.ts';
+import { type ChangeRow, changeRows, type DriftedObject, edgeChangeRows, type EdgeRow, risksText } from './change-rows.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { type AssessedChange, highestRisk, riskClasses } from '../../model/plan/plan.ts';
 import type { Outcome } from '../../model/result/outcome.ts';
 import { plural } from '../wording/summary.ts';
 import { escapeTerminal } from '../escape.ts';
-import { changeRows, edgeChangeRows, type ChangeRow, type EdgeRow, risksText } from './change-rows.ts';
 import type { GroupedChange } from './groups.ts';
 
 /** An entry of a list, and the later entries that are similar and not shown. */
