@@ -19,7 +19,7 @@ import {
   pauseAfter,
 } from './http/transport.ts';
 import { type IdIndex, createIdIndex } from './id-index.ts';
-import { type EntryReader, entryReader } from './live/from-wire.ts';
+import { type EntryReader, entryReader } from './from-wire.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { type ApiError, AppError } from '../model/errors.ts';
 import { type GatewayIdentity, hasField } from '../model/gateway.ts';

@@ -2,13 +2,13 @@ import { appendAll } from '../model/collections.ts';
 import { createHash } from 'node:crypto';
 import type { DesiredResource, DesiredState, DigestSecret } from '../model/desired.ts';
 import {
+  type Checked,
+  type Diagnostic,
+  type DocumentDiagnostic,
   formatPosition,
   hasErrors,
   isDefaultsPath,
   sortDiagnostics,
-  type Checked,
-  type Diagnostic,
-  type DocumentDiagnostic,
   type SourceFile,
   suggest,
 } from '../model/diagnostic.ts';
@@ -16,22 +16,22 @@ import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
 import type { AllowedValues } from '../model/gateway.ts';
-import type { Policy } from '../model/protection/policy.ts';
+import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {
   findUnmatchedTerms,
+  type ResourceSelection,
   selectionMatcher,
   tagTextsOf,
-  type ResourceSelection,
   type UnmatchedTerm,
 } from '../model/resource-selection.ts';
 import { readStrings, suggestWord } from './json-values.ts';
 import { checkManifest } from './validate/check-manifest.ts';
 import { locateDiagnostic, type SourceMap } from './source-map.ts';
-import { mergeOverlays, removeDuplicates, readDocuments } from './read-documents.ts';
+import { mergeOverlays, readDocuments, removeDuplicates } from './read-documents.ts';
 import { collectEdges } from './collect-edges.ts';
-import { createKindView, hasOnlyKnownValues, checkKnownValues, toGatewayKey, createManifestLocate, type Manifest } from './manifest.ts';
-import { policyKind, readPolicies } from './read-policies.ts';
+import { checkKnownValues, createKindView, createManifestLocate, hasOnlyKnownValues, type Manifest, toGatewayKey } from './manifest.ts';
+import { readPolicies } from './read-policies.ts';
 import { checkSecrets, toResource } from './to-resource.ts';
 import type { SecretRules, SecretSource } from './secrets/read-secret.ts';
 

@@ -1,12 +1,12 @@
-import { type Position, type DocumentDiagnostic, suggest } from '../model/diagnostic.ts';
+import { type DocumentDiagnostic, type Position, suggest } from '../model/diagnostic.ts';
 import type { AllowedValues } from '../model/gateway.ts';
 import { comparedFields, type FieldRule, type Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import { pointer, tokensOf, type Pointer } from '../model/pointer.ts';
+import { pointer, type Pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { toText, suggestWord, quoteValue } from './json-values.ts';
+import { quoteValue, suggestWord, toText } from './json-values.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';
-import { readAnnotation, fieldNodes, findNode, resolveReference } from './validate/schema-diagnostics.ts';
+import { fieldNodes, findNode, readAnnotation, resolveReference } from './schema-nodes.ts';
 import type { SecretSlot } from './secrets/read-secret.ts';
 
 /** The parts of a schema that lead to lists of known values. */

@@ -1,16 +1,17 @@
 import { appendAll } from '../model/collections.ts';
-import { hasErrors, isDefaultsPath, type Diagnostic, type DocumentDiagnostic, type SourceFile, suggest } from '../model/diagnostic.ts';
+import { type Diagnostic, type DocumentDiagnostic, hasErrors, isDefaultsPath, type SourceFile, suggest } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../model/resource.ts';
 import { readObject, suggestWord } from './json-values.ts';
-import { locateDiagnostic, createSourceMap, maskFrames, type SourceMap } from './source-map.ts';
-import { type ManifestDocument, parseLeniently, parseDocuments } from './yaml/parse-documents.ts';
-import { makeManifest, type Manifest, createManifestLocate } from './manifest.ts';
+import { createSourceMap, locateDiagnostic, maskFrames, type SourceMap } from './source-map.ts';
+import { type ManifestDocument, parseDocuments, parseLeniently } from './yaml/parse-documents.ts';
+import { createManifestLocate, makeManifest, type Manifest } from './manifest.ts';
 import { mergeLayers, validateMerged } from './merge-layers.ts';
 import { defaultsSchema, type FolderDefaults, readDefaults } from './read-defaults.ts';
-import { policyKind, policySchema } from './read-policies.ts';
-import { classifyDocument, defaultsKind, type DocumentClass, validateManifest, type KindViews } from './validate/validate-manifest.ts';
+import { policyKind } from '../model/protection/policy.ts';
+import { policySchema } from './read-policies.ts';
+import { classifyDocument, defaultsKind, type DocumentClass, type KindViews, validateManifest } from './validate/validate-manifest.ts';
 
 /** The documents of all files, before overlays are merged. */
 type DocumentSet = {

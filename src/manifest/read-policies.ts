@@ -14,9 +14,6 @@ import { createLineFinder } from './yaml/code-frame.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { policy as validator } from './validate/validators.js';
 
-/** The kind of policy documents. */
-export const policyKind = 'Policy';
-
 /** The schema of policy documents. */
 export const policySchema: JsonObject = schema;
 

@@ -1,7 +1,7 @@
 import { type GatewayContext, addressOf, gatewayIdOf } from '../session.ts';
 import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
-import { wireEntryOf } from '../live/from-wire.ts';
+import { wireEntryOf } from '../from-wire.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';

@@ -1,12 +1,12 @@
-import { Lexer, isMap, isScalar, isSeq, type Document, type ParsedNode, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, Lexer, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { equal, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { maskFrames } from '../source-map.ts';
 import { parseDocuments } from '../yaml/parse-documents.ts';
 import { compose } from '../yaml/read-yaml.ts';
 import { aboveComments, endWithComments, isAloneOnLine } from '../edit/render-splices.ts';
-import { displayColumn, lineStart, nextLineStart, isFlow, listSourceItems, type SourceItem } from '../edit/source-text.ts';
-import { fieldNodes, findChildNode, resolveReference } from '../validate/schema-diagnostics.ts';
+import { displayColumn, isFlow, lineStart, listSourceItems, nextLineStart, type SourceItem } from '../edit/source-text.ts';
+import { fieldNodes, findChildNode, resolveReference } from '../schema-nodes.ts';
 
 /** The schemas of documents by kind. */
 export type DocumentSchemas = ReadonlyMap<string, JsonObject>;

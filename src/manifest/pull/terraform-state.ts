@@ -2,11 +2,11 @@ import { appendAll } from '../../model/collections.ts';
 import type { Checked, Diagnostic, SourceFile } from '../../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { resourceId, type ResourceId, kindOf } from '../../model/resource.ts';
+import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { TerraformHandover, TerraformObject } from '../../model/result/outcome.ts';
 import { readEntries } from '../json-values.ts';
-import { fieldNodes, findNode } from '../validate/schema-diagnostics.ts';
+import { fieldNodes, findNode } from '../schema-nodes.ts';
 
 /** An object in a Terraform state. */
 export type StateObject = {

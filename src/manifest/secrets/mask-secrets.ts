@@ -2,7 +2,7 @@ import { addToGroup } from '../../model/collections.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
-import { readAnnotation, findChildNode, resolveReference, fieldNodes } from '../validate/schema-diagnostics.ts';
+import { fieldNodes, findChildNode, readAnnotation, resolveReference } from '../schema-nodes.ts';
 import { isSecretName, parseSecretNotation } from './read-secret.ts';
 
 /** A part of the text that no code frame may show: from after a key to the next key that may be shown. */

@@ -2,11 +2,11 @@ import { appendAll } from '../../model/collections.ts';
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import type { FieldRule } from '../../model/kind.ts';
 import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import { pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { elementToken, entriesByToken } from '../../model/spec/edit.ts';
-import { readStrings, suggestWord, formatPlace, quoteValue } from '../json-values.ts';
+import { formatPlace, quoteValue, readStrings, suggestWord } from '../json-values.ts';
 import type { Manifest } from '../manifest.ts';
-import { readAnnotation, fieldNodes, findNode } from './schema-diagnostics.ts';
+import { fieldNodes, findNode, readAnnotation } from '../schema-nodes.ts';
 
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
 export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {

@@ -3,79 +3,17 @@ import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import {
-  toText,
-  readValueAt,
-  suggestWord,
-  nullKeyHint,
-  suggestPartialMatch,
-  formatPlace,
-  quoteValue,
   describeType,
+  formatPlace,
+  nullKeyHint,
+  quoteValue,
+  readValueAt,
+  suggestPartialMatch,
+  suggestWord,
+  toText,
 } from '../json-values.ts';
-import type { SchemaError } from './validators.js';
-
-/** Returns the schema node of the value at the tokens; undefined if the schema has no such place. */
-export function findNode(schema: JsonObject, tokens: readonly string[]): JsonObject | undefined {
-  let node: JsonObject | undefined = schema;
-  for (const token of tokens) node = node === undefined ? undefined : findChildNode(schema, node, token);
-  return node;
-}
-
-/** Returns the node of one child: a field, a map's value or a list's entry. It searches alternatives in order. */
-export function findChildNode(schema: JsonObject, node: JsonObject, token: string): JsonObject | undefined {
-  const fields = fieldNodes(node);
-  const own = Object.hasOwn(fields, token) ? fields[token] : (node['additionalProperties'] ?? node['items']);
-  if (isObject(own)) return resolveReference(schema, own);
-  for (const alternatives of [node['anyOf'], node['oneOf']]) {
-    if (!Array.isArray(alternatives)) continue;
-    for (const alternative of alternatives) {
-      const child: JsonObject | undefined = isObject(alternative)
-        ? findChildNode(schema, resolveReference(schema, alternative), token)
-        : undefined;
-      if (child !== undefined) return child;
-    }
-  }
-  return undefined;
-}
-
-/** Returns the fields that the node itself declares. */
-export function fieldNodes(node: JsonObject): JsonObject {
-  const fields = node['properties'];
-  return asObject(fields);
-}
-
-/** Lists the names of the fields that a user may write. */
-function listAllowedFields(node: JsonObject): readonly string[] {
-  const fields = fieldNodes(node);
-  const known = allowedFields.get(fields);
-  if (known !== undefined) return known;
-  const names = Object.entries(fields).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
-  allowedFields.set(fields, names);
-  return names;
-}
-
-// One file may have thousands of unknown fields.
-const allowedFields = new WeakMap<JsonObject, readonly string[]>();
-
-/** Resolves a local `$ref`; keywords beside it win. */
-export function resolveReference(schema: JsonObject, node: JsonObject): JsonObject {
-  const reference = node['$ref'];
-  if (typeof reference !== 'string') return node;
-  let target: Json | undefined = schema;
-  for (const token of reference.slice(2).split('/')) target = isObject(target) ? target[token] : undefined;
-  return isObject(target) ? { ...target, ...node } : node;
-}
-
-/** Returns a string annotation of the node. */
-export function readAnnotation(node: JsonObject | undefined, name: string): string | undefined {
-  const text = node?.[name];
-  return typeof text === 'string' ? text : undefined;
-}
-
-/** Returns whether the node describes a map with arbitrary keys. */
-export function isOpenMap(node: JsonObject | undefined): boolean {
-  return isObject(node?.['additionalProperties']);
-}
+import type { SchemaError } from './validators.d.ts';
+import { fieldNodes, findNode, isOpenMap, readAnnotation } from '../schema-nodes.ts';
 
 type SchemaPlace = {
   readonly schema: JsonObject;
@@ -317,4 +255,17 @@ function hintOf(node: JsonObject): string | undefined {
 
 function allowedHint(hint: string | undefined): string | undefined {
   return hint === undefined ? undefined : `allowed: ${hint}`;
+}
+
+// One file may have thousands of unknown fields.
+const allowedFields = new WeakMap<JsonObject, readonly string[]>();
+
+/** Lists the names of the fields that a user may write. */
+function listAllowedFields(node: JsonObject): readonly string[] {
+  const fields = fieldNodes(node);
+  const known = allowedFields.get(fields);
+  if (known !== undefined) return known;
+  const names = Object.entries(fields).flatMap(([name, field]) => (isObject(field) && 'not' in field ? [] : [name]));
+  allowedFields.set(fields, names);
+  return names;
 }

@@ -1,13 +1,15 @@
 import { type DocumentDiagnostic, suggest } from '../../model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { tokensOf } from '../../model/pointer.ts';
-import { readValueAt, suggestWord, quoteValue, describeType } from '../json-values.ts';
+import { describeType, quoteValue, readValueAt, suggestWord } from '../json-values.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { KindView } from '../manifest.ts';
-import { describeSchemaErrors, readAnnotation, isOpenMap, findNode } from './schema-diagnostics.ts';
-import { isValidSecret, describeInvalidSecret } from '../secrets/read-secret.ts';
-import { policyKind } from '../read-policies.ts';
-import { manifests, type SchemaError } from './validators.js';
+import { describeSchemaErrors } from './schema-diagnostics.ts';
+import { findNode, isOpenMap, readAnnotation } from '../schema-nodes.ts';
+import { describeInvalidSecret, isValidSecret } from '../secrets/read-secret.ts';
+import { policyKind } from '../../model/protection/policy.ts';
+import { manifests } from './validators.js';
+import type { SchemaError } from './validators.d.ts';
 
 /** The class of a document: a manifest of a kind, a policy, defaults, the config file, a document of another tool, or an error. */
 export type DocumentClass =

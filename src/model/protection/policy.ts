@@ -95,3 +95,6 @@ export type PolicyResult = {
   readonly until?: string;
   readonly reason?: string;
 };
+
+/** The kind of policy documents. */
+export const policyKind = 'Policy';

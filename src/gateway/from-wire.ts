@@ -1,12 +1,12 @@
-import type { FieldRule, Kind } from '../../model/kind.ts';
-import { compareText, isObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { LiveResource } from '../../model/live.ts';
-import { normalizeValue } from '../../model/spec/normalize.ts';
-import { pointer, type Pointer } from '../../model/pointer.ts';
-import { resourceId, type ResourceId } from '../../model/resource.ts';
-import { seal, type LiveSecret } from '../../model/secret.ts';
-import type { ReadMode, WireKind } from '../dialect.ts';
-import type { IdIndex } from '../id-index.ts';
+import type { FieldRule, Kind } from '../model/kind.ts';
+import { compareText, isObject, type Json, type JsonObject } from '../model/json.ts';
+import type { LiveResource } from '../model/live.ts';
+import { normalizeValue } from '../model/spec/normalize.ts';
+import { pointer, type Pointer } from '../model/pointer.ts';
+import { resourceId, type ResourceId } from '../model/resource.ts';
+import { seal, type LiveSecret } from '../model/secret.ts';
+import type { ReadMode, WireKind } from './dialect.ts';
+import type { IdIndex } from './id-index.ts';
 
 /** Reads the wire entries of one kind. */
 export type EntryReader = {
