@@ -98,7 +98,9 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     if (undone.live !== live) edited.set(resource.key, undone.live);
     if (undone.resource !== resource) stated.set(resource.key, undone.resource);
   }
-  const replaced = new Set(named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : (formerIdOf(one) ?? []))));
+  const successors = new Map(
+    named.desired.resources.flatMap((one) => (one.replaces === undefined ? [] : [[formerIdOf(one) ?? one.id, one] as const])),
+  );
   const [declared, unselected] = [desiredByKey(named.desired.resources), new Set(named.desired.unselected.map(({ key }) => key))];
   for (const resource of base?.desired.resources ?? []) {
     const { key } = resource;
@@ -111,8 +113,12 @@ function findUndone(prepared: Prepared, remaining: ReadonlySet<ResourceId>): Und
     else if (isRemoved) {
       const undone = undoOrphan(kind, { resource, live, state: named.live });
       if (undone !== live) edited.set(key, undone);
-      // A successor tolerates no manifest of its predecessor.
-      if (remaining.has(resource.id) && !replaced.has(key)) orphans.set(key, manifestOf(resource, live));
+      const successor = successors.get(key);
+      // A successor tolerates no manifest of its predecessor. A rule that stays beside its successor is one more rule.
+      const isBeside = successor !== undefined && closableFields(kind).length === 0;
+      if (!remaining.has(resource.id) || (successor !== undefined && !isBeside)) continue;
+      orphans.set(key, manifestOf(resource, live));
+      if (isBeside) stated.set(successor.key, withoutReplaces(stated.get(successor.key) ?? successor));
     }
   }
   return { edited, restored, imported, stated, orphans };
@@ -177,6 +183,10 @@ function undoOrphan(kind: Kind, { resource, live, state }: Omit<UndoInput, 'past
 /** Returns a manifest that says what a live object is, except its secrets. */
 function manifestOf({ selector: _selector, ...resource }: DesiredResource, { spec }: LiveResource): DesiredResource {
   return { ...resource, spec, stated: new Set(Object.keys(spec)), secrets: {}, wholeSecrets: [] };
+}
+
+function withoutReplaces({ replaces: _replaces, ...resource }: DesiredResource): DesiredResource {
+  return resource;
 }
 
 /** Undoes secrets whose value in the base is known, or is certainly another one; a readable live value decides whether there is drift. */

@@ -51,6 +51,20 @@ const lasting = (seconds: number): Manifest => connection({ reviewers: ['dba'], 
 const twelve = (spec: Manifest['spec']): readonly Manifest[] => Array.from({ length: 12 }, (_, index) => connection(spec, `db-${index}`));
 
 describe('drift that the manifests accept', () => {
+  test('is planned for a rule that stays beside its successor, because something unmanaged needs it', () => {
+    const [db, other] = [connection({}), connection({}, 'unmanaged')];
+    const plan = planOfSides({
+      base: [db, maskingManifest('pii', { connection_ids: ['db'], ...registered('PERSON') })],
+      live: [db, other, maskingManifest('pii', { connection_ids: ['db', 'unmanaged'] })],
+      head: [db, maskingManifest('next', { connection_ids: ['db'] }, { replaces: 'pii' })],
+    });
+    expect(plan.changes.map(({ id, action }) => `${action} ${id}`)).toEqual(['create DataMaskingRule/next']);
+    expect(headlinesOf(plan)).toEqual([
+      '2 connections lose masking in the manifests; the gateway already lost it (changed outside Ostiary)',
+    ]);
+    expect(acceptedOf(plan)).toEqual([['DataMaskingRule/pii', 'weakens entity-type-removed']]);
+  });
+
   test.each([true, false])('is planned beside a successor, whose predecessor is pruned: %s', (prune) => {
     const [former, successor] = [connection({}, 'former'), connection({}, 'next')];
     const open = connection({ reviewers: [] });
