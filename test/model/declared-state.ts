@@ -29,12 +29,20 @@ export function stateOf(manifests: readonly Manifest[]): readonly MemoryResource
 /** Returns secrets as the gateway stores them: base64. A source outside the manifests resolves to its own text. */
 function secretsOf(secret: Json | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(isObject(secret) ? secret : {});
-  return Object.fromEntries(entries.map(([key, value]) => [`/secret/${key}`, btoa(isObject(value) ? plainText(value) : '')]));
+  return Object.fromEntries(entries.map(([key, value]) => [`/secret/${key}`, btoa(isObject(value) ? plainText(key, value) : '')]));
 }
 
-function plainText({ value, valueFrom }: JsonObject): string {
+function plainText(key: string, { value, valueFrom }: JsonObject): string {
   if (typeof value === 'string') return value;
-  return valueFrom === undefined ? 'kept' : JSON.stringify(valueFrom);
+  return valueFrom === undefined ? `${keptValue}${key}` : JSON.stringify(valueFrom);
+}
+
+// A credential that a manifest keeps has a value that no other key has. Nine bytes are twelve characters in base64.
+const keptValue = 'the kept ';
+
+/** Returns whether a secret of a manifest has the value that is live. */
+export function isKept(value: string): boolean {
+  return value.startsWith(btoa(keptValue));
 }
 
 /** The value of every credential from outside the manifests starts like this. */

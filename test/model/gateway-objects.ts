@@ -3,7 +3,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * An object of a gateway: `Kind/name`, its fields, its secrets by path, and the connections that a rule is attached to. An
- * access-request rule is `AccessRule/name`, with the fields `connections` and `attributes`.
+ * access-request rule is `AccessRule/name`, with the fields `connections` and `attributes`; a resource is `Resource/name`, with the
+ * secrets that its connections inherit.
  */
 export type ModelObject = {
   readonly id: string;
@@ -49,4 +50,19 @@ export function reaching(state: ModelState, kind: string, id: string): readonly 
     const isNamed = edges?.['connection_ids']?.includes(id) === true || textsOf(spec?.['connections']).includes(name);
     return isNamed || textsOf(spec?.['attributes']).some((attribute) => attributes.includes(attribute));
   });
+}
+
+/** Returns the resources of a gateway, from their secrets by name and key. */
+export function resourcesIn(resources: Readonly<Record<string, Readonly<Record<string, string>>>>): ModelState {
+  const objects = Object.entries(resources).map(([name, values]): ModelObject => {
+    const secrets = Object.fromEntries(Object.entries(values).map(([key, value]) => [`/secret/${key}`, value]));
+    return { id: `Resource/${name}`, secrets };
+  });
+  return Object.fromEntries(objects.map((one) => [one.id, one]));
+}
+
+/** Returns the resource that a connection inherits from; it has the name of the connection unless the connection names one. */
+export function resourceOf(state: ModelState, id: string): ModelObject | undefined {
+  const named = textOf(state[id]?.spec?.['resource_name']);
+  return state[`Resource/${named === '' ? id.slice(id.indexOf('/') + 1) : named}`];
 }

@@ -1,12 +1,13 @@
 import type { Plan } from '../../src/index.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import type { Manifest } from '../support/scenario.ts';
-import { stateOf } from './declared-state.ts';
-import { reaching, type Fields, type ModelObject, type ModelState } from './gateway-objects.ts';
+import { reaching, type ModelObject, type ModelState } from './gateway-objects.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { isOpenMode, judgeConnection } from './protection-model.ts';
-import { isRerouted } from './credential-routes.ts';
+import { reroutedCredentials } from './credential-routes.ts';
+import { declaredOn, withKeptSecrets } from './kept-state.ts';
+import { reportOf } from './plan-report.ts';
 import type { Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
 
@@ -86,36 +87,26 @@ function judgeWritten({ sight }: Pair, { plan }: Run, seen: Plan): Merge {
   };
 }
 
-/** A credential that the manifests send elsewhere is named, even if no live value can be read. */
+/** A credential that the manifests send elsewhere is named, even if no live value can be read; an inherited one may be unknown. */
 function judgeRoutes(pair: Pair, { before }: Run, seen: Plan): Merge {
   const { base } = pair;
   if (base === undefined) return { findings: [], features: [] };
-  const [applied, wished] = [indexed(base), indexed(pair.manifests)];
+  const [applied, wished] = [base, pair.manifests].map((manifests) => withKeptSecrets(declaredOn(before, manifests), before, manifests));
+  if (applied === undefined || wished === undefined) throw new Error('the manifests declare nothing');
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
-  const rerouted = ids.filter((id) =>
-    isRerouted({ before: {}, applied: alone(applied, id) }, alone(wished, id), { id, isShared: () => false }),
-  );
-  const unnamed = rerouted.filter(
-    (id) => !seen.protection.headlines.some(({ way, connections }) => way === 'reroutes' && connections.some((one) => one === id)),
-  );
+  const rerouted = ids.flatMap((id) => {
+    const routes = reroutedCredentials({ before: {}, applied }, wished, { id, isShared: () => false });
+    return routes.length === 0 ? [] : [{ id, isCertain: pair.sight !== 'hidden' || routes.some(({ isInherited }) => !isInherited) }];
+  });
+  const unnamed = rerouted.filter(({ id, isCertain }) => {
+    return !reportOf(seen, id).headlines.some((verdict) => verdict === 'reroutes' || (!isCertain && verdict === 'unknown'));
+  });
   return {
-    findings: unnamed.map((id) => finding('invisible change', id, 'the manifests send a credential elsewhere, and no headline says so')),
+    findings: unnamed.map(({ id }) =>
+      finding('invisible change', id, 'the manifests send a credential elsewhere, and no headline says so'),
+    ),
     features: rerouted.length > 0 && pair.sight !== 'shown' ? ['a credential that goes elsewhere, as the manifests alone show'] : [],
   };
-}
-
-/** Returns one object of a state without the secrets that its manifest keeps. */
-function alone(state: ModelState, id: string): ModelState {
-  return { [id]: withoutKept(state[id] ?? { id }) };
-}
-
-/** Leaves out secrets that the manifests keep: their values are not known. */
-function withoutKept({ secrets = {}, ...rest }: ModelObject): ModelObject {
-  return { ...rest, secrets: Object.fromEntries(Object.entries(secrets).filter(([, value]) => value !== btoa('kept'))) };
-}
-
-function indexed(manifests: readonly Manifest[]): ModelState {
-  return Object.fromEntries(stateOf(manifests).map((one) => [one.id, one]));
 }
 
 const losing = new Set(['weakens', 'both', 'mixed', 'unknown', 'incomparable', 'exposes', 'reroutes']);
@@ -126,7 +117,7 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
   // The manifests decide neither ignored fields nor managed objects, and access-request rules are not in them.
   const isDecided = !ignores([...(base ?? []), ...pair.manifests]) && Object.values(before).every(isOurs);
   if (base === undefined || pair.accessRules?.length !== 0 || !isDecided) return { findings: [], features: [] };
-  const [applied, wished] = [withKept(indexed(base), before), withKept(indexed(pair.manifests), before)];
+  const [applied, wished] = [declaredOn(before, base), declaredOn(before, pair.manifests)];
   const possible = pair.reportsLimit ? servedWorlds : worlds;
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
   const demandsOf = (from: ModelState, to: ModelState, id: string): readonly string[] =>
@@ -146,20 +137,6 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
 
 function isOurs(object: ModelObject | undefined): boolean {
   return (object?.managedBy ?? '') === '';
-}
-
-/** Adds the live values of fields that manifests leave to the gateway. */
-function withKept(declared: ModelState, live: ModelState): ModelState {
-  return Object.fromEntries(
-    Object.entries(declared).map(([id, one]) => [id, { ...one, spec: { ...pick(live[id]?.spec ?? {}, keptFields), ...one.spec } }]),
-  );
-}
-
-/** The fields that keep their value on the gateway where a manifest leaves them out. */
-const keptFields = ['min_review_approvals'];
-
-function pick(spec: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(names.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]])));
 }
 
 function ignores(manifests: readonly Manifest[]): boolean {

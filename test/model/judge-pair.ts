@@ -1,29 +1,22 @@
-import type { Outcome, Plan } from '../../src/index.ts';
-import { highestRisk, isRiskierThan, type RiskClass } from '../../src/model/plan/plan.ts';
+import type { Outcome } from '../../src/index.ts';
+import { isRiskierThan } from '../../src/model/plan/plan.ts';
 import type { Condition } from './allowed-actions.ts';
-import { isRerouted } from './credential-routes.ts';
-import { sharedCredential, stateOf } from './declared-state.ts';
+import { reroutedCredentials } from './credential-routes.ts';
+import { stateOf } from './declared-state.ts';
 import type { ModelState } from './gateway-objects.ts';
 import { featuresOf } from './features.ts';
+import { judgeApproval } from './judge-approval.ts';
 import { judgeHeld } from './judge-held.ts';
+import { isSource, judgeInherited } from './judge-inherited.ts';
 import { judgeUntouched } from './judge-untouched.ts';
+import { declaredOn } from './kept-state.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
+import { alarms, highestRiskOf, reportOf } from './plan-report.ts';
 import { isOpen, isUnreviewed, judgeConnection } from './protection-model.ts';
 import { judgeMerge } from './judge-merge.ts';
 import { previewPair, runPair, type Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
-
-/** The verdicts of a report that announce a loss, or that one cannot be excluded, each with the mildest risk that fits it. */
-const alarms: Readonly<Record<string, RiskClass>> = {
-  weakens: 'weakens',
-  both: 'weakens',
-  mixed: 'weakens',
-  unknown: 'unknown',
-  incomparable: 'unknown',
-  exposes: 'exposes',
-  reroutes: 'reroutes',
-};
 
 /** The verdicts that claim a certain loss. */
 const claims = new Set(['weakens', 'both', 'mixed']);
@@ -64,8 +57,10 @@ export async function judgePair(pair: Pair): Promise<Judgement | undefined> {
   if (done === undefined) return undefined;
   const { findings, features } = await judgeRun(pair, done, () => runPair(pair, true));
   const seen = await previewPair(pair);
-  const merge = seen === undefined ? { findings: [], features: [] } : judgeMerge(pair, done, seen);
-  return { findings: [...findings, ...merge.findings], features: [...features, ...merge.features] };
+  if (seen === undefined) return { findings, features };
+  const merge = judgeMerge(pair, done, seen);
+  const hidden = pair.sight === 'hidden' ? judgeInherited(pair, { ...done, plan: seen }, 'hidden') : { findings: [], features: [] };
+  return { findings: [...findings, ...merge.findings, ...hidden.findings], features: [...features, ...merge.features, ...hidden.features] };
 }
 
 /** Judges the run of a pair; `revertAll` runs the pair again and reverts all held drift. */
@@ -74,7 +69,12 @@ export async function judgeRun(pair: Pair, done: Run, revertAll: () => Promise<R
   if (done.failed.length > 0) return { features, findings: done.failed.map(failure) };
   const ids = connectionsIn(done.after);
   const own = [...ids.flatMap((id) => judgePlan(pair, done, id)), ...judgeCauses(done), ...judgeUntouched(pair, done)];
-  return { features, findings: [...own, ...(await judgeHeld(pair, { done, revertAll }, ids))] };
+  const inherited = judgeInherited(pair, done, 'shown');
+  const approval = judgeApproval(pair, done, (id) => isUnfinished(pair, done.before, id));
+  return {
+    features: [...features, ...inherited.features, ...approval.features],
+    findings: [...own, ...inherited.findings, ...approval.findings, ...(await judgeHeld(pair, { done, revertAll }, ids))],
+  };
 }
 
 function failure({ id, code, message }: Outcome): Finding {
@@ -96,7 +96,7 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   const predecessor = pair.predecessors[id];
   const subject = before[id] === undefined ? predecessor : id;
   const report = reportOf(plan, id);
-  const risk = highestRiskOf(plan, [id], { before, after });
+  const risk = highestRiskOf(plan, id, { before, after });
   const tooMild = (why: string): Finding => ({ law: 'headline too mild', connection: id, why });
   const tooLow = (why: string): Finding => ({
     law: 'risk below headline',
@@ -115,15 +115,9 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
     if (!isAlarmed) findings.push(tooMild('it becomes accessible without review'));
     if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without review'));
   }
-  const known = { before, applied: Object.fromEntries(stateOf(pair.base ?? []).map((one) => [one.id, one])) };
-  if (
-    !pair.unmanaged.includes(id) &&
-    isRerouted(known, after, {
-      id,
-      ...(subject === undefined ? {} : { predecessor: subject }),
-      isShared: (one) => one.startsWith(sharedCredential),
-    })
-  ) {
+  const known = { before, applied: declaredOn(before, pair.base ?? []) };
+  const options = { id, ...(subject === undefined ? {} : { predecessor: subject }), isShared: isSource };
+  if (!pair.unmanaged.includes(id) && reroutedCredentials(known, after, options).some(({ isInherited }) => !isInherited)) {
     if (!report.headlines.includes('reroutes')) findings.push(tooMild('a credential goes elsewhere, and no headline says so'));
     if (risk === undefined || isRiskierThan('reroutes', risk)) findings.push(tooLow('a credential goes elsewhere'));
   }
@@ -163,49 +157,4 @@ function isUnfinished({ base, untouched }: Pair, before: ModelState, id: string)
   if (!untouched.includes(id) || isOpen(before, id)) return false;
   const applied = stateOf(base ?? []).find((one) => one.id === id);
   return applied === undefined || isOpen({ [id]: applied }, id);
-}
-
-type Report = {
-  readonly headlines: readonly string[];
-  readonly aspects: readonly { readonly aspect: string; readonly way: string }[];
-};
-
-function reportOf({ protection }: Plan, id: string): Report {
-  const change = protection.connections.find(({ connection }) => connection === id);
-  const own = protection.headlines.filter(({ connections }) => connections.some((one) => one === id));
-  return {
-    headlines: own.map(({ way }) => way),
-    aspects: change?.aspects ?? [],
-  };
-}
-
-/** Returns the highest risk of the changes that reach a connection: its own, and those of its rules before and after. */
-function highestRiskOf(
-  plan: Plan,
-  ids: readonly string[],
-  states: { readonly before: ModelState; readonly after: ModelState },
-): RiskClass | undefined {
-  const reaching = plan.changes.filter(
-    ({ id, key, action }) => action !== 'blocked' && action !== 'held' && reaches(id, key ?? id, ids, states),
-  );
-  const unwritten = plan.unwritten.filter(({ id }) => reaches(id, id, ids, states));
-  // Drift that the manifests accept may concern an attachment that neither state has.
-  const risks = [...reaching, ...unwritten, ...plan.accepted].flatMap(({ id, risks: own }) =>
-    own.filter(({ connections }) => ids.includes(id) || connections === undefined || connections.some((one) => ids.includes(one))),
-  );
-  return highestRisk(risks);
-}
-
-function reaches(
-  id: string,
-  key: string,
-  ids: readonly string[],
-  { before, after }: { readonly before: ModelState; readonly after: ModelState },
-): boolean {
-  if (ids.includes(id)) return true;
-  const isAttribute = [before, after].some((state) => Array.isArray(state[key]?.spec?.['attributes']));
-  return (
-    isAttribute ||
-    [before[key], after[key], after[id]].some((rule) => rule?.edges?.['connection_ids']?.some((one) => ids.includes(one)) === true)
-  );
 }

@@ -11,6 +11,8 @@ export const laws = [
   'invisible change',
   'claims to match',
   'accepted loss unnamed',
+  'inherited credential unnamed',
+  'approval misjudged',
 ] as const;
 
 export type Law = (typeof laws)[number];

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../../src/model/json.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
 import { pools } from './pools.ts';
 
 /** A value that is the same everywhere unless a side has its own. */
@@ -51,6 +51,34 @@ export const connectionFields: FieldChoices = {
   command: fc.constantFrom(['bash'], ['bash'], ['bash'], ['sh', '-c', 'x']),
   agent_id: fc.constantFrom('default', 'default', 'default', 'other'),
 };
+
+/** The groups that approve, and those that may force an approval, where a side changes both. */
+export const approval: fc.Arbitrary<JsonObject> = fc.record({
+  reviewers: some(pools.groups),
+  min_review_approvals: fc.constantFrom(null, 1, 2, 3),
+  force_approve_groups: some(['a', 'x']),
+});
+
+/** The resource of a connection; most have one of their own. */
+export const resourceField: FieldChoices = { resource_name: fc.constantFrom(undefined, undefined, 'vault', 'vault', 'store') };
+
+/** The secrets of a resource, which its connections inherit; absent where it has none. */
+const variables = fc.record({
+  'envvar:HOST': fc.constantFrom(undefined, 'h1', 'h2'),
+  'envvar:PASS': fc.constantFrom(undefined, 'r', 'r'),
+  'envvar:TOKEN': fc.constantFrom(undefined, 'r'),
+  'envvar:USER': fc.constantFrom(undefined, 'u'),
+});
+
+/** Resources of several connections, and some that have the name of a connection, which may not exist any more. */
+export const resources: fc.Arbitrary<Readonly<Record<string, Readonly<Record<string, string>>>>> = fc
+  .tuple(...['vault', 'store', 'c0', 'c1', 'successor'].map((name) => variables.map((values) => [name, values] as const)))
+  .map((all) => Object.fromEntries(all.map(([name, values]) => [name, encoded(values)])));
+
+/** Leaves out absent values, and encodes the others as a gateway stores them. */
+function encoded(values: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, btoa(value)]])));
+}
 
 const attributes = fc.oneof(fc.constant(undefined), some(pools.attributes));
 

@@ -6,12 +6,15 @@ import type { Manifest } from '../support/scenario.ts';
 import { stateOf } from './declared-state.ts';
 import { textOf } from './gateway-objects.ts';
 import {
+  approval,
   connectionFields,
   guardrailFields,
   hoopFields,
   hoopRuleFields,
   ignorable,
   maskingFields,
+  resourceField,
+  resources,
   secretFields,
   seldom,
   sides,
@@ -36,6 +39,8 @@ export type Pair = {
   readonly reportsLimit: boolean;
   /** The access-request rules; absent where the token may not read them. */
   readonly accessRules: readonly AccessRule[] | undefined;
+  /** The secrets of resources in base64, by the name of the resource; its connections inherit them. */
+  readonly resources: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Connections that the gateway reports as unwritten since their creation, by `Connection/name`. */
   readonly untouched: readonly string[];
   /** The predecessor of each successor, by id. */
@@ -52,7 +57,7 @@ function fieldsOf(fields: FieldChoices, often?: number): fc.Arbitrary<Drawn> {
 
 /** Where an attachment is declared; on the gateway every declaration is the same. */
 const attachment = fc.constantFrom('nowhere', 'rule', 'connection', 'both');
-const present = fc.oneof({ weight: 15, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) });
+const present = fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) });
 const ignored = (kind: string): fc.Arbitrary<Sides<readonly string[] | undefined>> => sides(seldom(some(ignorable[kind] ?? []), 2));
 
 /** `loose`, `hand` and `veil` are unmanaged. */
@@ -80,8 +85,9 @@ const drawing = fc.record({
   /** Objects that another tool manages. */
   managed: fc.oneof({ weight: 5, arbitrary: some([]) }, { weight: 1, arbitrary: some(['c1', 'loose', 'g0', 'm0', 'hand']) }),
   hasSecrets: fc.boolean(),
+  resources: fc.oneof(fc.constant({}), resources),
   prune: fc.boolean(),
-  replaces: seldom(fc.constant(true)),
+  replaces: seldom(fc.constant(true), 2),
   replacesMasking: seldom(fc.constant(true)),
   renames: seldom(fc.constant(true)),
   /** An interrupted apply created the last connection, and did not open it. */
@@ -92,7 +98,9 @@ const drawing = fc.record({
       fc.record({
         fields: fieldsOf(connectionFields),
         extra: fieldsOf(hoopFields, 3),
-        secrets: fieldsOf(secretFields),
+        secrets: fieldsOf(secretFields, 4),
+        resource: fieldsOf(resourceField, 3),
+        approval: fc.record({ desired: seldom(approval, 2), live: seldom(approval, 2) }),
         ignored: ignored('Connection'),
         tag: sides(fc.constantFrom('prod', 'dev')),
         present: sides(present),
@@ -155,6 +163,7 @@ function pairOf(drawn: Drawing): Pair {
     base: drawn.scenario === 'first' || applied.length === 0 ? undefined : applied,
     manifests: objectsOn('desired'),
     live,
+    resources: drawn.resources,
     untouched: unfinished,
     prune: drawn.prune,
     reportsLimit: drawn.dialect === 'interface' && drawn.reportsLimit,
@@ -258,8 +267,10 @@ function connectionManifest(one: DrawnConnection, rules: readonly DrawnRule[], c
     type,
     subtype,
     ...fields,
+    ...on(context, { base: undefined, ...one.approval }),
     ...(context.drawn.dialect === 'hoop' ? valuesOn(one.extra, context) : {}),
     ...secretsOn(one.secrets, context),
+    ...valuesOn(one.resource, context),
     connection_tags: { env: on(context, one.tag) },
     guardrail_rules: attached.map((rule) => nameOn(rule.name, context)),
   };

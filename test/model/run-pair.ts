@@ -4,7 +4,7 @@ import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
-import type { ModelState } from './gateway-objects.ts';
+import { resourcesIn, type ModelState } from './gateway-objects.ts';
 import type { Pair } from './pairs.ts';
 import { servedLimit } from './pools.ts';
 
@@ -13,17 +13,19 @@ const borrowed = ['Connection.min_review_approvals'];
 /** One plan on a gateway in memory, which it was applied to. */
 export type Run = { readonly plan: Plan; readonly before: ModelState; readonly after: ModelState; readonly failed: readonly Outcome[] };
 
-function gatewayOf({ dialect, live }: Pair, secrets: 'shown' | 'hidden-kept' = 'shown'): MemoryGateway {
-  return memoryGateway({ registry, agents: ['default', 'other'], resources: live, secrets, dialect: { dialect, borrowed } });
+function gatewayOf({ dialect, live, resources }: Pair, secrets: 'shown' | 'hidden-kept' = 'shown'): MemoryGateway {
+  const keys = new Map(Object.entries(resources).map(([name, values]) => [name, Object.keys(values)]));
+  const inherited = secrets === 'shown' ? keys : 'hidden';
+  return memoryGateway({ registry, agents: ['default', 'other'], resources: live, secrets, inherited, dialect: { dialect, borrowed } });
 }
 
-/** Returns everything that the gateway has; access-request rules belong to it, and a plan never changes them. */
-function stateOfGateway(gateway: MemoryGateway, { accessRules = [] }: Pair): ModelState {
+/** Returns everything that the gateway has; access-request rules and resources belong to it, and a plan never changes them. */
+function stateOfGateway(gateway: MemoryGateway, { accessRules = [], resources }: Pair): ModelState {
   const rules = accessRules.map(({ name, connections, attributes }) => [
     `AccessRule/${name}`,
     { id: `AccessRule/${name}`, spec: { connections, attributes } },
   ]);
-  return { ...gateway.state(), ...Object.fromEntries(rules) };
+  return { ...gateway.state(), ...Object.fromEntries(rules), ...resourcesIn(resources) };
 }
 
 const loaded = new WeakMap<Pair['manifests'], Map<boolean, DesiredState>>();
@@ -58,9 +60,10 @@ async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: P
   const consent: Consent = { adopt: ids, revert: revert ? ids : [], prune: pair.prune };
   const target = { ...testTarget, dialect: pair.dialect };
   const { value: draft } = draftPlan(inputOf({ desired, live, base, target, consent, borrowed }));
-  const reviewed = draft === undefined ? undefined : reviewPlan(draft, reviewOf()).value;
+  if (draft === undefined) return undefined;
+  const reviewed = reviewPlan(draft, reviewOf({ preflight: await gateway.preflight(draft.preflightRequest) })).value;
   // The prepared manifests of a successor have the secrets of its predecessor.
-  return draft === undefined || reviewed === undefined ? undefined : { plan: reviewed.plan, live, desired: draft.prepared.desired };
+  return reviewed === undefined ? undefined : { plan: reviewed.plan, live, desired: draft.prepared.desired };
 }
 
 type PlanOptions = { readonly sight: Pair['sight']; readonly revert: boolean };

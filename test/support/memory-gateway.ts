@@ -1,9 +1,10 @@
+import { mayRerouteInherited } from '../../src/gateway/dialects/rest.ts';
 import { carryUnknown } from '../../src/gateway/write/write.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DialectFields, Gateway, GatewayIdentity, WriteRequest } from '../../src/model/gateway.ts';
 import { compareText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Kind, Registry } from '../../src/model/kind.ts';
-import type { LiveResource } from '../../src/model/live.ts';
+import type { InheritedKeys, LiveResource } from '../../src/model/live.ts';
 import type { OutsideReference } from '../../src/model/plan/plan.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
@@ -38,6 +39,8 @@ export type MemoryOptions = {
   readonly fault?: (request: MemoryRequest) => MemoryFault | undefined;
   /** The gateway objects that refer to a replaced resource, as the preflight finds them. */
   readonly references?: readonly OutsideReference[];
+  /** The secrets of resources, which the preflight reads where a change may send them elsewhere; by default it reads none. */
+  readonly inherited?: InheritedKeys;
   /** Runs before a write is committed, for delays and interleaved edits. */
   readonly onWrite?: (request: MemoryRequest) => Promise<void> | void;
 };
@@ -163,7 +166,11 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     checksVersions: () => Promise.resolve(options.checksVersions ?? true),
     answers: () => String(requests.length),
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
-    preflight: () => Promise.resolve({ diagnostics: [], refusals: [], indivisible: new Map(), references: options.references ?? [] }),
+    preflight: (request) => {
+      const { inherited, references = [] } = options;
+      const found = { diagnostics: [], refusals: [], indivisible: new Map(), references };
+      return Promise.resolve(inherited !== undefined && mayRerouteInherited(request) ? { ...found, inherited } : found);
+    },
     writes,
     requests,
     put,
