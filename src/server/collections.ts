@@ -1,7 +1,7 @@
 import type { FieldRule, Kind, Registry } from '../model/kind.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { secretReferencePattern, secretValueSchema, servedRules, type ServedRules } from '../model/served-rules.ts';
-import type { Secrets } from './store/secrets.ts';
+import type { Secrets } from './secrets.ts';
 
 /** What a read-only field shows: the identity, whether the agent is online, or something of the secrets. */
 type ReadOnlySource = 'name' | 'status' | ((secrets: Secrets) => Json);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
-import { createCipher, sealSecrets } from '../../src/server/store/secrets.ts';
+import { createCipher, sealSecrets } from '../../src/server/secrets.ts';
 import { wireOf } from './fixture.js';
 
 const [database, key, from, to] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Registry } from '../../src/model/kind.ts';
 import { listAgents } from '../../src/server/agents/agents.ts';
 import { type Collection, collectionsOf } from '../../src/server/collections.ts';
-import type { Principal } from '../../src/server/auth/principal.ts';
+import type { Principal } from '../../src/server/principal.ts';
 import type { AppEnv } from '../../src/server/http/request-context.ts';
 import { findObject, listObjects, pageObjects } from '../../src/server/objects/object-reader.ts';
 import { serveSearch } from '../../src/server/search/search-routes.ts';

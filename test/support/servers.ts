@@ -9,8 +9,8 @@ import { Client } from 'pg';
 import { inject } from 'vitest';
 import { makeFolder as makeFolders } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { createLog, type LogFormat } from '../../src/server/http/request-context.ts';
-import { startServer, type ServeOptions } from '../../src/server/process/start-server.ts';
+import { createLog, type LogFormat } from '../../src/server/log.ts';
+import { type ServeOptions, startServer } from '../../src/server/process/start-server.ts';
 
 /** A gateway for tests. */
 export type TestServer = {

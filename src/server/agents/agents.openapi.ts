@@ -13,10 +13,11 @@ import {
   renewAgentToken,
 } from './agents.ts';
 import type { RejectLogin } from '../auth/authenticate-request.ts';
-import { keyFromHeaders } from '../auth/principal.ts';
-import { InvalidBody, requireNoProblems, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { keyFromHeaders } from '../principal.ts';
+import { InvalidBody, requireNoProblems } from '../rejection.ts';
+import { bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, writeTargetOf } from '../http/request-context.ts';
-import { type Store, inWriteLock } from '../store/store.ts';
+import { inWriteLock, type Store } from '../store/store.ts';
 
 type AgentRoutesOptions = { readonly store: Store; readonly now: () => Date };
 

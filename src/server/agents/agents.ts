@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
-import { Rejection } from '../http/request-body.ts';
+import { Rejection } from '../rejection.ts';
 import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 

@@ -1,12 +1,13 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Json, type JsonObject, isObject } from '../../model/json.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type ApiOperation, type ApiResponse, type ApiSection, type ErrorStatus, exactObject, schemaRef } from './api-section.ts';
 import { pageStyle, renderPage } from './document-page.ts';
-import type { Role } from '../auth/principal.ts';
-import { Rejection } from '../http/request-body.ts';
-import { type AppEnv, type Log, type ServedRoute, servedRoute } from '../http/request-context.ts';
+import type { Role } from '../principal.ts';
+import { Rejection } from '../rejection.ts';
+import { type AppEnv, servedRoute, type ServedRoute } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import { missingMigrations } from '../store/migrations.ts';
 import type { Store } from '../store/store.ts';
 

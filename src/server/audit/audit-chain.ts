@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
-import { environmentPrincipal } from '../auth/principal.ts';
-import type { Log } from '../http/request-context.ts';
+import { environmentPrincipal } from '../principal.ts';
+import type { Log } from '../log.ts';
 import { auditChainLock, auditEntryText } from '../store/begin-audit-chain.ts';
 import type { Tables } from '../store/migrations.ts';
-import { recordResult, type WriteAttempt } from './audit-log.ts';
+import { recordResult, type WriteAttempt } from '../store/audit-log.ts';
 
 /** The last entry of a part of the chain. */
 type ChainEnd = { readonly seq: number; readonly hash: string };

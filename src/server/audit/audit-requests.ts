@@ -1,7 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { recordResult, recordWrite, redactedFieldNames, type WriteAttempt } from './audit-log.ts';
-import { type FieldProblem, InvalidBody, Rejection, parsedBody } from '../http/request-body.ts';
-import { type AppEnv, clientAddress, servedRoute, type Log } from '../http/request-context.ts';
+import { recordResult, recordWrite, redactedFieldNames, type WriteAttempt } from '../store/audit-log.ts';
+import { type FieldProblem, InvalidBody, Rejection } from '../rejection.ts';
+import { parsedBody } from '../http/request-body.ts';
+import { type AppEnv, clientAddress, servedRoute } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';
 
 type AuditOptions = {

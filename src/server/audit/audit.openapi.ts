@@ -1,19 +1,19 @@
 import {
+  type ApiSection,
   exactObject,
   idSchema,
   pageSchema,
   pagingParameters,
+  type Parameter,
   schemaRef,
   timeSchema,
-  type ApiSection,
-  type Parameter,
 } from '../api/api-section.ts';
 import type { Hono, HonoRequest } from 'hono';
 import { type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { InvalidBody } from '../http/request-body.ts';
+import { InvalidBody } from '../rejection.ts';
 import type { AppEnv } from '../http/request-context.ts';
-import { defaultPage, readPageRequest, selectPage, listEncryptionKeys, type Store } from '../store/store.ts';
+import { defaultPage, listEncryptionKeys, readPageRequest, selectPage, type Store } from '../store/store.ts';
 
 /** The filters of an audit query; null or an omitted text matches everything. */
 type AuditFilter = {

@@ -1,13 +1,13 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
-import { type Principal, roleOf, environmentPrincipal } from './principal.ts';
-import { InvalidBody, Rejection } from '../http/request-body.ts';
+import { environmentPrincipal, type Principal, roleOf } from '../principal.ts';
+import { InvalidBody, Rejection } from '../rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts';
-import { inWriteLock, withUniqueName, openStore, type StoreOptions } from '../store/store.ts';
+import { inWriteLock, openStore, type StoreOptions, withUniqueName } from '../store/store.ts';
 import { AppError } from '../../model/errors.ts';
-import { recordWrite, type RecordWrite, type WriteAttempt } from '../audit/audit-log.ts';
+import { type RecordWrite, recordWrite, type WriteAttempt } from '../store/audit-log.ts';
 
 /** The properties of a key that an admin chooses. */
 export type ApiKeyDraft = { readonly name: string; readonly groups: readonly string[]; readonly manager: string };

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { Context, MiddlewareHandler } from 'hono';
 import { findKeyHolder } from './api-keys.ts';
-import { findPrincipal, type HashedKey, keyFromHeaders } from './principal.ts';
-import { Rejection } from '../http/request-body.ts';
+import { findPrincipal, type HashedKey, keyFromHeaders } from '../principal.ts';
+import { Rejection } from '../rejection.ts';
 import { type AppEnv, clientAddress } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 

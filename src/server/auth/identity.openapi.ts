@@ -1,5 +1,5 @@
 import { longestAccessSeconds } from '../reviews/review-store.ts';
-import { asText, type JsonObject, compareText, type Json } from '../../model/json.ts';
+import { asText, compareText, type Json, type JsonObject } from '../../model/json.ts';
 import {
   type ApiResponse,
   type ApiSection,
@@ -23,9 +23,10 @@ import {
   replaceApiKey,
   revokeApiKey,
 } from './api-keys.ts';
-import type { HashedKey } from './principal.ts';
+import type { HashedKey } from '../principal.ts';
 import type { Collection } from '../collections.ts';
-import { requireNoProblems, type BodyValidator, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { requireNoProblems } from '../rejection.ts';
+import { type BodyValidator, bodyValidator, readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import type { Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MiddlewareHandler } from 'hono';
-import { Rejection } from './request-body.ts';
+import { Rejection } from '../rejection.ts';
 import type { AppEnv } from './request-context.ts';
 
 /** The failure that a test injects into one request. */

@@ -1,41 +1,8 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { IncomingMessage } from 'node:http';
-import { asObject, type Json, type JsonObject, isObject, parseJson } from '../../model/json.ts';
+import { asObject, isObject, type Json, type JsonObject, parseJson } from '../../model/json.ts';
 import { pointer } from '../../model/pointer.ts';
-
-/** A problem with one field of a request body (JSON Pointer) or with one query parameter (name). */
-export type FieldProblem = { readonly field: string; readonly reason: string };
-
-/** An error response. Routes and store functions throw it, so that the transaction around them rolls back. */
-export class Rejection extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 429 | 503;
-  readonly problems: readonly FieldProblem[];
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: Rejection['status'], message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
-    this.name = 'Rejection';
-    this.status = status;
-    this.problems = [];
-    this.headers = headers;
-  }
-}
-
-/** A 422 response with every problem of a well-formed body. */
-export class InvalidBody extends Rejection {
-  override readonly problems: readonly FieldProblem[];
-
-  constructor(problems: readonly FieldProblem[]) {
-    super(422, problems.map(({ field, reason }) => `${field} ${reason}`.trim()).join('; '));
-    this.name = 'InvalidBody';
-    this.problems = problems;
-  }
-}
-
-/** Throws an `InvalidBody` when there are problems. */
-export function requireNoProblems(problems: readonly FieldProblem[]): void {
-  if (problems.length > 0) throw new InvalidBody(problems);
-}
+import { type FieldProblem, Rejection } from '../rejection.ts';
 
 const maxBodyBytes = 1024 * 1024;
 

@@ -1,9 +1,10 @@
 import type { Context, Hono } from 'hono';
 import type { Collection } from '../collections.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
-import { Rejection, readBody } from '../http/request-body.ts';
+import { Rejection } from '../rejection.ts';
+import { readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, isAllowedVersion, writeTargetOf } from '../http/request-context.ts';
-import { objectValidator, readObjectDraft, createObject, removeObject, replaceObject } from './object-writer.ts';
+import { createObject, objectValidator, readObjectDraft, removeObject, replaceObject } from './object-writer.ts';
 import { findObject, listObjects, type ObjectRow, pageObjects } from './object-reader.ts';
 import { rowText, versionOf, type WrittenObject, writtenText } from './stored-object.ts';
 import { readPageRequest, type Store } from '../store/store.ts';

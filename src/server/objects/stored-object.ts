@@ -1,7 +1,7 @@
 import type { Json } from '../../model/json.ts';
-import type { Role } from '../auth/principal.ts';
+import type { Role } from '../principal.ts';
 import type { Collection } from '../collections.ts';
-import { type Cipher, type GivenSecrets, openSecrets, type Secrets } from '../store/secrets.ts';
+import { type Cipher, type GivenSecrets, openSecrets, type Secrets } from '../secrets.ts';
 import type { ObjectRow } from './object-reader.ts';
 
 /** A stored object with its secrets opened. */

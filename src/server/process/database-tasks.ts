@@ -6,7 +6,7 @@ import { pruneAuditLog, verifyAuditChain, type VerifiedChain } from '../audit/au
 import { openDatabase, type OpenOptions } from '../store/database.ts';
 import { databasePaths } from '../store/database-folder.ts';
 import { isMigrated, migrate, type Tables } from '../store/migrations.ts';
-import { keyLength } from '../store/secrets.ts';
+import { keyLength } from '../secrets.ts';
 
 export type MigrateOptions = OpenOptions & {
   readonly now: () => Date;

@@ -1,5 +1,5 @@
 import { maxResourceNameLength, secretValueSchema, servedConnectionTypes } from '../../model/served-rules.ts';
-import type { JsonObject, Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import {
   type ApiResponse,
   type ApiSection,
@@ -15,14 +15,15 @@ import {
   timeSchema,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
-import { InvalidBody, Rejection, requireNoProblems, bodyValidator, readBody } from '../http/request-body.ts';
+import { InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
+import { bodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
 import {
-  insertResource,
+  deleteResource,
   findResource,
+  insertResource,
   listResourcePage,
   readResourceDraft,
-  deleteResource,
   replaceResource,
   type ResourceDraft,
   type ResourceFilter,

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
 import { asText, equal, type JsonObject } from '../../model/json.ts';
-import { redactedPayload } from '../audit/audit-log.ts';
-import { InvalidBody, Rejection } from '../http/request-body.ts';
+import { redactedPayload } from '../store/audit-log.ts';
+import { InvalidBody, Rejection } from '../rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
-import { type PageRequest, selectPage, type Store, inWriteLock, withUniqueName } from '../store/store.ts';
-import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../store/secrets.ts';
+import { inWriteLock, type PageRequest, selectPage, type Store, withUniqueName } from '../store/store.ts';
+import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../secrets.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 /** A stored resource (a group of connections) with its secrets opened. */

@@ -1,16 +1,17 @@
-import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { randomUUID } from 'node:crypto';
-import { type Json, type JsonObject, isObject } from '../../model/json.ts';
-import type { Principal } from '../auth/principal.ts';
-import { type FieldProblem, InvalidBody, Rejection, schemaValidator, requireNoProblems } from '../http/request-body.ts';
+import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Principal } from '../principal.ts';
+import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
+import { schemaValidator } from '../http/request-body.ts';
 import {
+  pendingGroup,
   type ReviewAction,
   type ReviewStatus,
   type ReviewType,
+  reviewTypes,
   type StoredReview,
   type StoredTimeWindow,
-  pendingGroup,
-  reviewTypes,
 } from './transitions.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 import { type PageRequest, selectPage } from '../store/store.ts';

@@ -1,46 +1,47 @@
-import { type JsonObject, equal } from '../../model/json.ts';
+import { equal, type JsonObject } from '../../model/json.ts';
 import {
+  type ApiResponse,
+  type ApiSection,
   exactObject,
   idSchema,
   ifMatchParameter,
-  pathParameter,
   pageSchema,
   pagingParameters,
+  pathParameter,
   schemaRef,
   timeSchema,
-  type ApiResponse,
-  type ApiSection,
 } from '../api/api-section.ts';
 import {
-  reviewDecisionSchema,
-  reviewExecutionSchema,
-  reviewRequestSchema,
-  readReviewDecision,
-  readReviewExecution,
-  readReviewRequest,
-  type ReviewDecision,
   findReview,
   findReviewOfSession,
   listReviews,
   lockReview,
   openReview,
   pageReviews,
+  readReviewDecision,
+  readReviewExecution,
+  readReviewRequest,
+  type ReviewDecision,
+  reviewDecisionSchema,
+  reviewExecutionSchema,
   type ReviewFilter,
   type ReviewReader,
+  reviewRequestSchema,
   saveReview,
 } from './review-store.ts';
 import {
-  reviewTypes,
-  reviewStatuses,
-  reviewJson,
-  sessionJson,
-  type StoredReview,
   applyTransition,
   decide,
   onetimeApprovalHours,
+  reviewJson,
+  reviewStatuses,
+  reviewTypes,
+  sessionJson,
+  type StoredReview,
 } from './transitions.ts';
 import type { Context, Hono } from 'hono';
-import { Rejection, requireNoProblems, readBody, smallBodyBytes } from '../http/request-body.ts';
+import { Rejection, requireNoProblems } from '../rejection.ts';
+import { readBody, smallBodyBytes } from '../http/request-body.ts';
 import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Principal } from '../auth/principal.ts';
+import type { Principal } from '../principal.ts';
 import type { JsonObject } from '../../model/json.ts';
 
 /** The statuses of a review. This gateway never writes `UNKNOWN`. */

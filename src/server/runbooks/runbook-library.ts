@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asText, type JsonObject } from '../../model/json.ts';
-import type { Role } from '../auth/principal.ts';
+import type { Role } from '../principal.ts';
 import type { Collection } from '../collections.ts';
 import { listObjects, type ObjectRow, parseSpec } from '../objects/object-reader.ts';
 import { openObject, type StoredObject } from '../objects/stored-object.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
-import type { Log } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import { readTemplate } from './template.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,8 +1,8 @@
-import type { JsonObject, Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { type ApiSection, exactObject, schemaRef } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
 import { sql } from 'kysely';
-import { InvalidBody } from '../http/request-body.ts';
+import { InvalidBody } from '../rejection.ts';
 import type { AppEnv } from '../http/request-context.ts';
 import type { Runbook, RunbookLibrary, RunbookListing } from './runbook-library.ts';
 import type { Store } from '../store/store.ts';

@@ -1,13 +1,14 @@
 import type { Hono } from 'hono';
-import type { Role } from '../auth/principal.ts';
+import type { Role } from '../principal.ts';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
-import { InvalidBody, Rejection } from '../http/request-body.ts';
-import type { AppEnv, Log } from '../http/request-context.ts';
+import { InvalidBody, Rejection } from '../rejection.ts';
+import type { AppEnv } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import { containsText } from '../resources/resources.ts';
 import type { Store } from '../store/store.ts';
-import { exactObject, idSchema, schemaRef, type ApiSection } from '../api/api-section.ts';
+import { type ApiSection, exactObject, idSchema, schemaRef } from '../api/api-section.ts';
 
 /** A runbook that matches: its path and its repository. */
 type FoundRunbook = { readonly name: string; readonly repository: string };

@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../model/errors.ts';
-import type { Log } from '../http/request-context.ts';
-import { keyLength, parseEncryptionKey } from './secrets.ts';
+import type { Log } from '../log.ts';
+import { keyLength, parseEncryptionKey } from '../secrets.ts';
 
 const dataName = 'postgres';
 const draftName = 'postgres.new';

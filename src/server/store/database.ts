@@ -3,7 +3,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool } from 'pg';
 import { AppError } from '../../model/errors.ts';
-import type { Log } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import {
   closeToOthers,
   createDraft,
@@ -18,7 +18,7 @@ import {
 import { connectLite, createEmbedded, loadPglite, logLostConnections, openEmbedded, requireWholeTables } from './embedded-database.ts';
 import { type FolderLock, lockFolder, type LockTimes } from './folder-lock.ts';
 import type { Tables } from './migrations.ts';
-import { keyLength, parseEncryptionKey } from './secrets.ts';
+import { keyLength, parseEncryptionKey } from '../secrets.ts';
 
 /** The location of the database: a folder of Ostiary (PGlite), a PGlite that the caller opens and closes, or a PostgreSQL server. */
 export type DatabaseOptions = { readonly folder: string } | { readonly lite: PGlite } | { readonly url: string };

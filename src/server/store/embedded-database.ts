@@ -12,7 +12,7 @@ import {
 } from 'kysely';
 import { Pool, type PoolClient } from 'pg';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
-import type { Log } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 import type { Tables } from './migrations.ts';
 
 type EmbeddedDatabase = { readonly db: Kysely<Tables>; readonly close: () => Promise<void> };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { largestOf } from '../../model/collections.ts';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
-import type { Log } from '../http/request-context.ts';
+import type { Log } from '../log.ts';
 
 /** A lock that this process holds. */
 export type FolderLock = {

@@ -1,9 +1,9 @@
-import { type Kysely, sql, type Transaction, type RawBuilder } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError, systemCodeOf } from '../../model/errors.ts';
-import { type Cipher, createCipher, parsePreviousKeys } from './secrets.ts';
+import { type Cipher, createCipher, parsePreviousKeys } from '../secrets.ts';
 import { openDatabase, type OpenOptions } from './database.ts';
 import { migrate, sealedColumns, type Tables } from './migrations.ts';
-import { Rejection, type FieldProblem, requireNoProblems } from '../http/request-body.ts';
+import { type FieldProblem, Rejection, requireNoProblems } from '../rejection.ts';
 import type { HonoRequest } from 'hono';
 
 /** The database (or a transaction), the cipher of its secrets, and the clock. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCipher } from '../../../src/server/store/secrets.ts';
+import { createCipher } from '../../../src/server/secrets.ts';
 import { createDatabase, makeFolder, startTestServer, type TestServer } from '../../support/servers.ts';
 import { agentId, base64, callerOf, connectionBody, createKey } from '../client.ts';
 

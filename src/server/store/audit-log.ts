@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
 import { equal, type Json, type JsonObject } from '../../model/json.ts';
-import type { Principal } from '../auth/principal.ts';
-import type { GivenSecrets, Secrets } from '../store/secrets.ts';
-import type { Tables } from '../store/migrations.ts';
+import type { Principal } from '../principal.ts';
+import type { GivenSecrets, Secrets } from '../secrets.ts';
+import type { Tables } from './migrations.ts';
 
 /** A request that writes: its caller, address and path. */
 export type WriteAttempt = {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../../model/errors.ts';
+import { AppError } from '../model/errors.ts';
 
 /** The role of a caller: admins may do everything, auditors read everything, standard users what the permission table allows. */
 export type Role = 'admin' | 'auditor' | 'standard';

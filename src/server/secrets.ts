@@ -1,9 +1,9 @@
-import type { FieldRule } from '../../model/kind.ts';
-import { asText, isObject, type JsonObject } from '../../model/json.ts';
-import { pointer } from '../../model/pointer.ts';
-import { InvalidBody, type FieldProblem } from '../http/request-body.ts';
+import type { FieldRule } from '../model/kind.ts';
+import { asText, isObject, type JsonObject } from '../model/json.ts';
+import { pointer } from '../model/pointer.ts';
+import { type FieldProblem, InvalidBody } from './rejection.ts';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { AppError } from '../../model/errors.ts';
+import { AppError } from '../model/errors.ts';
 
 /** Secret values by field: one text, or a map of texts. */
 export type Secrets = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
