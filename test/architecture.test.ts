@@ -90,6 +90,49 @@ test('imports point one way', () => {
   expect(wrong).toEqual([]);
 });
 
+/**
+ * The folders and files of each room in the order of its data: each imports only earlier ones. A file is one of the room itself.
+ */
+const inside: Readonly<Record<string, string>> = {
+  protection:
+    'pattern controls posture risk samples lint policy accepted-effects.ts shared-tags.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
+    'rule-inspector.ts stricter-drift.ts protection.ts',
+  reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
+  manifest:
+    'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts validate collect-edges.ts edit merge-layers.ts read-defaults.ts ' +
+    'to-resource.ts read-policies.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
+  gateway: 'dialect.ts dialects id-index.ts from-wire.ts http session.ts live write service open-gateway.ts',
+  report:
+    'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
+    'formats.ts reports.ts',
+  server:
+    'log.ts principal.ts rejection.ts secrets.ts collections.ts store http api audit reviews auth agents objects resources runbooks search app.ts process',
+  commands:
+    'context options.ts output connect.ts completion command-line planning pulling validate.ts plan.ts apply.ts drift.ts ' +
+    'explain.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts completion.ts version.ts action program.ts',
+};
+
+test('inside a room, imports point one way', () => {
+  const wrong = Object.entries(inside).flatMap(([room, text]) => {
+    const order = text.split(' ');
+    const placeOf = (path: string): string => relative(`src/${room}`, path).split('/')[0] ?? '';
+    const missing = order.filter((place) => !existsSync(`src/${room}/${place}`)).map((place) => `${room}/${place} does not exist`);
+    const found = sources
+      .filter((source) => source.room === room)
+      .flatMap((source) => {
+        const own = order.indexOf(placeOf(source.path));
+        if (own < 0) return [`${source.path}: the order of ${room} does not name it`];
+        return source.imports.flatMap((specifier) => {
+          const path = join(dirname(source.path), specifier);
+          if (!specifier.startsWith('.') || !path.startsWith(`src/${room}/`)) return [];
+          return order.indexOf(placeOf(path)) <= own ? [] : [`${source.path}: ${placeOf(path)} comes later`];
+        });
+      });
+    return [...missing, ...found];
+  });
+  expect(wrong).toEqual([]);
+});
+
 test('model imports nothing, not even node:', () => {
   const wrong = sources
     .filter((source) => source.room === 'model')

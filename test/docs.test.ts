@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from '../src/commands/program.ts';
-import { exitMeanings } from '../src/commands/run-for-targets.ts';
+import { exitMeanings } from '../src/commands/command-line/run-for-targets.ts';
 import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';

@@ -20,7 +20,7 @@ import {
   writeOptions,
   type DefineCommand,
 } from './options.ts';
-import { mayWrite } from './context/connect.ts';
+import { mayWrite } from './connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
@@ -41,7 +41,7 @@ import type { ResumedPlan } from './planning/saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { Option } from 'commander';
-import { runForTargets } from './run-for-targets.ts';
+import { runForTargets } from './command-line/run-for-targets.ts';
 import { plural } from '../report/wording/summary.ts';
 
 /** Defines `ostiary apply`. */

@@ -23,7 +23,7 @@ import {
   writeOptions,
   type DefineCommand,
 } from './options.ts';
-import { trackSecretReads } from './context/connect.ts';
+import { trackSecretReads } from './connect.ts';
 import { type Diff, hasHeld } from '../model/plan/plan.ts';
 import { readAuditedWrites, timeOfBase } from './planning/audit-log.ts';
 import { createPlan, type PlanResult } from './planning/create-plan.ts';
@@ -31,7 +31,7 @@ import { checkLivePolicies } from './planning/target-policies.ts';
 import { printerFor } from './output/printer.ts';
 import { requireWritable, emitDrift } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
+import { runForTargets } from './command-line/run-for-targets.ts';
 
 type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {
   /** How far back the gateway's audit log is read: a time, or hours, days or weeks. */

@@ -24,7 +24,7 @@ import {
 } from './options.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { policyResultsOf } from './planning/target-policies.ts';
-import { announceTarget } from './context/connect.ts';
+import { announceTarget } from './connect.ts';
 import { printerFor } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';
 

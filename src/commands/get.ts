@@ -9,7 +9,7 @@ import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './options.ts';
-import { announceTarget, connect, withService, readLive, requireWhole } from './context/connect.ts';
+import { announceTarget, connect, withService, readLive, requireWhole } from './connect.ts';
 import { waiting } from './output/progress.ts';
 import { printerFor, type Printer } from './output/printer.ts';
 import type { CliContext } from './context/cli-context.ts';

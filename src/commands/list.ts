@@ -21,7 +21,7 @@ import {
   type DefineCommand,
 } from './options.ts';
 import { printView } from './get.ts';
-import { announceTarget } from './context/connect.ts';
+import { announceTarget } from './connect.ts';
 import { printerFor } from './output/printer.ts';
 import { createPlan } from './planning/create-plan.ts';
 import { accessText } from '../report/rows/groups.ts';

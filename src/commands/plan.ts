@@ -16,7 +16,7 @@ import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
+import { runForTargets } from './command-line/run-for-targets.ts';
 
 type PlanCommandFlags = PlanFlags & {
   readonly detailedExitcode: boolean;

@@ -7,7 +7,7 @@ import { resolvePullProject } from '../pull/pull-project.ts';
 import type { readOwnedObjects } from '../pull/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
 import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
-import { connect, readLive } from './context/connect.ts';
+import { connect, readLive } from './connect.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { isStdin, stdinName } from './context/stdin.ts';
 import type { PullFlags } from './pulling/pull-objects.ts';

@@ -6,7 +6,7 @@ import { toJsonText, toYamlText } from '../report/serialize.ts';
 import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.ts';
 import { runPool } from '../model/concurrency.ts';
 import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from './options.ts';
-import { withService } from './context/connect.ts';
+import { withService } from './connect.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';
 import type { CliContext } from './context/cli-context.ts';

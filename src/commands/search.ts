@@ -3,7 +3,7 @@ import { UsageError } from '../model/errors.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from './options.ts';
-import { withService } from './context/connect.ts';
+import { withService } from './connect.ts';
 import { printView } from './get.ts';
 import { printerFor } from './output/printer.ts';
 import { waiting } from './output/progress.ts';

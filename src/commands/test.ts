@@ -25,7 +25,7 @@ import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
 import { emitForTargets, requireWritable } from './output/emit.ts';
 import type { CliContext } from './context/cli-context.ts';
 import { readPipedFile } from './context/stdin.ts';
-import { runForTargets } from './run-for-targets.ts';
+import { runForTargets } from './command-line/run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };
 

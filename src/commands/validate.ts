@@ -31,7 +31,7 @@ import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
 import { readPipedFile } from './context/stdin.ts';
 import { version } from './context/version.ts';
 import type { CliContext } from './context/cli-context.ts';
-import { runForTargets } from './run-for-targets.ts';
+import { runForTargets } from './command-line/run-for-targets.ts';
 
 type ValidateFlags = TargetFlags & {
   readonly format: Format;

@@ -2,7 +2,7 @@ import type { DiagnosticCode } from './catalog/diagnostic-catalog.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Refusal } from './plan/plan.ts';
 
-/** Base of every error that ends a command; only `commands/context/guard.ts` catches them. */
+/** Base of every error that ends a command; only `commands/command-line/guard.ts` catches them. */
 export class AppError extends Error {
   readonly code: DiagnosticCode;
   readonly exitCode: number;

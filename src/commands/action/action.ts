@@ -20,10 +20,10 @@ import { findProposal } from './proposal.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import { workflowCommands } from './workflow-commands.ts';
 import type { CliContext, CommandEvent } from '../context/cli-context.ts';
-import { readNetwork } from '../context/connect.ts';
-import { runGuarded } from '../context/guard.ts';
-import { runCommandLine } from '../context/run-command-line.ts';
-import { printExitCodes, worstExitCode } from '../run-for-targets.ts';
+import { readNetwork } from '../connect.ts';
+import { runGuarded } from '../command-line/guard.ts';
+import { runCommandLine } from '../command-line/run-command-line.ts';
+import { printExitCodes, worstExitCode } from '../command-line/run-for-targets.ts';
 import { listCaches, readCache, writeCache } from '../../disk/cache.ts';
 import { isFolder, readRunnerFile } from '../../disk/write.ts';
 import {

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { type ActionInputs, type ActionMode, argvOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
 import type { CliContext, CommandEvent } from '../context/cli-context.ts';
-import { readNetwork } from '../context/connect.ts';
+import { readNetwork } from '../connect.ts';
 import { version } from '../context/version.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../../gateway/http/transport.ts';

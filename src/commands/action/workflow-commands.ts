@@ -1,4 +1,4 @@
-import type { ListedCommand } from '../context/run-command-line.ts';
+import type { ListedCommand } from '../command-line/run-command-line.ts';
 
 /** The commands that a step of a workflow can run. */
 export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | 'drift', ListedCommand>> = {

@@ -23,10 +23,12 @@ import { driftDocument } from '../../report/subjects/drift.ts';
 import { pageBlocks, planBlocks, planDocument } from '../../report/subjects/plan.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { ReportFlag, ReportFlags } from '../options.ts';
-import type { PlanResult } from '../planning/create-plan.ts';
 import { locateRepository } from '../../git/git-environment.ts';
 import type { Printer } from './printer.ts';
 import { repositoryPaths } from '../../disk/walk.ts';
+import type { BaseState, DesiredState } from '../../model/desired.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { LiveState } from '../../model/live.ts';
 
 /** The formats of a command's output, and the files that it writes beside it. */
 type OutputOptions = {
@@ -38,7 +40,13 @@ type OutputOptions = {
 };
 
 /** A plan with the states that it compares, as far as they are known. */
-type PlanWithStates = Pick<PlanResult, 'plan'> & Partial<Pick<PlanResult, 'live' | 'desired' | 'base' | 'config'>>;
+type PlanWithStates = {
+  readonly plan: Plan;
+  readonly live?: LiveState;
+  readonly desired?: DesiredState;
+  readonly base?: BaseState | undefined;
+  readonly config?: ResolvedConfig;
+};
 
 /** Prints a document and writes its report files. Throws the first error of writing them after it has tried all. */
 export async function emit(document: ReportDocument, { flags, context, printer, printed }: OutputOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import { committedAt, repositoryOf } from '../../git/repository.ts';
 import { ApiError } from '../../model/errors.ts';
 import type { AuditedWrite } from '../../model/result/drift.ts';
-import { withService } from '../context/connect.ts';
+import { withService } from '../connect.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { TargetFlags } from '../options.ts';
 

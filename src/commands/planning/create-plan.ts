@@ -14,7 +14,7 @@ import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
 import { findUncommittedRemovals, removalWarnings } from '../../project/uncommitted-removals.ts';
 import type { PlanFlags, TargetFlags } from '../options.ts';
 import { type FoundRecord, readPlanBase, type PlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../context/connect.ts';
+import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';

@@ -13,7 +13,7 @@ import { decryptText, encryptText } from '../../reconcile/prepare/verified-secre
 import { escapeTerminal } from '../../report/escape.ts';
 import { planObject } from '../../report/subjects/plan.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { connect, readUnlessKnown } from '../context/connect.ts';
+import { connect, readUnlessKnown } from '../connect.ts';
 import { build } from '../context/version.ts';
 import type { PlanFlags } from '../options.ts';
 import { printerFor } from '../output/printer.ts';

@@ -31,7 +31,7 @@ import {
   otherVersion,
   undeclaredChanges,
 } from '../../reconcile/saved-plan/saved-plan-checks.ts';
-import { connect, readLive, withMissingToken } from '../context/connect.ts';
+import { connect, readLive, withMissingToken } from '../connect.ts';
 import { readPlanBase } from '../../project/plan-base.ts';
 import { recordRefusals, type PlanResult } from './create-plan.ts';
 import {

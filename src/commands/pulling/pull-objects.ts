@@ -14,7 +14,7 @@ import { escapeTerminal } from '../../report/escape.ts';
 import { pullDocument } from '../../report/subjects/pull.ts';
 import { plural, shortList } from '../../report/wording/summary.ts';
 import type { CliContext } from '../context/cli-context.ts';
-import { trackSecretReads } from '../context/connect.ts';
+import { trackSecretReads } from '../connect.ts';
 import type { TargetFlags } from '../options.ts';
 import { emit } from '../output/emit.ts';
 import { printerFor } from '../output/printer.ts';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { dashMeanings } from '../../../src/commands/context/refuse-dash.ts';
+import { dashMeanings } from '../../../src/commands/command-line/refuse-dash.ts';
 import { ostiary, type Ended } from '../../support/cli.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { config, connection, filesBelow, guardrail, useProjects } from '../project.ts';

@@ -1,9 +1,9 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 import { runGuarded } from './guard.ts';
 import { refuseDash } from './refuse-dash.ts';
-import { version } from './version.ts';
+import { version } from '../context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
 import { addCommand, type DefineCommand, type OutputFlags, refuseRepeated } from '../options.ts';
 import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';

@@ -5,7 +5,7 @@ import { foldSimilar } from '../../report/rows/fold-similar.ts';
 import { escapeTerminal } from '../../report/escape.ts';
 import type { OutputFlags } from '../options.ts';
 import { printerFor } from '../output/printer.ts';
-import type { CliContext } from './cli-context.ts';
+import type { CliContext } from '../context/cli-context.ts';
 
 /** `onError` receives an error as diagnostics, and its exit code. */
 type GuardOptions = {
