@@ -1,12 +1,24 @@
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
-import type { DesiredState } from '../../src/model/desired.ts';
+import type { SecretSource } from '../../src/manifest/secrets/read-secret.ts';
+import type { DesiredResource, DesiredState } from '../../src/model/desired.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { withContent } from '../../src/model/secret.ts';
 import type { Manifest } from './scenario.ts';
 
-/** A selection, and whether sources of secrets stay unresolved. */
-type LoadChoices = { readonly only?: readonly string[]; readonly isUnresolved?: boolean };
+/** What a load depends on besides the manifests. */
+type LoadChoices = {
+  readonly only?: readonly string[];
+  /** Sources of secrets stay unresolved. */
+  readonly isUnresolved?: boolean;
+  /** Returns the values of sources; by default, each is its own text. */
+  readonly sourceValue?: (source: SecretSource) => string;
+  /** The content of each committed file that a secret comes from; absent if none is committed. */
+  readonly content?: string;
+  /** Seals secrets in digests; without it, the manifests do, which takes many times longer. */
+  readonly digestKey?: string;
+};
 
 /** Loads the desired state of manifests; every secret source resolves to its own text. */
 export function desiredState(manifests: readonly Manifest[], choices?: LoadChoices): DesiredState {
@@ -16,18 +28,31 @@ export function desiredState(manifests: readonly Manifest[], choices?: LoadChoic
 }
 
 /** Loads the desired state with its diagnostics; each manifest is a separate file. */
-export function loadState(manifests: readonly Manifest[], { only, isUnresolved = false }: LoadChoices = {}): Checked<DesiredState> {
-  return loadManifests({
+export function loadState(manifests: readonly Manifest[], choices: LoadChoices = {}): Checked<DesiredState> {
+  const { only, isUnresolved = false, sourceValue = JSON.stringify, content, digestKey } = choices;
+  const { value, diagnostics } = loadManifests({
     files: filesOf(manifests),
     overlays: [],
     target: 'test',
     targets: ['test'],
     secretPrefixes: ['OSTIARY_SECRET_'],
     referencePrefixes: ['_cloudsecrets:', '_envjson:'],
-    ...(isUnresolved ? {} : { resolve: (source) => ({ value: JSON.stringify(source), diagnostics: [] }) }),
+    ...(isUnresolved ? {} : { resolve: (source) => ({ value: sourceValue(source), diagnostics: [] }) }),
     registry,
+    ...(digestKey === undefined ? {} : { digestKey }),
     ...(only === undefined ? {} : { selection: { only } }),
   });
+  if (value === undefined || content === undefined) return { ...(value === undefined ? {} : { value }), diagnostics };
+  return { value: { ...value, resources: value.resources.map((one) => withFiles(one, content)) }, diagnostics };
+}
+
+/** Returns a resource whose files are committed, all with one content. */
+function withFiles(resource: DesiredResource, content: string): DesiredResource {
+  const secrets = Object.entries(resource.secrets).map(([path, secret]) => [
+    path,
+    secret.source.startsWith('file:') ? withContent(secret, content) : secret,
+  ]);
+  return { ...resource, secrets: Object.fromEntries(secrets) };
 }
 
 /** Returns one file for each manifest. */

@@ -55,6 +55,10 @@ export interface MemoryGateway extends Gateway {
   state(): Readonly<Record<ResourceId, MemoryResource>>;
   /** Changes the faults of later requests. */
   setFault(fault: MemoryOptions['fault']): void;
+  /** Changes what later reads show of secrets. */
+  setSecrets(secrets: NonNullable<MemoryOptions['secrets']>): void;
+  /** Remembers everything that is stored; calling the result brings it back. */
+  save(): () => void;
   /** Creates or replaces a resource without a request; omitted edge fields stay. */
   put(resource: MemoryResource): void;
   /** Deletes a resource without a request. */
@@ -65,12 +69,12 @@ type Begun = MemoryRequest & { readonly fails?: MemoryFault };
 
 /** Creates a gateway in memory: an update replaces the whole object, each rule kind has one edge table, and writes to managed objects are refused. */
 export function memoryGateway(options: MemoryOptions): MemoryGateway {
-  const { registry, agents, secrets: visibility = 'shown', renameable = ['GuardrailRule'], dialect = { dialect: 'interface' } } = options;
+  const { registry, agents, renameable = ['GuardrailRule'], dialect = { dialect: 'interface' } } = options;
   const store = memoryStore(registry, agents, dialect);
   const writes: { readonly method: MemoryRequest['method']; readonly id: ResourceId }[] = [];
   const requests: MemoryRequest[] = [];
   const untouched = new Set<string>();
-  let fault = options.fault;
+  let { fault, secrets: visibility = 'shown' } = options;
 
   function begin(method: MemoryRequest['method'], id?: ResourceId): Begun {
     const request = { index: requests.length, method, ...(id === undefined ? {} : { id }) };
@@ -180,6 +184,17 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
     },
     setFault(changed) {
       fault = changed;
+    },
+    setSecrets(changed) {
+      visibility = changed;
+    },
+    save() {
+      const [restore, before] = [store.save(), [...untouched]];
+      return () => {
+        restore();
+        untouched.clear();
+        for (const uid of before) untouched.add(uid);
+      };
     },
     state() {
       const entries = [...store.rows.values()].map((row): readonly [ResourceId, MemoryResource] => {

@@ -47,6 +47,8 @@ export type MemoryStore = {
   /** Writes the row and its side of every given edge field, or nothing; no caller may change the edges of a managed connection. */
   readonly store: (row: MemoryRow, ends: Ends, by: 'caller' | 'test') => MemoryRow;
   readonly drop: (uid: string, by: 'caller' | 'test') => void;
+  /** Remembers rows and edges; calling the result brings them back. */
+  readonly save: () => () => void;
   /** Fills in the defaults of a gateway and checks references. */
   readonly completed: (kind: Kind, name: string, spec: JsonObject) => JsonObject;
 };
@@ -139,9 +141,19 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
     }
   }
 
+  function save(): () => void {
+    const [saved, before] = [[...rows], edges];
+    return () => {
+      edges = before;
+      rows.clear();
+      for (const [uid, row] of saved) rows.set(uid, row);
+    };
+  }
+
   return {
     rows,
     agents,
+    save,
     nextUid,
     find,
     kind(name) {
@@ -155,8 +167,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
       return Object.fromEntries(fields.map((field) => [field.name, endsOf(row, field)]));
     },
     store(row, ends, by) {
-      const snapshot = [...rows];
-      const before = edges;
+      const restore = save();
       rows.set(row.uid, row);
       try {
         for (const field of row.kind.fields) {
@@ -164,9 +175,7 @@ export function memoryStore(registry: Registry, agentNames: readonly string[] | 
           if (given !== undefined) replaceEdges(row, { field, ends: given, by });
         }
       } catch (error) {
-        edges = before;
-        rows.clear();
-        for (const [uid, stored] of snapshot) rows.set(uid, stored);
+        restore();
         throw error;
       }
       return row;

@@ -2,76 +2,80 @@ import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { emptyRecord, type AppliedRecord, type Remembered } from '../../src/model/applied-record.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { liveById, type LiveState } from '../../src/model/live.ts';
 import { isWritten, liveKeyOf } from '../../src/model/plan/plan.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';
 import { resourceId, type ResourceId } from '../../src/model/resource.ts';
+import type { Pointer } from '../../src/model/pointer.ts';
+import type { Secret } from '../../src/model/secret.ts';
+import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
 import { commitsOf, completeRecord, incompleteRecord, withPending } from '../../src/project/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { ownObjects } from '../../src/reconcile/prepare/base-states.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record/record-changes.ts';
-import { draftPlan, reviewPlan, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';
-import { desiredState } from './desired-state.ts';
-import { memoryGateway } from './memory-gateway.ts';
+import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan } from '../../src/reconcile/reconcile.ts';
+import {
+  differingFacts,
+  factsOf,
+  kindOfName,
+  loadTree,
+  missingFacts,
+  secretPath,
+  specOf,
+  type Entry,
+  type Fact,
+  type Tree,
+} from './history-manifests.ts';
+import type { Fault, HistoryEvent, OutsideEvent, Statement } from './history-events.ts';
+import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
 import { inputOf, reviewOf } from './run-pipeline.ts';
-import type { Manifest } from './scenario.ts';
 
-/** How an apply ends early: its write with this number fails, takes effect without an answer, or is never sent because the process is killed. */
-type Fault = { readonly how: 'before' | 'after' | 'killed'; readonly at: number };
-
-/** One event in the life of a repository and its gateway. */
-export type HistoryEvent =
-  | { readonly type: 'add' | 'change'; readonly name: string; readonly variant: number }
-  | { readonly type: 'delete' | 'rename' | 'restore'; readonly name: string }
-  | { readonly type: 'revert'; readonly back: number }
-  | { readonly type: 'squash' }
-  | { readonly type: 'created outside' | 'changed outside' | 'deleted outside'; readonly name: string }
-  | { readonly type: 'apply'; readonly prune: boolean; readonly fault: Fault | undefined };
-
-/** A manifest before it is written: what it is called, and which of three forms it has. */
-type Entry = { readonly kind: 'Connection' | 'GuardrailRule'; readonly variant: number; readonly former?: string };
-type Entries = ReadonlyMap<string, Entry>;
-type Committed = { readonly id: string; readonly entries: Entries; readonly desired: DesiredState };
+/** A commit; `desired` has unresolved sources, and `resolved` is loaded when a plan needs it. */
+type Committed = Tree & { readonly id: string; readonly desired: DesiredState; readonly resolved: () => DesiredState };
 
 /** The objects that are ours, by the record and by what happened. */
 export type Comparison = { readonly recorded: readonly string[]; readonly ours: readonly string[] };
+
+/** The key of an admin reads secrets, and its runs read their sources; that of a reader may not, and its runs do not. */
+export type Key = 'admin' | 'reader';
+
+/** A plan, and what it was made from; without the plan where there are errors. */
+export type Drafted = {
+  readonly live: LiveState;
+  readonly base: BaseState | undefined;
+  readonly remembered: Remembered | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly draft?: PlanDraft;
+  readonly reviewed?: ReviewedPlan;
+};
+
+/** A commit that was planned with both keys, and what its apply made of one state of the gateway. */
+export type Try = {
+  readonly commit: string;
+  readonly base: string | undefined;
+  /** The state of the gateway before. */
+  readonly at: string;
+  readonly digests: readonly (string | undefined)[];
+  readonly effect: ReturnType<MemoryGateway['state']>;
+};
 
 /** A repository, a gateway and the record of applies. */
 export type RepositoryHistory = {
   readonly play: (event: HistoryEvent) => Promise<void>;
   readonly compare: () => Promise<Comparison>;
+  /** What HEAD states otherwise than the record: the base, orphans, and the writes of incomplete applies. Without imports that are equal; empty without a base. */
+  readonly differing: () => readonly Fact[];
+  readonly stated: () => readonly Fact[];
+  /** What HEAD states and the gateway does not have. */
+  readonly missing: () => readonly Fact[];
+  /** Plans HEAD without consent to anything but pruning. */
+  readonly planHead: (key: Key, prune: boolean) => Promise<Drafted>;
+  /** Plans the last commits on the gateway as it is with both keys, and finds their effects. */
+  readonly tryCommits: (most: number) => Promise<readonly Try[]>;
   readonly applies: () => number;
   /** The objects that an apply deleted although they were not ours. */
   readonly deletedUnmanaged: () => readonly string[];
-};
-
-const kindOfName = (name: string): Entry['kind'] => (name.startsWith('g') ? 'GuardrailRule' : 'Connection');
-
-/** Writes the manifests of a commit. A connection of the form 2 has all rules. */
-function manifestsOf(entries: Entries): readonly Manifest[] {
-  const rules = [...entries].flatMap(([name, { kind }]) => (kind === 'GuardrailRule' ? [name] : []));
-  return [...entries].map(([name, { kind, variant, former }]) => {
-    if (kind === 'GuardrailRule') {
-      const words = { name: 'words', type: 'deny_words_list', words: [`DROP ${variant}`] };
-      return { kind, metadata: { name, ...(former === undefined ? {} : { renamedFrom: former }) }, spec: { input: { rules: [words] } } };
-    }
-    const spec = {
-      ...connectionSpec,
-      reviewers: variant === 1 ? ['dba'] : [],
-      ...(variant === 2 ? { guardrail_rules: rules } : {}),
-    };
-    return { kind, metadata: { name, ...(former === undefined ? {} : { replaces: former }) }, spec };
-  });
-}
-
-const connectionSpec = {
-  type: 'database',
-  subtype: 'postgres',
-  agent_id: 'default',
-  access_mode_connect: 'enabled',
-  access_mode_exec: 'enabled',
-  access_mode_runbooks: 'disabled',
-  access_schema: 'enabled',
 };
 
 /** Creates a repository with one manifest, an empty gateway, and nothing recorded. */
@@ -84,9 +88,16 @@ export function repositoryHistory(): RepositoryHistory {
   let record: AppliedRecord = emptyRecord;
   let applies = 0;
 
-  const commit = (entries: Entries): void => {
+  const commit = ({ entries, content }: Tree): void => {
     const id = String(commits.length + 1).padStart(40, '0');
-    commits.push({ id, entries, desired: desiredState(manifestsOf(entries)) });
+    let resolved: DesiredState | undefined;
+    commits.push({
+      id,
+      entries,
+      content,
+      desired: loadTree({ entries, content }, false),
+      resolved: () => (resolved ??= loadTree({ entries, content }, true)),
+    });
   };
   const head = (): Committed => {
     const last = commits.at(-1);
@@ -96,10 +107,11 @@ export function repositoryHistory(): RepositoryHistory {
   const edit = (change: (entries: Map<string, Entry>) => void): void => {
     const entries = new Map(head().entries);
     change(entries);
-    commit(entries);
+    commit({ entries, content: head().content });
   };
+  const recorded = (): Committed | undefined => commits.find(({ id }) => id === record.commit);
   const baseOf = (): BaseState | undefined => {
-    const found = commits.find(({ id }) => id === record.commit);
+    const found = recorded();
     return found && { commit: found.id, desired: found.desired, removedIn: new Map() };
   };
   const recall = (): Remembered => {
@@ -112,30 +124,49 @@ export function repositoryHistory(): RepositoryHistory {
     if (value === undefined) throw new Error('incomplete listing');
     return value;
   };
-  commit(new Map([['keep', { kind: 'Connection', variant: 0 }]]));
+  commit({ entries: new Map([['keep', { kind: 'Connection', variant: 0 }]]), content: 'one' });
 
   /** Returns whether the record would take any object of this name for ours. */
   const isTaken = (id: ResourceId): boolean =>
     [head().desired, baseOf()?.desired].some((state) => state?.resources.some(({ key }) => key === id)) ||
     record.pending.some(({ objects }) => objects.some((one) => (one.key ?? one.id) === id && one.uid === undefined));
 
-  async function playOutside(type: HistoryEvent['type'], name: string): Promise<void> {
-    const kind = kindOfName(name);
-    const id = resourceId(kind, name);
-    const found = liveById((await readLive()).resources).get(id);
-    if (type === 'deleted outside') gateway.drop(id);
-    else if (type === 'created outside' && found === undefined && !isTaken(id))
-      gateway.put({ id, spec: kind === 'Connection' ? connectionSpec : {} });
-    else if (type === 'changed outside' && found !== undefined && kind === 'Connection')
-      gateway.put({ id, spec: { ...found.spec, reviewers: ['sre'] } });
+  async function playOutside(event: OutsideEvent): Promise<void> {
+    const kind = kindOfName(event.name);
+    const id = resourceId(kind, event.name);
+    const found = gateway.state()[id];
+    if (event.type === 'created outside') {
+      if (found === undefined && !isTaken(id)) gateway.put({ id, spec: specOf(event.name, event) });
+    } else if (event.type === 'deleted outside') gateway.drop(id);
+    else if (found === undefined || kind !== 'Connection') return;
+    else if (event.type === 'detached outside') gateway.put({ ...found, edges: { guardrail_rules: [] } });
+    else if (event.type === 'reviewers changed outside') gateway.put({ ...found, spec: { ...found.spec, reviewers: event.reviewers } });
+    else {
+      const { [secretPath]: _, ...others } = found.secrets ?? {};
+      gateway.put({ ...found, secrets: event.value === undefined ? others : { ...others, [secretPath]: event.value } });
+    }
+  }
+
+  /** Plans a commit as a run with a key does. */
+  async function draftAs(key: Key, one: Committed, consent: Consent): Promise<Drafted> {
+    gateway.setSecrets(key === 'admin' ? 'shown' : 'hidden-kept');
+    const live = await readLive();
+    gateway.setSecrets('shown');
+    const desired = key === 'admin' ? one.resolved() : one.desired;
+    const base = one.id === record.commit ? { commit: one.id, desired, removedIn: new Map() } : baseOf();
+    const remembered = record.orphans.length + record.pending.length === 0 ? undefined : recall();
+    const { value: draft, diagnostics } = draftPlan(inputOf({ desired, live, base, remembered, consent, readOnly: key === 'reader' }));
+    const reviewed = draft && reviewPlan(draft, reviewOf()).value;
+    return { live, base, remembered, diagnostics, ...(draft === undefined || reviewed === undefined ? {} : { draft, reviewed }) };
+  }
+
+  function consentOf({ desired }: Committed, prune: boolean): Consent {
+    return { adopt: desired.resources.map(({ id }) => id), revert: [], prune };
   }
 
   async function playApply(prune: boolean, fault: Fault | undefined): Promise<void> {
-    const [live, { id: commitId, desired }, base] = [await readLive(), head(), baseOf()];
-    const remembered = record.orphans.length + record.pending.length === 0 ? undefined : recall();
-    const consent = { adopt: desired.resources.map(({ id }) => id), revert: [], prune };
-    const draft = draftPlan(inputOf({ desired, live, base, remembered, consent })).value;
-    const reviewed = draft === undefined ? undefined : reviewPlan(draft, reviewOf()).value;
+    const { id: commitId } = head();
+    const { live, base, remembered, draft, reviewed } = await draftAs('admin', head(), consentOf(head(), prune));
     if (draft === undefined || reviewed === undefined || reviewed.plan.refusals.length > 0) return;
     applies += 1;
     const { plan } = reviewed;
@@ -143,7 +174,7 @@ export function repositoryHistory(): RepositoryHistory {
     const before = record;
     if (isWriting) record = withPending(before, { commit: commitId, ...pendingWritesOf(plan) });
     const known = new Set(ours);
-    const result = await runApply(reviewed, live, fault);
+    const result = await runApply({ draft, reviewed, live }, fault);
     const after = await readLive();
     const [was, is] = [uidsOf(live), uidsOf(after)];
     for (const uid of is.keys()) if (!was.has(uid)) ours.add(uid);
@@ -166,7 +197,15 @@ export function repositoryHistory(): RepositoryHistory {
     record = complete ? completeRecord(before, end, commitId) : incompleteRecord(before, end, commitId);
   }
 
-  async function runApply({ plan, steps }: ReviewedPlan, live: LiveState, fault: Fault | undefined): Promise<ApplyResult | 'killed'> {
+  async function runApply(
+    { draft, reviewed: { plan, steps }, live }: Required<Pick<Drafted, 'draft' | 'reviewed' | 'live'>>,
+    fault: Fault | undefined,
+  ): Promise<ApplyResult | 'killed'> {
+    const secrets = new Map(draft.prepared.desired.resources.map((one) => [one.id, one.secrets]));
+    const secretOf = (id: ResourceId, path: Pointer): Secret | undefined => {
+      const secret = secrets.get(id)?.[path];
+      return secret?.state === 'value' ? secret : undefined;
+    };
     let writes = 0;
     const isFaulty = (): boolean => {
       writes += 1;
@@ -186,7 +225,7 @@ export function repositoryHistory(): RepositoryHistory {
       );
     try {
       const signal = new AbortController().signal;
-      const given = { gateway, registry, concurrency: 1, signal, observe: () => undefined, secretOf: () => undefined };
+      const given = { gateway, registry, concurrency: 1, signal, observe: () => undefined, secretOf };
       return await apply({ ...given, plan, steps, live });
     } catch (error) {
       if (error instanceof Killed) return 'killed';
@@ -201,14 +240,19 @@ export function repositoryHistory(): RepositoryHistory {
     async play(event) {
       switch (event.type) {
         case 'add':
-          return edit((entries) =>
-            entries.set(event.name, entries.get(event.name) ?? { kind: kindOfName(event.name), variant: event.variant }),
-          );
+          return edit((entries) => entries.set(event.name, entries.get(event.name) ?? entryOf(event)));
         case 'change':
           return edit((entries) => {
             const entry = entries.get(event.name);
-            if (entry !== undefined) entries.set(event.name, { ...entry, variant: event.variant });
+            if (entry !== undefined) entries.set(event.name, { ...entry, ...entryOf(event) });
           });
+        case 'set secret':
+          return edit((entries) => {
+            const entry = entries.get(event.name);
+            if (entry !== undefined) entries.set(event.name, { ...entry, secret: event.secret });
+          });
+        case 'write file':
+          return commit({ ...head(), content: event.content });
         case 'delete':
           return edit((entries) => entries.delete(event.name));
         case 'rename':
@@ -224,15 +268,17 @@ export function repositoryHistory(): RepositoryHistory {
             if (earlier !== undefined) entries.set(event.name, earlier);
           });
         case 'revert':
-          return commit(commits.at(-1 - event.back)?.entries ?? head().entries);
+          return commit(commits.at(-1 - event.back) ?? head());
         case 'squash':
-          return commit(head().entries);
+          return commit(head());
         case 'apply':
           return playApply(event.prune, event.fault);
         case 'created outside':
-        case 'changed outside':
         case 'deleted outside':
-          return playOutside(event.type, event.name);
+        case 'detached outside':
+        case 'reviewers changed outside':
+        case 'secret changed outside':
+          return playOutside(event);
       }
     },
     async compare() {
@@ -242,12 +288,63 @@ export function repositoryHistory(): RepositoryHistory {
       const found = live.resources.filter(({ id }) => declared.has(id) || own.has(id));
       return { recorded: sorted(found), ours: sorted(live.resources.filter(({ uid }) => ours.has(uid))) };
     },
+    differing() {
+      const base = recorded();
+      if (base === undefined) return [];
+      // Beside the base, the record has orphans and the writes of incomplete applies, as their commits state them.
+      const known = [...record.orphans.map((one) => ({ commit: one.commit, objects: [one], edges: [] })), ...record.pending].map((one) => ({
+        ids: new Set(one.objects.map(({ id, key = id }) => key)),
+        edges: one.edges,
+        unlike: commits.filter(({ id }) => id === one.commit).flatMap((tree) => differingFacts(tree, head())),
+      }));
+      const isKnown = ({ id, path, other }: Fact): boolean =>
+        known.some(
+          ({ ids, edges, unlike }) =>
+            (ids.has(id) ||
+              (other !== undefined && (ids.has(other) || edges.some((one) => one.rule === other && one.connection === id)))) &&
+            !unlike.some((fact) => fact.id === id && fact.path === path && fact.other === other),
+        );
+      // An object that something else created as HEAD states it is imported without a word.
+      const missing = missingFacts(head(), gateway.state());
+      const isImport = ({ id, path }: Fact): boolean =>
+        path === '' && !factsOf(base).some((one) => one.id === id) && !missing.some((one) => one.id === id);
+      return differingFacts(base, head()).filter((fact) => !isKnown(fact) && !isImport(fact));
+    },
+    stated: () => factsOf(head()),
+    missing: () => missingFacts(head(), gateway.state()),
+    planHead: (key, prune) => draftAs(key, head(), { adopt: [], revert: [], prune }),
+    async tryCommits(most) {
+      const at = JSON.stringify([gateway.state(), uidsOf(await readLive())]);
+      const tries: Try[] = [];
+      for (const one of commits.slice(-most)) {
+        const consent = consentOf(one, true);
+        const { draft, reviewed, live } = await draftAs('admin', one, consent);
+        if (draft === undefined || reviewed === undefined || reviewed.plan.refusals.length > 0) continue;
+        const { reviewed: read } = await draftAs('reader', one, consent);
+        const restore = gateway.save();
+        await runApply({ draft, reviewed, live }, undefined);
+        tries.push({
+          commit: one.id,
+          base: record.commit,
+          at,
+          digests: [reviewed.plan.digest, read?.plan.digest],
+          effect: gateway.state(),
+        });
+        restore();
+      }
+      return tries;
+    },
     applies: () => applies,
     deletedUnmanaged: () => unmanaged,
   };
 }
 
 function ignore(): void {}
+
+function entryOf({ name, variant, secret }: Statement): Entry {
+  const kind = kindOfName(name);
+  return { kind, variant, ...(kind === 'Connection' ? { secret } : {}) };
+}
 
 /** Names objects with the gateway's ids. */
 function sorted(resources: LiveState['resources']): readonly string[] {

@@ -19,7 +19,7 @@ import { notComparedText } from '../../model/plan/not-compared.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, risksText, secretSideText } from './change-rows.ts';
 import { pathText, removalText, sampleChangesOf } from '../wording/value.ts';
-import { plural, shortList, unwrittenText } from '../wording/summary.ts';
+import { plural, shortList, unwrittenSecretsText, unwrittenText } from '../wording/summary.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import { escapeTerminal } from '../escape.ts';
@@ -274,7 +274,7 @@ export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): Sid
 /** Returns the list of secrets that changed in the manifests, and that no write changes. */
 function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'>): SideList {
   return {
-    title: `${plural(unwrittenSecrets.length, 'secret')} changed in the manifests without a write: the gateway has the value, or keeps its own`,
+    title: `${unwrittenSecretsText(unwrittenSecrets.length)}: the gateway has the value, or keeps its own`,
     entries: unwrittenSecrets.map(
       ({ id, path, before, after }) => `${escapeTerminal(id)} ${pathText(path)} (${secretSideText(before)} → ${secretSideText(after)})`,
     ),

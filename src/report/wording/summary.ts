@@ -81,7 +81,7 @@ export function planSummaryText(plan: Plan): string {
     const stays = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
     return `Nothing to apply, but not in sync: ${stays.filter((text) => text !== '').join(', ')}.${edges}`;
   }
-  if (plan.changes.length === 0 && (counts.accepted !== undefined || plan.unwritten.length > 0)) {
+  if (plan.changes.length === 0 && (counts.accepted !== undefined || unwrittenParts(plan).length > 0)) {
     const parts = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
     return `Nothing to write: ${parts.filter((text) => text !== '').join(', ')}.${edges}`;
   }
@@ -98,8 +98,16 @@ export function unwrittenText(count: number): string {
   return `${plural(count, 'manifest')} changed without a change on the gateway`;
 }
 
-function unwrittenParts({ unwritten }: Pick<Plan, 'unwritten'>): readonly string[] {
-  return unwritten.length === 0 ? [] : [unwrittenText(unwritten.length)];
+/** Returns `1 secret changed in the manifests without a write`. */
+export function unwrittenSecretsText(count: number): string {
+  return `${plural(count, 'secret')} changed in the manifests without a write`;
+}
+
+function unwrittenParts({ unwritten, unwrittenSecrets }: Pick<Plan, 'unwritten' | 'unwrittenSecrets'>): readonly string[] {
+  return [
+    ...(unwritten.length === 0 ? [] : [unwrittenText(unwritten.length)]),
+    ...(unwrittenSecrets.length === 0 ? [] : [unwrittenSecretsText(unwrittenSecrets.length)]),
+  ];
 }
 
 function uncomparedParts({ notCompared }: Pick<Plan, 'notCompared'>): readonly string[] {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { seal } from '../../../../src/model/secret.ts';
 import { planVerdict, verdictText } from '../../../../src/report/wording/summary.ts';
 import { desiredState } from '../../../support/desired-state.ts';
 import { connectionManifest, liveAs } from '../../../support/risks.ts';
@@ -13,5 +14,19 @@ test('a manifest that gives up a field is in the first line, where nothing is wr
   expect(plan?.changes).toEqual([]);
   expect(plan && verdictText(planVerdict(plan))).toBe(
     'Plan for test: Weakens protection. Nothing to write: 1 manifest changed without a change on the gateway, 1 unchanged.',
+  );
+});
+
+test('a secret that the manifests state and the gateway has already is in the first line', () => {
+  const before = desiredState([connectionManifest('db', {})]);
+  const desired = desiredState([connectionManifest('db', { secret: { 'envvar:HOST': { value: 'a' } } })]);
+  const live = {
+    ...liveAs(before),
+    resources: liveAs(before).resources.map((one) => ({ ...one, secrets: { '/secret/envvar:HOST': seal('live', 'YQ==') } })),
+  };
+  const { value: plan } = runReconcile({ desired, live, base: { commit: 'a'.repeat(40), desired: before, removedIn: new Map() } });
+  expect(plan?.changes).toEqual([]);
+  expect(plan && verdictText(planVerdict(plan))).toBe(
+    'Plan for test: Nothing to write: 1 secret changed in the manifests without a write, 1 unchanged.',
   );
 });
