@@ -98,9 +98,16 @@ export const checks = [
   [
     'accepted drift is in the first line',
     'report/wording/summary.ts',
-    'counts.accepted !== undefined || plan.unwritten.length > 0',
-    'plan.unwritten.length > 0',
+    'counts.accepted !== undefined || unwrittenParts(plan).length > 0',
+    'unwrittenParts(plan).length > 0',
     ['golden.test.ts'],
+  ],
+  [
+    'a secret that changed without a write is in the first line',
+    'report/wording/summary.ts',
+    '...(unwrittenSecrets.length === 0 ? [] : [unwrittenSecretsText(unwrittenSecrets.length)]),',
+    '',
+    ['unit/report/wording/summary.test.ts', 'property/invisible-changes.test.ts'],
   ],
   [
     'accepted drift has headlines and lost protection',
