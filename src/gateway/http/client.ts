@@ -5,7 +5,7 @@ import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { networkFailure, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
-import { createMemoryBudget, largestMemory, type MemoryShare } from './memory.ts';
+import { largestAnswers, type AnswerShare } from './answer-budget.ts';
 import { largerThan, pauseAfter, parseRetryAfter, tooLarge, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
 
 export type HttpRequest = {
@@ -20,8 +20,8 @@ export type HttpRequest = {
   readonly accept?: readonly number[];
   /** Values of this request that no message may contain; called only when the request fails. */
   readonly secrets?: () => readonly string[];
-  /** What the parsed body may need, together with other answers. */
-  readonly memory?: MemoryShare;
+  /** What the answer may have, together with others. */
+  readonly share?: AnswerShare;
 };
 
 export type HttpResponse = {
@@ -229,8 +229,7 @@ function interpretResponse(request: HttpRequest, context: RequestContext, respon
   const success = status >= 200 && status < 300;
   const accepted = request.accept?.includes(status) === true;
   if (!success && !accepted) return statusFailure(context, response);
-  const memory = request.memory ?? createMemoryBudget().share();
-  if (!memory.take(text)) return networkFailure(context, largerThan(largestMemory, ' of memory'));
+  if (request.share?.take(text) === false) return networkFailure(context, largerThan(largestAnswers, ' in all lists together'));
   if (nestsDeeper(text, deepest)) return networkFailure(context, tooLarge(`${deepest} levels of nesting`));
   const body = text === '' ? undefined : parseJson(text);
   const needsBody = success && (request.method === 'GET' || text !== '');

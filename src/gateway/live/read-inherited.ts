@@ -1,7 +1,7 @@
 import { ApiError } from '../../model/errors.ts';
 import { asText, isObject, type JsonObject } from '../../model/json.ts';
 import type { InheritedKeys } from '../../model/live.ts';
-import { createMemoryBudget } from '../http/memory.ts';
+import { createAnswerBudget } from '../http/answer-budget.ts';
 import type { GatewayContext } from '../session.ts';
 import { listFetcher, readWholeList } from './whole-list.ts';
 
@@ -10,13 +10,13 @@ export async function readInheritedKeys(context: GatewayContext): Promise<Inheri
   if (context.inherited.keys !== undefined) return context.inherited.keys;
   const { dialect, url } = context;
   const list = dialect.service.resources;
-  const memory = createMemoryBudget().share();
+  const share = createAnswerBudget().share();
   try {
     const read = await readWholeList({
       url: `${url}${list.path}`,
       list,
       fetch: listFetcher(context, list),
-      memory,
+      share,
       uidOf: nameOfResource,
       idOf: nameOfResource,
     });

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts
 import type { AccessRule, LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
-import { createMemoryBudget, type MemoryBudget } from '../http/memory.ts';
+import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
 import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
@@ -15,7 +15,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[],
   const { dialect, idIndex } = context;
   const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
-  const budget = createMemoryBudget();
+  const budget = createAnswerBudget();
   const [lookups, groups, accessRules, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.groups === undefined ? undefined : readNamed(context, dialect.groups, budget),
@@ -108,7 +108,7 @@ async function findListed(
   { id, uid }: Pick<LiveResource, 'id' | 'uid'>,
 ): Promise<Pick<LiveResource, 'id' | 'uid'> | undefined> {
   const binding = await context.bindingFor(kindOf(id));
-  const { value } = await listPlainly(context, binding, createMemoryBudget());
+  const { value } = await listPlainly(context, binding, createAnswerBudget());
   if (value === undefined) throw unexpectedShape(`${context.url}${binding.wireKind.list.path}`);
   const found = value.ids.get(uid);
   return found === undefined ? undefined : { id: found, uid };
@@ -180,7 +180,7 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
 /** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */
 export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
   const { reader, wireKind } = await context.bindingFor(kindOf(id));
-  const { value } = await listKind(context, kindOf(id), createMemoryBudget());
+  const { value } = await listKind(context, kindOf(id), createAnswerBudget());
   if (value === undefined) throw unexpectedShape(`${context.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
   const entry = value.entries.find((one) => reader.uidOf(one) === uid);
@@ -191,7 +191,7 @@ export async function findByList(context: GatewayContext, id: ResourceId): Promi
   return found.leftOut === undefined ? found : readOne(context, found);
 }
 
-async function listKind(context: GatewayContext, kind: string, budget: MemoryBudget): Promise<Checked<WholeList<ResourceId>>> {
+async function listKind(context: GatewayContext, kind: string, budget: AnswerBudget): Promise<Checked<WholeList<ResourceId>>> {
   const binding = await context.bindingFor(kind);
   const { supplement } = binding.wireKind;
   const reading = listPlainly(context, binding, budget);
@@ -206,14 +206,14 @@ type Binding = Awaited<ReturnType<GatewayContext['bindingFor']>>;
 function listPlainly(
   context: GatewayContext,
   { wireKind, reader }: Binding,
-  budget: MemoryBudget,
+  budget: AnswerBudget,
 ): Promise<Checked<WholeList<ResourceId>>> {
   const { list } = wireKind;
   return readWholeList({
     url: `${context.url}${list.path}`,
     list,
     fetch: listFetcher(context, list),
-    memory: budget.share(),
+    share: budget.share(),
     uidOf: reader.uidOf,
     idOf: reader.idOf,
   });
@@ -223,15 +223,15 @@ function listPlainly(
 async function readNamed(
   context: GatewayContext,
   list: WireList,
-  budget: MemoryBudget,
+  budget: AnswerBudget,
 ): Promise<Checked<readonly LookupEntry[]> | undefined> {
-  const memory = budget.share();
-  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404], memory });
+  const share = budget.share();
+  const probe = await context.client.send({ method: 'GET', path: list.path, accept: [403, 404], share });
   if (probe.status === 403 || probe.status === 404) return undefined;
   let first: unknown = probe.body;
   const fetchRest = listFetcher(context, list);
   const fetch: typeof fetchRest = async (path) => {
-    const body = first ?? (await fetchRest(path, memory));
+    const body = first ?? (await fetchRest(path, share));
     first = undefined;
     return body;
   };
@@ -239,7 +239,7 @@ async function readNamed(
     url: `${context.url}${list.path}`,
     list,
     fetch,
-    memory,
+    share,
     uidOf: textAt('id'),
     idOf: textAt('name'),
     namesakes: true,
@@ -290,12 +290,12 @@ function unexpectedShape(url: string): ApiError {
 /** Reads the gateway's own rules that require reviews; undefined where there are none, or where they are not shown completely. */
 async function readAccessRules(
   { dialect, client }: Pick<GatewayContext, 'dialect' | 'client'>,
-  budget: MemoryBudget,
+  budget: AnswerBudget,
 ): Promise<readonly AccessRule[] | undefined> {
   if (dialect.accessRules === undefined) return undefined;
   const { list, read } = dialect.accessRules;
   try {
-    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404], memory: budget.share() });
+    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404], share: budget.share() });
     const found = status === 200 ? list.rows(body) : undefined;
     if (found === undefined || (found.page !== undefined && found.page.total !== found.rows.length)) return undefined;
     const rules = found.rows.map((row) => (isObject(row) ? read(row) : undefined));
@@ -339,10 +339,10 @@ async function joinSupplement(
 async function readSupplement(
   context: GatewayContext,
   { list, uidOf, objectsIn }: SupplementList,
-  budget: MemoryBudget,
+  budget: AnswerBudget,
 ): Promise<Checked<ReadonlyMap<string, SupplementRow>>> {
   const url = `${context.url}${list.path}`;
-  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), memory: budget.share(), uidOf, idOf: uidOf });
+  const read = await readWholeList({ url, list, fetch: listFetcher(context, list), share: budget.share(), uidOf, idOf: uidOf });
   if (read.value === undefined) return { diagnostics: read.diagnostics };
   if (list === context.dialect.service.resources) context.inherited.keys = inheritedKeysIn(read.value.entries);
   const rows = new Map<string, SupplementRow>();

@@ -3,7 +3,7 @@ import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject } from '../../model/json.ts';
 import type { ListRows, WireList } from '../dialect.ts';
-import type { MemoryShare } from '../http/memory.ts';
+import type { AnswerShare } from '../http/answer-budget.ts';
 import { dialectHint, type GatewaySession } from '../session.ts';
 
 /** A complete list: no two entries share a uid, or a name where names are unique. */
@@ -15,15 +15,15 @@ export type WholeList<Id> = {
 };
 
 /** Requests a list or a page of it. */
-type ListFetch = (path: string, memory?: MemoryShare) => Promise<unknown>;
+type ListFetch = (path: string, share?: AnswerShare) => Promise<unknown>;
 
 type ListSource<Id> = {
   /** The URL, for messages. */
   readonly url: string;
   readonly list: WireList;
   readonly fetch: ListFetch;
-  /** What the list may need in memory. */
-  readonly memory: MemoryShare;
+  /** What the answers with the list may have. */
+  readonly share: AnswerShare;
   readonly uidOf: (entry: JsonObject) => string | undefined;
   readonly idOf: (entry: JsonObject) => Id | undefined;
   /** Two entries may have the same name; two entries never have the same uid. */
@@ -44,7 +44,7 @@ const maxPages = maxEntries / pageSize;
 export async function readWholeList<Id>(read: ListSource<Id>): Promise<Checked<WholeList<Id>>> {
   let attempt = await readOnce(read);
   if ('problem' in attempt && attempt.code === 'api/list-not-whole') {
-    read.memory.release();
+    read.share.release();
     attempt = await readOnce(read);
   }
   if (!('problem' in attempt)) return { value: attempt, diagnostics: [] };
@@ -62,7 +62,7 @@ function diagnosticOf(url: string, { problem, code }: { readonly problem: string
 async function readOnce<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   const { list } = read;
   if (list.paged === true) return readPages(read);
-  const first = list.rows(await read.fetch(list.path, read.memory));
+  const first = list.rows(await read.fetch(list.path, read.share));
   if (first === undefined) return { code: 'api/unexpected-shape', problem: 'the response is neither a list nor a page of a list' };
   if (first.page === undefined || first.rows.length === first.page.total) return checkRows(read, first.rows);
   return readPages(read);
@@ -97,8 +97,8 @@ async function readPages<Id>(read: ListSource<Id>): Promise<ListAttempt<Id>> {
   return rows.length === total ? checkRows(read, rows) : notWhole(`received ${rows.length} entries, but the total is ${total}`);
 }
 
-async function readPage<Id>({ list, fetch, memory }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
-  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`, memory));
+async function readPage<Id>({ list, fetch, share }: ListSource<Id>, number: number): Promise<ListRows | undefined> {
+  return list.rows(await fetch(`${list.path}?page=${number}&page_size=${pageSize}`, share));
 }
 
 function missingPage(number: number): ListAttempt<never> {
@@ -106,9 +106,8 @@ function missingPage(number: number): ListAttempt<never> {
 }
 
 function checkRows<Id>(read: ListSource<Id>, rows: readonly unknown[]): ListAttempt<Id> {
-  if (!read.memory.takeRows(rows.length)) {
-    return { code: 'api/too-large', problem: `the list is too large (${rows.length} entries need more memory than is left)` };
-  }
+  if (rows.length > maxEntries)
+    return { code: 'api/too-large', problem: `the list has ${rows.length} entries, and Ostiary reads at most ${maxEntries}` };
   const listing = { entries: new Array<JsonObject>(), ids: new Map<string, Id>(), uids: new Map<Id, string>() };
   for (const entry of rows) {
     const uid = isObject(entry) ? read.uidOf(entry) : undefined;
@@ -131,8 +130,8 @@ function notWhole(problem: string): ListAttempt<never> {
 
 /** Returns what fetches a list, or a page of it: null where a 404 means an empty list; it throws an ApiError for any other 404. */
 export function listFetcher(session: Pick<GatewaySession, 'client' | 'url'>, list: WireList): ListFetch {
-  return async (path, memory) => {
-    const shared = memory === undefined ? {} : { memory };
+  return async (path, share) => {
+    const shared = share === undefined ? {} : { share };
     const { status, body } = await session.client.send({ method: 'GET', path, accept: [404], ...shared });
     if (status !== 404) return body;
     if (list.isEmpty?.(body) === true) return null;

@@ -17,7 +17,7 @@ import type {
   TimeWindow,
 } from '../../model/service.ts';
 import type { HttpRequest } from '../http/client.ts';
-import { createMemoryBudget } from '../http/memory.ts';
+import { createAnswerBudget } from '../http/answer-budget.ts';
 import type { WireList, WireService, Dialect } from '../dialect.ts';
 import { openSession, type GatewaySession, type SessionOptions } from '../session.ts';
 import { strongTag } from '../live/read.ts';
@@ -175,8 +175,8 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
 
 /** Reads a complete list, whether the gateway pages it or not. */
 async function readRows<Row>(session: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
-  const memory = createMemoryBudget().share();
-  const source = { url: `${session.url}${list.path}`, list, fetch: listFetcher(session, list), memory, uidOf: idOf, idOf };
+  const share = createAnswerBudget().share();
+  const source = { url: `${session.url}${list.path}`, list, fetch: listFetcher(session, list), share, uidOf: idOf, idOf };
   const { value, diagnostics } = await readWholeList(source);
   return value === undefined ? { diagnostics } : { value: value.entries.map(rowOf), diagnostics };
 }

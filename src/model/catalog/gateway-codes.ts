@@ -130,7 +130,7 @@ export const apiCodes = {
   'api/too-large': {
     meaning: 'An answer is too large',
     cause:
-      'An answer is larger than 128 MiB or nests more than 128 deep, or the lists of a gateway need more than 512 MiB of memory together: about 115,000 connections',
+      'An answer is larger than 128 MiB or nests more than 128 deep, or the lists of a gateway are larger than 128 MiB together (about 150,000 connections), or have more than a million entries',
     fix: "Check that the URL is the root of a gateway's API",
     example: 'the answer is too large (more than 128 MiB)',
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restList } from '../../../../src/gateway/dialects/rest.ts';
-import { createMemoryBudget, type MemoryShare } from '../../../../src/gateway/http/memory.ts';
+import { createAnswerBudget, type AnswerShare } from '../../../../src/gateway/http/answer-budget.ts';
 import { readWholeList } from '../../../../src/gateway/live/whole-list.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 
@@ -29,7 +29,7 @@ async function read(
     url: 'http://gateway.test/things',
     list: restList('/things'),
     fetch,
-    memory: createMemoryBudget().share(),
+    share: createAnswerBudget().share(),
     uidOf: textAt('id'),
     idOf: textAt('name'),
   });
@@ -45,16 +45,15 @@ function paged(all: Things, total: (page: number) => number = () => all.length):
   };
 }
 
-/** Reads a list whose answers need as much memory as `large`, with a budget of `bound`. */
+/** Reads a list whose answers are as long as `large`, with a budget of `bound`. */
 function readCounted({ bound, answer }: { readonly bound: number; readonly answer: (path: string) => unknown }): {
   readonly asked: readonly string[];
   readonly reading: ReturnType<typeof readWholeList<string>>;
 } {
   const asked: string[] = [];
   let left = bound;
-  const memory: MemoryShare = {
+  const own: AnswerShare = {
     take: ({ length }) => (left -= length) >= 0,
-    takeRows: () => true,
     release: () => void (left = bound),
   };
   const reading = readWholeList({
@@ -65,7 +64,7 @@ function readCounted({ bound, answer }: { readonly bound: number; readonly answe
       if (share?.take(large) !== true) throw new Error('too large');
       return answer(path);
     },
-    memory,
+    share: own,
     uidOf: textAt('id'),
     idOf: textAt('name'),
   });
@@ -113,25 +112,24 @@ describe('a list', () => {
     expect(asked.length).toBeLessThan(5);
   });
 
-  it('has one bound of memory for all its pages', async () => {
+  it('has one bound for all its pages', async () => {
     const answer = paged(things(2000));
     const { asked, reading } = readCounted({ bound: 5 * large.length, answer });
     await expect(reading).rejects.toThrow('too large');
     expect(asked.length).toBeLessThan(10);
   });
 
-  it('is too large where its entries are', async () => {
-    const memory: MemoryShare = { take: () => true, takeRows: (count) => count < 3, release: () => undefined };
-    const list = { url: 'http://gateway.test/things', list: restList('/things'), memory, uidOf: textAt('id'), idOf: textAt('name') };
-    expect((await readWholeList({ ...list, fetch: async () => Promise.resolve(things(2)) })).value?.entries).toHaveLength(2);
-    const { value, diagnostics } = await readWholeList({ ...list, fetch: async () => Promise.resolve(things(3)) });
+  it('has at most a million entries', async () => {
+    const share = createAnswerBudget().share();
+    const list = { url: 'http://gateway.test/things', list: restList('/things'), share, uidOf: textAt('id'), idOf: textAt('name') };
+    const { value, diagnostics } = await readWholeList({ ...list, fetch: async () => Promise.resolve(new Array(1_000_001).fill({})) });
     expect(value).toBeUndefined();
     expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      'api/too-large GET http://gateway.test/things: the list is too large (3 entries need more memory than is left)',
+      'api/too-large GET http://gateway.test/things: the list has 1000001 entries, and Ostiary reads at most 1000000',
     ]);
   });
 
-  it('returns the memory of what it read before it reads again', async () => {
+  it('returns the share of what it read before it reads again', async () => {
     const { asked, reading } = readCounted({ bound: large.length, answer: () => [...things(2), ...things(1)] });
     expect((await reading).diagnostics.map(({ code }) => code)).toEqual(['api/list-not-whole']);
     expect(asked).toEqual(['/things', '/things']);
