@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildHash } from './.github/build-hash.js';
 import { bundledPackages } from './.github/bundled-packages.js';
 import { fastSpreads } from './.github/fast-spreads.js';
 import { onlyCalledEndpoints, withCompressedParser, withoutExamples, withoutUnusedParts } from './.github/unused-code.js';
@@ -22,7 +21,6 @@ export default {
   transform: {
     define: {
       __OSTIARY_VERSION__: JSON.stringify(version),
-      __OSTIARY_BUILD__: JSON.stringify(buildHash()),
       __PGLITE_VERSION__: JSON.stringify(peerDependencies['@electric-sql/pglite']),
     },
   },

@@ -150,18 +150,6 @@ export async function readLive(gateway: Gateway, kinds: readonly string[], { fla
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
 }
 
-/** Reads the live state like `readLive`; returns undefined if the gateway has answered as in an earlier run. */
-export async function readUnlessKnown(
-  gateway: Gateway,
-  kinds: readonly string[],
-  { answers, flags, context }: ReadContext & { readonly answers: string },
-): Promise<LiveState | undefined> {
-  let isKnown = false;
-  const compare = (): boolean => (isKnown = gateway.answers() === answers);
-  const read = await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds, compare));
-  return isKnown ? undefined : requireWhole(read);
-}
-
 /** Shows how many objects were read one at a time. */
 export function trackSecretReads({ flags, context }: { readonly flags: OutputFlags; readonly context: CliContext }): TrackSteps {
   return (total, work) => counted('reading secrets', total, { flags, context, work });

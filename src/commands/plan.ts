@@ -11,7 +11,7 @@ import {
   targetOptions,
   type DefineCommand,
 } from './options.ts';
-import { createOrRecallPlan } from './planning/recall-plan.ts';
+import { createPlan } from './planning/create-plan.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { requireWritable, emitPlan } from './output/emit.ts';
@@ -38,11 +38,12 @@ export const definePlan: DefineCommand = (command, run) => {
 async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
-  const made = await createOrRecallPlan(flags, context);
+  const made = await createPlan(flags, context);
+  await made.gateway.close();
   const { plan: result, warnings } = made;
   const printer = printerFor(context, flags);
   await emitPlan(made, warnings, { flags, context, printer });
-  if (flags.out !== undefined && 'desired' in made) {
+  if (flags.out !== undefined) {
     const { savePlan } = await import('./planning/saved-plan.ts');
     await savePlan(flags.out, made, flags, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);

@@ -17,8 +17,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const context = createContext(session, options.registry);
   return {
     identify: session.identify,
-    readAll: (kinds, isKnown) => readAll(context, kinds, isKnown),
-    answers: () => session.client.answers(),
+    readAll: (kinds) => readAll(context, kinds),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

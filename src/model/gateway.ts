@@ -76,13 +76,8 @@ export type AuditMark = { readonly principal: string; readonly at: string };
 /** The port to a gateway's configuration. Failures throw an ApiError; retries happen inside the adapter. */
 export interface Gateway {
   identify(): Promise<GatewayIdentity>;
-  /**
-   * Reads all resources of the kinds in bulk; without a value when a list could not be proven complete. Asks `isKnown` once all lists
-   * are here: if it returns true, their objects are not needed, and there is no value and no diagnostic.
-   */
-  readAll(kinds: readonly string[], isKnown?: () => boolean): Promise<Checked<LiveState>>;
-  /** Returns a SHA-256 (hex) over the requests so far and their answers, independent of the order of different requests. */
-  answers(): string;
+  /** Reads all resources of the kinds in bulk; without a value when a list could not be proven complete. */
+  readAll(kinds: readonly string[]): Promise<Checked<LiveState>>;
   /** Reads one resource again; undefined when it was deleted. */
   readOne(live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined>;
   /** Returns whether a write can depend on the version of an object: the gateway rejects others, and no proxy removes the condition. */

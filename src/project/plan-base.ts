@@ -79,14 +79,9 @@ export type PlanBaseInput = {
   readonly desired: DesiredState;
   readonly options: PlanBaseOptions;
   readonly context: ProjectContext;
-  /** The record of applies, if it was read before. */
-  readonly applied?: FoundRecord | undefined;
   /** Whether HEAD is about to be applied, so that it has to be reviewed. */
   readonly applies?: boolean;
 };
-
-/** The record of applies to a target, and warnings about reading it. */
-export type FoundRecord = { readonly read: ReadRecord; readonly diagnostics: readonly Diagnostic[] };
 
 const noBase: PlanBase = { base: undefined, own: undefined, refusals: [], diagnostics: [] };
 
@@ -132,18 +127,6 @@ async function openUnlessUnused({ config, options, context }: PlanBaseInput, isA
   }
 }
 
-/** Reads the record of applies that `readPlanBase` would read; undefined if it would read none. */
-export async function readRecordForBase({
-  config,
-  target,
-  options,
-  context,
-}: Omit<PlanBaseInput, 'desired'>): Promise<FoundRecord | undefined> {
-  if (options.base !== undefined || !isTracked({ config, target })) return undefined;
-  const repository = await repositoryOf({ folder: config.root, env: context.env });
-  return repository === undefined ? undefined : readAppliedRecord(repository, { target: target.name, origin: options.origin });
-}
-
 /** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
 export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'target'>): boolean {
   const configured = config.targets.find(({ name }) => name === target.name);
@@ -158,7 +141,7 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: Rev
     return { ...noBase, base: await loadBase(input, site, { commit, tree: await requireTree(site, commit) }) };
   }
   if (!isTracked(input)) return noBase;
-  const found = input.applied ?? (await readAppliedRecord(site.repository, { target: target.name, origin: options.origin }));
+  const found = await readAppliedRecord(site.repository, { target: target.name, origin: options.origin });
   const proof = await proveRecord(site, found.read, { options, context: input.context, applies: input.applies === true });
   const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
   const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };

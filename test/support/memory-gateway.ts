@@ -168,7 +168,6 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
 
   return {
     checksVersions: () => Promise.resolve(options.checksVersions ?? true),
-    answers: () => String(requests.length),
     confirm: (ids) => Promise.resolve(ids.filter((id) => store.rows.has(nameOf(id)))),
     preflight: (request) => {
       const { inherited, references = [] } = options;

@@ -1,6 +1,6 @@
 import { registry } from '../../kinds/index.ts';
 import { isSecureUrl } from '../../manifest/read-config.ts';
-import type { Target, Gateway, GatewayIdentity } from '../../model/gateway.ts';
+import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
 import type { BaseState, DesiredState } from '../../model/desired.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
 import { InputError, UsageError } from '../../model/errors.ts';
@@ -10,25 +10,25 @@ import type { Step } from '../../model/plan/schedule.ts';
 import type { RequestEvent } from '../../model/result/outcome.ts';
 import { withTrackedContents } from '../../project/committed-manifests.ts';
 import { type CheckedSources, readWorkingTree } from '../../project/checkout.ts';
-import { loadTarget, type LoadOptions } from '../../project/manifests.ts';
+import { type LoadOptions, loadTarget } from '../../project/manifests.ts';
 import { findUncommittedRemovals, removalWarnings } from '../../project/uncommitted-removals.ts';
 import type { PlanFlags, TargetFlags } from '../options.ts';
-import { type FoundRecord, readPlanBase, type PlanBase } from '../../project/plan-base.ts';
+import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
 import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
 import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { refuseAgain, warnUnknownNames, type NamedByOption } from '../../reconcile/guard/refusals.ts';
+import { type NamedByOption, refuseAgain, warnUnknownNames } from '../../reconcile/guard/refusals.ts';
 import type { CliContext } from '../context/cli-context.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
 import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
 import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
-import { shortList, plural } from '../../report/wording/summary.ts';
-import { blockedByErrors, type BlockedObject, adaptToDialect } from '../../reconcile/prepare/omissions.ts';
-import { draftPlan, reviewPlan, type PlanDraft, type ReviewedPlan, type ReviewInput } from '../../reconcile/reconcile.ts';
+import { plural, shortList } from '../../report/wording/summary.ts';
+import { adaptToDialect, blockedByErrors, type BlockedObject } from '../../reconcile/prepare/omissions.ts';
+import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../../reconcile/reconcile.ts';
 import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
 import { withChangedSecrets } from '../../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
@@ -41,8 +41,6 @@ type GatherInput = {
   readonly identity: GatewayIdentity;
   readonly flags: TargetFlags & Pick<PlanFlags, 'cache'>;
   readonly context: CliContext;
-  /** The lists, if they were read before. */
-  readonly live: LiveState | undefined;
 };
 
 /** The live state of a plan; `unwritten` states why the cache of verified secrets could not be written. */
@@ -55,7 +53,7 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
 async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const { config, target, desired: loaded, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
-  const listed = input.live ?? (await readLive(gateway, [...registry.keys()], { flags, context }));
+  const listed = await readLive(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf({ root: config.root, target, identity }, flags, context);
@@ -75,8 +73,6 @@ export type PlanResult = {
   readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered' | 'unmerged' | 'unmergedHead' | 'proof'>;
   readonly identity: GatewayIdentity;
   readonly gateway: Gateway;
-  /** Whether no commit except the base, if there is one, has decided anything: the base has the same manifests, or no applies are recorded. */
-  readonly isIndependentOfHistory: boolean;
   readonly plan: Plan;
   /** Why record keys do not prove the record of applies. */
   readonly unproven?: string;
@@ -87,18 +83,9 @@ export type PlanResult = {
 /** `resource` limits the secrets that are read to those of one resource; with `previewOnly` nothing will be applied. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
 
-/** What was already read for a plan. */
-export type GatheredInput = {
-  readonly config?: ResolvedConfig;
-  readonly read?: CheckedSources;
-  readonly applied?: FoundRecord | undefined;
-  readonly connection?: { readonly gateway: Gateway; readonly identity: GatewayIdentity; readonly live: LiveState };
-};
-
 type CreatePlanOptions = {
   readonly onRequest?: (event: RequestEvent) => void;
   readonly filter?: PlanFilter | undefined;
-  readonly gathered?: GatheredInput;
   /** Whether the plan will be applied, so that HEAD has to be reviewed. */
   readonly applies?: boolean;
 };
@@ -107,14 +94,13 @@ type CreatePlanOptions = {
 export async function createPlan(
   flags: CreatePlanFlags,
   context: CliContext,
-  { onRequest, filter, gathered: before = {}, applies = false }: CreatePlanOptions = {},
+  { onRequest, filter, applies = false }: CreatePlanOptions = {},
 ): Promise<PlanResult> {
-  const project = await loadPlanProject(flags, context, { before, applies });
+  const project = await loadPlanProject(flags, context, applies);
   const { config, target, desired, policies, planBase } = project;
-  const { gateway, identity } = before.connection ?? (await connect(target, { flags, context, onRequest }));
+  const { gateway, identity } = await connect(target, { flags, context, onRequest });
   try {
-    const listed = before.connection?.live;
-    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context, live: listed });
+    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
     const { read } = planBase;
     const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
     const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(project, identity, flags), live, filter }, gateway, {
@@ -137,7 +123,6 @@ export async function createPlan(
     ];
     const { desired: prepared, base } = draft.prepared;
     const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
-    const isIndependentOfHistory = planBase.base === undefined ? planBase.read === undefined : planBase.base.desired === desired;
     return {
       config,
       target,
@@ -145,7 +130,6 @@ export async function createPlan(
       live,
       base,
       planBase,
-      isIndependentOfHistory,
       identity,
       gateway,
       ...reviewed,
@@ -210,19 +194,15 @@ type PlanProject = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanProject(
-  flags: CreatePlanFlags,
-  context: CliContext,
-  { before, applies }: { readonly before: GatheredInput; readonly applies: boolean },
-): Promise<PlanProject> {
+async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, applies: boolean): Promise<PlanProject> {
   if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
-  const config = before.config ?? (await resolveReviewedConfig(flags, context));
+  const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
-  const read = before.read ?? (await readWorkingTree(config, target, { selection: flags, context }));
+  const read = await readWorkingTree(config, target, { selection: flags, context });
   const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read });
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
-  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applied: before.applied, applies });
+  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applies });
   const { deleted } = read;
   const uncommitted = await findUncommittedRemovals({ config, target, desired, context, planBase, deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
@@ -341,7 +321,7 @@ function insecureOverride({ file, override }: ResolvedConfig, target: Target): r
 }
 
 /** Warns when a cache that the user named cannot be written; the next plan is correct, but slower. */
-export function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
+function cacheWarning(folder: string | undefined, reason: string | undefined): readonly Diagnostic[] {
   if (folder === undefined || reason === undefined) return [];
   const message = `the cache cannot be written to "${folder}": ${reason}`;
   return [{ code: 'cache/cannot-write', severity: 'warning', message, hint: 'the next plan takes longer' }];

@@ -160,7 +160,6 @@ export async function resumeSavedPlan(
       live,
       base: undefined,
       planBase,
-      isIndependentOfHistory: false,
       identity,
       gateway,
       seen,

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
-import { canonical, compareText, nestsDeeper, parseJson } from '../../model/json.ts';
+import { nestsDeeper, parseJson } from '../../model/json.ts';
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
 import { defaultReadConcurrency } from '../../model/gateway.ts';
 import type { ErrorHint } from '../dialect.ts';
-import { networkFailure, statusFailure, unreadableFailure, type RequestContext, type RequestFailure } from './failure.ts';
-import { largestAnswers, type AnswerShare } from './answer-budget.ts';
-import { largerThan, pauseAfter, parseRetryAfter, tooLarge, type RetryLimits, type RawResponse, type Transport } from './transport.ts';
+import { networkFailure, type RequestContext, type RequestFailure, statusFailure, unreadableFailure } from './failure.ts';
+import { type AnswerShare, largestAnswers } from './answer-budget.ts';
+import { largerThan, parseRetryAfter, pauseAfter, type RawResponse, type RetryLimits, tooLarge, type Transport } from './transport.ts';
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -53,8 +52,6 @@ export type Client = {
   readonly authorize: (how: 'bearer' | 'api-key') => void;
   /** Sets the hints for this gateway's error messages, and what the hint of every refused request ends with. */
   readonly useErrorHints: (hints: readonly ErrorHint[], lastHint?: string) => void;
-  /** Returns a SHA-256 (hex) over all requests so far and their answers, independent of the order of different requests. */
-  readonly answers: () => string;
 };
 
 const maxRedirects = 3;
@@ -68,8 +65,6 @@ type ClientState = {
   readonly token: string;
   readonly reads: ReadLimiter;
   authHeader: Readonly<Record<string, string>>;
-  /** Each request and the hash of its answer. */
-  readonly answers: { readonly request: string; readonly answer: string }[];
   errorHints: readonly ErrorHint[];
   lastHint: string | undefined;
 };
@@ -82,7 +77,7 @@ export function createClient(options: ClientOptions): Client {
   const token = checkToken(options.token);
   const reads = createReadLimiter(options.readConcurrency ?? defaultReadConcurrency, options.now);
   const authHeader = { authorization: `Bearer ${token}` };
-  const state: ClientState = { options, token, reads, authHeader, answers: [], errorHints: [], lastHint: undefined };
+  const state: ClientState = { options, token, reads, authHeader, errorHints: [], lastHint: undefined };
   return {
     authorize(how) {
       state.authHeader = how === 'bearer' ? { authorization: `Bearer ${token}` } : { 'api-key': token };
@@ -92,7 +87,6 @@ export function createClient(options: ClientOptions): Client {
       state.lastHint = lastHint;
     },
     send: (request) => sendWithRetries(state, request),
-    answers: () => hashAnswers(state.answers),
   };
 }
 
@@ -161,7 +155,6 @@ async function sendOnce(state: ClientState, request: HttpRequest, attempt: numbe
   const response = await exchange(state, request, context);
   const elapsedMs = options.now() - started;
   const outcome = 'failure' in response ? response : interpretResponse(request, context, response);
-  if (!('failure' in response || 'failure' in outcome)) state.answers.push(answerOf(request, response));
   const status = 'failure' in outcome ? outcome.failure.status : outcome.status;
   options.onRequest?.({
     method,
@@ -208,19 +201,6 @@ function pauseBeforeRetry({ options }: ClientState, failed: RequestFailure, { at
   if (!retryable || attempt >= (failed.once === true ? 2 : limits.attempts) || (method === 'POST' && ambiguous)) return undefined;
   const pause = pauseAfter(attempt, parseRetryAfter(failed.retryAfter, now()), { ...limits, random });
   return elapsed + pause > limits.totalMs ? undefined : pause;
-}
-
-/** Identifies an answer. Some dialects recognize their gateway by its header `Server`. */
-function answerOf({ method, path }: HttpRequest, { status, header, hash }: RawResponse): ClientState['answers'][number] {
-  return { request: canonical([method, path]), answer: canonical([status, header('server') ?? null, hash]) };
-}
-
-/** Hashes answers in the order of their requests; those to one request, such as a list that is read again, stay in the order of time. */
-function hashAnswers(answers: ClientState['answers']): string {
-  const sorted = answers.toSorted((left, right) => compareText(left.request, right.request));
-  return createHash('sha256')
-    .update(sorted.map(({ request, answer }) => `${request}${answer}`).join('\n'))
-    .digest('hex');
 }
 
 /** Returns the parsed response where its status is 2xx or accepted; explains any other one. */

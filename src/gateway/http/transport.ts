@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { createHash, type Hash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
@@ -26,8 +25,6 @@ export type RawResponse = {
   readonly status: number;
   readonly header: (name: string) => string | undefined;
   readonly text: string;
-  /** A SHA-256 (hex) over the bytes of the body as they were sent. */
-  readonly hash: string;
 };
 
 /** Sends one request without retries and without interpreting the response. Throws the errors of undici and Node. */
@@ -80,10 +77,9 @@ export function openTransport(timeouts: TransportTimeouts, maxBytes: number, net
         const value = response.headers[name];
         return typeof value === 'string' ? value : value?.[0];
       };
-      const hash = createHash('sha256');
-      const chunks = readChunks(response.body, { maxBytes, milliseconds: timeouts.wholeMs, hash });
+      const chunks = readChunks(response.body, { maxBytes, milliseconds: timeouts.wholeMs });
       const text = await readText(chunks, header('content-encoding'), maxBytes);
-      return { status: response.statusCode, header, text, hash: hash.digest('hex') };
+      return { status: response.statusCode, header, text };
     },
     async close() {
       if (opened === undefined) return;
@@ -143,16 +139,15 @@ function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-type ReadLimits = { readonly maxBytes: number; readonly milliseconds: number; readonly hash: Hash };
+type ReadLimits = { readonly maxBytes: number; readonly milliseconds: number };
 
-async function* readChunks(body: AsyncIterable<Uint8Array>, { maxBytes, milliseconds, hash }: ReadLimits): AsyncIterable<Uint8Array> {
+async function* readChunks(body: AsyncIterable<Uint8Array>, { maxBytes, milliseconds }: ReadLimits): AsyncIterable<Uint8Array> {
   const began = performance.now();
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > maxBytes) throw largerThan(maxBytes);
     if (performance.now() - began > milliseconds) throw Object.assign(new Error('the response did not end'), { code: 'ETIMEDOUT' });
-    hash.update(chunk);
     yield chunk;
   }
 }

@@ -10,8 +10,8 @@ import { addressOf, type GatewayContext } from '../session.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
-/** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete, or `isKnown`. */
-export async function readAll(context: GatewayContext, kinds: readonly string[], isKnown?: () => boolean): Promise<Checked<LiveState>> {
+/** Reads all resources of the kinds, and what they refer to, in parallel; returns no value where a list is not proven complete. */
+export async function readAll(context: GatewayContext, kinds: readonly string[]): Promise<Checked<LiveState>> {
   const { dialect, idIndex } = context;
   const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
@@ -23,7 +23,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[],
     Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
-  if (diagnostics.length > 0 || isKnown?.() === true) return { diagnostics };
+  if (diagnostics.length > 0) return { diagnostics };
 
   const found: Record<string, readonly LookupEntry[]> = {};
   for (const [kind, read] of lookups) {

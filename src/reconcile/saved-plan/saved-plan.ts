@@ -63,13 +63,6 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
   return { value: { plan: decodePlan(plan), ...rest }, diagnostics: [] };
 }
 
-/** Returns the one plan of a document; undefined for any other value. */
-export function planInDocument(document: unknown): Plan | undefined {
-  const plans = isPlanDocument(document) ? document.plans : [];
-  const [plan] = plans;
-  return plan === undefined || plans.length > 1 ? undefined : decodePlan(plan);
-}
-
 function decodePlan(document: EncodedPlan): Plan {
   const { changes: encoded, once = [], references = [], unwritten = [], notCompared = [], unwrittenSecrets = [], ...rest } = document;
   const { accepted: encodedDrift = [], ...plan } = rest;
