@@ -215,6 +215,14 @@ test('each test that SECURITY.md names exists', () => {
   expect(missing).toEqual([]);
 });
 
+test('every cell of the table of who can do what names its test', () => {
+  const text = readFileSync('SECURITY.md', 'utf8');
+  const section = text.slice(text.indexOf('### Who can do what'), text.indexOf('### A pull request'));
+  const rows = [...section.matchAll(/^\| (a .*) \|$/gm)].map(([, row = '']) => row.split(' | '));
+  expect(rows.map((cells) => cells.length)).toEqual([5, 5, 5, 5, 5, 5]);
+  expect(rows.flatMap(([, ...cells]) => cells.filter((cell) => !/\([A-Z]: \*/.test(cell)))).toEqual([]);
+});
+
 test('every exit code has its row', async () => {
   const codes = [...(await help([])).matchAll(/(?:: |,\s)(\d) /g)].map((match) => match[1]);
   const rows = readFileSync('docs/reference/exit-codes.md', 'utf8').matchAll(/^\| (\d) \|/gm);

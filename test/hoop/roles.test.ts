@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { connection, guardrail, manifest } from '../e2e/project.ts';
+import { gitEnv, useRepositories } from '../support/repository.ts';
 import { auditorToken, hoopProject, organisationKey, standardToken, userToken } from '../support/hoop-project.ts';
 import { applyAndExpectInSync, writes } from './expectations.ts';
 
+const repositories = useRepositories();
 const files = {
   'access/a.yaml': connection('orders-db', { secret: { 'envvar:PASS': { value: 'canary-value' } } }),
   'access/b.yaml': guardrail('no-drop', ['DROP'], { connection_ids: ['orders-db'] }),
@@ -22,6 +24,36 @@ test('an auditor can plan with unknown secrets, and is refused before the first 
   const applied = await project.ostiary(['apply', '--yes'], env);
   expect([applied.code, writes(applied), applied.stderr]).toEqual([4, [], expect.stringContaining('api/read-only-role')]);
   expect(project.model.store.findConnection('orders-db')).toMatchObject({ reviewers: [] });
+});
+
+test('an auditor writes to no target, whatever limits and overrides are stated, and writes no record', async () => {
+  const project = await hoopProject();
+  const { at, makeOrigin } = repositories;
+  const repository = at(project.folder);
+  repository.git('init', '--quiet', '--template=', '--initial-branch=main');
+  const config = `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access/]\ntargets:\n`;
+  const target = (name: string, more: string): string => `  ${name}: { url: '${project.url}'${more} }\n`;
+  const limited = target('prod', ', limits: { from: 1, updates: 10% }');
+  repository.save({ ...files, 'ostiary.yaml': `${config}${limited}${target('open', '')}` });
+  const origin = makeOrigin(repository);
+  const apply = (line: string, more = {}): ReturnType<typeof project.ostiary> =>
+    project.ostiary(['apply', '--yes', ...line.split(' ')], { ...gitEnv, ...more });
+  expect(await apply('--target prod')).toMatchObject({ code: 0 });
+  const refs = (): string => origin.git('for-each-ref');
+  repository.save({ 'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }) });
+  repository.git('push', '--quiet', 'origin', 'main');
+  const before = refs();
+  expect(before).toContain('refs/ostiary/applied/prod');
+  for (const line of [
+    '--target prod',
+    '--target prod --allow plan/too-many-updates=mine',
+    '--target open',
+    `--target open --url ${project.url}`,
+  ]) {
+    const applied = await apply(line, { OSTIARY_TOKEN: auditorToken });
+    expect([line, applied.code, writes(applied)]).toEqual([line, expect.toBeOneOf([4, 6]), []]);
+  }
+  expect(refs()).toBe(before);
 });
 
 test('a standard key sees a part of the lists: Ostiary concludes nothing from it', async () => {

@@ -233,6 +233,24 @@ describe('what a contributor with push rights still can do without a record key'
   });
 });
 
+test('a contributor without push rights writes no record: that of a fork does not count, and a plan writes none', async () => {
+  const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('fork-a', { reviewers: ['dba'] }) });
+  const base = ours.git('rev-parse', 'HEAD');
+  const records = (): string => origin.git('for-each-ref', 'refs/ostiary');
+  const before = records();
+  expect(before).toContain(ref);
+  const fork = clone(origin, '--bare');
+  const theirs = clone(fork);
+  theirs.save({ 'access/a.yaml': connection('fork-a') });
+  theirs.git('push', '--quiet', '--force', 'origin', 'HEAD:refs/heads/topic', `HEAD:${ref}`);
+  const job = clone(origin);
+  job.git('fetch', '--quiet', `file://${fork.folder}`, 'topic');
+  job.git('checkout', '--quiet', '--detach', 'FETCH_HEAD');
+  expect((await planOf(job)).base).toBe(base);
+  expect(await run('apply --yes', job)).toMatchObject({ code: 6, stdout: expect.stringContaining('git/unmerged-commit') });
+  expect(records()).toBe(before);
+});
+
 describe('a missing record', () => {
   test('is none before the first apply, nor where live objects are as in the manifests', async () => {
     const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('pulled') });
@@ -289,6 +307,16 @@ describe('a commit that is not merged', () => {
     expect(await run('apply --yes', clone(origin))).toMatchObject({ code: 0 });
     expect((await gateway.call('GET', '/connections/unmerged')).body).toMatchObject({ reviewers: ['dba'] });
     expect(await run('drift', clone(origin))).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+  });
+
+  test('is reported by drift also if it changed nothing on the gateway', async () => {
+    const { ours, origin } = await appliedProject({ 'access/a.yaml': connection('unmerged-same') });
+    ours.git('checkout', '--quiet', '-b', 'feature');
+    const feature = ours.save({ 'README.md': 'Not merged' });
+    expect(await run('apply --yes --allow git/unmerged-commit=incident-43', ours)).toMatchObject({ code: 0 });
+    const { code, stdout } = await run('drift', clone(origin));
+    expect([code, stdout.replaceAll(/\s+/g, ' ')]).toEqual([2, expect.stringContaining(`applied from ${feature.slice(0, 7)}, which main`)]);
+    expect(stdout).not.toContain('No drift');
   });
 
   test('counts as reviewed once it is merged', async () => {

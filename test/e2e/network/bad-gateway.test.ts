@@ -3,9 +3,14 @@ import { selfSigned } from '../../support/certificate.ts';
 import { ostiary, type Ended, type Run } from '../../support/cli.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { cut, json, reset, startFlakyServer, text, type FlakyServer, type Reply } from '../../support/flaky-server.ts';
-import { config, guardrail, useProjects } from '../project.ts';
+import { gitEnv, useRepositories } from '../../support/repository.ts';
+import { startFaultProxy } from '../../torture/fault-proxy.ts';
+import { config, connection, guardrail, useProjects } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
 
 const makeProject = useProjects();
+const gateway = useGateway();
+const repositories = useRepositories();
 const token = 'canary-token-of-the-tests';
 const env = { OSTIARY_TOKEN: token };
 
@@ -121,6 +126,45 @@ test.concurrent.each(broken)('%s: exit 4 with the request', async (_what, start,
 
 test.concurrent.each(failures)('%s: exit 4 with the request, and nothing is written', async (_what, reply, code, says) => {
   await expectComplaint(await startFlakyServer(reply), complaint(code, says), ostiaryInProcess);
+});
+
+test('a gateway that names targets, limits, overrides and a record, and redirects, decides none of them', async () => {
+  const ref = 'refs/ostiary/applied/production';
+  const trap = await startFlakyServer(json(200, []));
+  const proxy = await startFaultProxy(gateway.url(), () => Promise.resolve());
+  const file = config(proxy.url).replace("' }", "', limits: { from: 1, updates: 10% } }");
+  const ours = repositories.make({ 'ostiary.yaml': file, 'access/a.yaml': connection('hostile') });
+  const origin = repositories.makeOrigin(ours);
+  const run = (line: string): Promise<Ended> => gateway.run(line, ours.folder, gitEnv);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  const recorded = origin.git('rev-parse', ref);
+  ours.save({ 'access/a.yaml': connection('hostile', { reviewers: ['dba'] }) });
+  ours.git('push', '--quiet', 'origin', 'main');
+
+  const orders = {
+    targets: { production: { url: trap.url, limits: { updates: '100%' } } },
+    limits: { from: 1000, updates: '100%' },
+    allow: ['plan/too-many-updates=the gateway wants it'],
+    record: { commit: '1'.repeat(40), lease: null },
+  };
+  const obey = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(obey) : typeof value === 'object' && value !== null ? { ...value, ...orders } : value;
+  proxy.disturb(async ({ method, path, forward, send }) => {
+    const location = { location: `${trap.url}${path}`, 'x-ostiary-allow': orders.allow[0] };
+    if (method !== 'GET') return send({ status: 307, headers: location, body: Buffer.alloc(0) });
+    const { status, headers, body } = await forward();
+    const { 'content-length': _, ...rest } = headers;
+    send({ status, headers: { ...rest, ...location }, body: Buffer.from(JSON.stringify(obey(JSON.parse(body.toString())))) });
+  });
+  for (const line of ['plan', 'apply --yes'])
+    expect(await run(line)).toMatchObject({ code: 6, stdout: expect.stringContaining('plan/too-many-updates') });
+  expect(origin.git('rev-parse', ref)).toBe(recorded);
+  expect((await run('apply --yes --allow plan/too-many-updates=tested')).code).not.toBe(0);
+  expect(trap.seen).toEqual([]);
+  expect(await gateway.reviewersOf('hostile')).toEqual([]);
+  proxy.disturb(undefined);
+  expect(await run('apply --yes --allow plan/too-many-updates=tested')).toMatchObject({ code: 0 });
+  await Promise.all([proxy.close(), trap.close()]);
 });
 
 test.each([
