@@ -88,13 +88,14 @@ async function runInit(flags: OutputFlags & { readonly folder: string }, context
   const { print, hint } = printerFor(context, flags);
   const hasConfig = ['ostiary.yaml', 'ostiary.yml'].some((name) => existsSync(absolutePath(join(flags.folder, name), context)));
   const files: readonly (readonly [string, string])[] = [...(hasConfig ? [] : newProject()), ...schemaFiles()];
-  const written = files.filter(([path, text]) => createFile(outputPath(join(flags.folder, path), context), text));
+  const outputs = files.map(([path, text]) => ({ path, text, file: outputPath(join(flags.folder, path), context) }));
+  const written = outputs.filter(({ file, text }) => createFile(file, text));
   if (written.length === 0)
     throw new UsageError(
       `${flags.folder === '.' ? 'this folder' : flags.folder} already has all files that init creates`,
       'edit them, then run ostiary plan',
     );
-  for (const [path] of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
+  for (const { path } of written) print(`wrote ${escapeTerminal(join(flags.folder, path))}\n`);
   if (hasConfig) return 0;
   const isHere = resolve(context.cwd, flags.folder) === resolve(context.cwd);
   const enter = isHere ? '' : `  cd ${escapeTerminal(quoteWord(flags.folder))}\n`;

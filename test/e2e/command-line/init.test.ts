@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ostiary } from '../../support/cli.ts';
@@ -30,6 +30,15 @@ describe('init', () => {
   ])('of the folder %s prints the commands to go on with', async (folder, enter) => {
     const { stderr } = await ostiaryInProcess(['init', folder], { cwd: makeProject({}) });
     expect(stderr).toContain(`\nNext:\n${enter}  OSTIARY_SERVE_KEY=try-me ostiary serve `);
+  });
+
+  test('writes nothing if one of its files would be written through a link', async () => {
+    const cwd = makeProject({});
+    mkdirSync(join(cwd, 'real'));
+    symlinkSync('real', join(cwd, 'schemas'));
+    const { code, stderr } = await ostiaryInProcess(['init'], { cwd });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('report/link')]);
+    expect(contentsOf(cwd)).toEqual({});
   });
 
   test('adds only schemas to an existing project', async () => {
