@@ -168,4 +168,18 @@ export const recordChecks = [
     "=== 'never'",
     ['e2e/git/record-key.test.ts'],
   ],
+  [
+    'drift reports an apply of a commit that is not merged',
+    'reconcile/drift/filter-drift.ts',
+    ' || unmerged !== undefined',
+    '',
+    ['e2e/git/reviewed-commits.test.ts: is reported by drift also if it changed nothing on the gateway'],
+  ],
+  [
+    'a plan names an apply of a commit that is not merged',
+    'project/reviewed-commits.ts',
+    'const found = unmerged === undefined ? {} :',
+    'const found = unmerged !== null ? {} :',
+    ['e2e/git/reviewed-commits.test.ts: is not applied without a reason'],
+  ],
 ];

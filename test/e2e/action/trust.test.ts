@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { place } from '../../support/github.ts';
 import { commentsOn, commitAll, mergePullRequest, openPullRequest, pullRequestPayload, type StepEnded } from '../../support/workflow.ts';
@@ -69,6 +70,16 @@ test('a saved plan is applied and contains no secret', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain('canary-value');
   expect(await apply({ plan: path, digest })).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
   expect(await gateway.names('/connections')).toContain('saved');
+});
+
+test('findings are written through no link that a pull request contains', async () => {
+  const { plan, cwd } = await proposed('linked');
+  mkdirSync(join(cwd, 'real'));
+  symlinkSync('real', join(cwd, 'linked'));
+  symlinkSync('ostiary.yaml', join(cwd, 'findings'));
+  for (const sarif of ['linked/findings.sarif', 'findings'])
+    expect(await plan({ sarif })).toMatchObject({ code: 3, stdout: expect.stringContaining('report/link') });
+  expect([readdirSync(join(cwd, 'real')), readFileSync(join(cwd, 'ostiary.yaml'), 'utf8')]).toEqual([[], config(gateway.url())]);
 });
 
 describe('digest: comment', () => {

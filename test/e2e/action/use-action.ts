@@ -26,10 +26,15 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
     return github;
   };
   let runner: ReturnType<typeof openRunner> | undefined;
-  beforeAll(async () => {
-    home = makeFolder({});
+  let bundle: Promise<string> | undefined;
+  /** Returns the path of the bundle, of which only some files have a test. */
+  const bundled = async (): Promise<string> => {
     const built = await builtPackage();
     for (const name of ['dist', 'package.json']) cpSync(join(built, name), join(home, name), { recursive: true });
+    return join(home, 'dist', 'action.js');
+  };
+  beforeAll(async () => {
+    home = makeFolder({});
     github = await startGitHub();
     runner = openRunner(home);
   });
@@ -43,8 +48,8 @@ export function useAction(makeFolder: (files: Files) => string): ActionBench {
     github: running,
     step: (options) => run(options, (cwd, env) => runHere(cwd, env, options.onWait)),
     bundled: (options) =>
-      run(options, (cwd, env) => {
-        const child = start(process.execPath, [join(home, 'dist', 'action.js')], { cwd, env });
+      run(options, async (cwd, env) => {
+        const child = start(process.execPath, [await (bundle ??= bundled())], { cwd, env });
         options.onStart?.(child);
         return child.ended;
       }),

@@ -238,6 +238,8 @@ describe('reports', () => {
     'apply --yes --journal LINK',
     'apply --yes --report text=LINK',
     'fmt --check --report junit=LINK',
+    'record key --out LINK',
+    'init LINK',
   ])('%s writes through no link that a repository contains, and does nothing', async (line) => {
     const cwd = project('linked');
     mkdirSync(join(cwd, 'real'));
@@ -247,7 +249,7 @@ describe('reports', () => {
     const before = readFileSync(join(cwd, 'access/db.yaml'), 'utf8');
     for (const link of ['to-file', 'to-nothing', 'to-folder/report']) {
       const ended = await gateway.run(line.replace('LINK', link), cwd);
-      expect({ link, code: ended.code }).toEqual({ link, code: 3 });
+      expect({ link, code: ended.code, stdout: ended.stdout }).toEqual({ link, code: 3, stdout: '' });
       expect(ended.stderr).toMatch(/error (?:report\/link|cli\/usage) .*symbolic link|unknown option/);
     }
     expect(readFileSync(join(cwd, 'access/db.yaml'), 'utf8')).toBe(before);
