@@ -74,14 +74,18 @@ export const changeChecks = [
     'reconcile/saved-plan/plan-digest.ts',
     'edges.length > 0 || drift.fields.length === 0 || changesMore(drift)',
     'edges.length >= 0 || changesMore(drift)',
-    ['e2e/plan/accepted-drift.test.ts'],
+    [
+      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect interface a host that was moved is in the plan; the apply writes nothing for it, and is its end',
+    ],
   ],
   [
     'accepted drift is a difference for exit codes and outputs',
     'model/plan/plan.ts',
     'plan.accepted.length > 0 ||',
     '',
-    ['e2e/plan/accepted-drift.test.ts', 'e2e/action/accepted-drift.test.ts'],
+    [
+      'e2e/plan/accepted-drift.test.ts: drift that the manifests accept, on the dialect interface a lost review is in the plan; the apply writes nothing for it, and is its end',
+    ],
   ],
   [
     'accepted drift is in the first line',
@@ -116,7 +120,7 @@ export const changeChecks = [
     'protection/risk/risk-codes.ts',
     'if (!isRiskierThan(one.risk.class, most)) continue;',
     'continue;',
-    ['unit/protection/risk', 'e2e/plan/max-risk.test.ts'],
+    ['unit/protection/risk/risks.test.ts: --max-risk availability refuses two more groups, of which two together can approve'],
   ],
   [
     'limits refuse mass changes',
@@ -137,28 +141,30 @@ export const changeChecks = [
     'reconcile/schedule/schedule-steps.ts',
     'if (deleted.length === 0) return',
     'if (deleted.length >= 0) return',
-    ['unit/reconcile/schedule', 'golden.test.ts', 'property/deletions.test.ts'],
+    ['property/deletions.test.ts: an open connection is closed, then its rule loses a word, then it is deleted'],
   ],
   [
     'a window between two writes is named',
     'reconcile/schedule/schedule-writes.ts',
     'return singleWrites.length === 0',
     'return singleWrites.length >= 0',
-    ['unit/reconcile/schedule', 'hoop/exposure-windows.test.ts'],
+    [
+      'hoop/exposure-windows.test.ts: a rule that the free license does not allow merged is written once: another rule that only loses is written after it, and nothing is open',
+    ],
   ],
   [
     'a saved plan has its digest',
     'reconcile/saved-plan/saved-plan.ts',
     'if (plan.digest !== digestWithAccepted(digestOf(plan.target, plan.changes, plan.edges, saved), accepted))',
     'if (digestOf === undefined)',
-    ['e2e/plan/saved-plan.test.ts'],
+    ['e2e/plan/saved-plan.test.ts: a saved plan is read only as it was saved: any other content is one clear error without a request'],
   ],
   [
     'a saved plan has its checksum',
     'reconcile/saved-plan/saved-plan.ts',
     'if (saved.checksum !== checksumOf(unsealed(document)))',
     'if (checksumOf === undefined)',
-    ['e2e/plan/saved-plan.test.ts'],
+    ['e2e/plan/saved-plan.test.ts: a saved plan is read only as it was saved: any other content is one clear error without a request'],
   ],
   [
     'another plan than the reviewed one is refused',
@@ -172,6 +178,6 @@ export const changeChecks = [
     'reconcile/guard/record-refusals.ts',
     'if (fork === undefined) {',
     "if (here === '') {",
-    ['e2e/git/git.test.ts', 'e2e/apply/removals.test.ts'],
+    ['e2e/apply/removals.test.ts: a branch behind the applied commit an older commit is not applied without a reason'],
   ],
 ];
