@@ -198,10 +198,10 @@ export const boundaryChecks = [
     ['unit/gateway/live'],
   ],
   [
-    'an answer has a bound of memory',
+    'the lists of a gateway have a bound',
     'gateway/http/client.ts',
-    'if (!memory.take(text)) return',
-    'if (text.length < 0) return',
-    ['unit/gateway/http/client.test.ts'],
+    'if (request.share?.take(text) === false) return',
+    'if (request.share === null) return',
+    ['unit/gateway/http/client.test.ts', 'unit/gateway/http/answer-budget.test.ts'],
   ],
 ];
