@@ -122,7 +122,10 @@ describe('a list', () => {
   it('has at most a million entries', async () => {
     const share = createAnswerBudget().share();
     const list = { url: 'http://gateway.test/things', list: restList('/things'), share, uidOf: textAt('id'), idOf: textAt('name') };
-    const { value, diagnostics } = await readWholeList({ ...list, fetch: async () => Promise.resolve(Array.from({ length: 1_000_001 }, () => ({}))) });
+    const { value, diagnostics } = await readWholeList({
+      ...list,
+      fetch: async () => Promise.resolve(Array.from({ length: 1_000_001 }, () => ({}))),
+    });
     expect(value).toBeUndefined();
     expect(diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual([
       'api/too-large GET http://gateway.test/things: the list has 1000001 entries, and Ostiary reads at most 1000000',
