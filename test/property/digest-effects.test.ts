@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load-manifests.ts';
-import type { BaseState, DesiredResource, DesiredState } from '../../src/model/desired.ts';
+import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { withContent } from '../../src/model/secret.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway, type MemoryResource } from '../support/memory-gateway.ts';
 import { runCount } from '../support/property-runs.ts';
 import { applyPlan, planAgainst } from '../support/run-pipeline.ts';
+import type { Manifest } from '../support/scenario.ts';
 
 /** The manifest of one connection, and the content of the committed file that its secrets may come from. */
-type Version = { readonly metadata: JsonObject; readonly spec: JsonObject; readonly file: string };
+type Version = { readonly metadata: Manifest['metadata']; readonly spec: JsonObject; readonly file: string };
 
 const plain = {
   type: 'custom',
@@ -50,26 +50,12 @@ const version: fc.Arbitrary<Version> = fc
 
 /** Loads a version as a plan of a clean working tree does. */
 function loaded({ metadata, spec, file }: Version, sources: 'resolve' | 'leave'): DesiredState {
-  const { value, diagnostics } = loadManifests({
-    files: [{ path: 'access/db.yaml', text: JSON.stringify({ apiVersion: 'ostiary/v1', kind: 'Connection', metadata, spec }) }],
-    overlays: [],
-    target: 'test',
-    targets: ['test'],
-    secretPrefixes: ['OSTIARY_SECRET_'],
-    referencePrefixes: ['_envjson:'],
+  return desiredState([{ kind: 'Connection', metadata, spec }], {
+    isUnresolved: sources === 'leave',
+    sourceValue: (source) => ('env' in source ? source.env : file),
+    content: file,
     digestKey: 'k'.repeat(32),
-    ...(sources === 'leave' ? {} : { resolve: (source) => ({ value: 'env' in source ? source.env : file, diagnostics: [] }) }),
-    registry,
   });
-  if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  const withFile = (resource: DesiredResource): DesiredResource => {
-    const secrets = Object.entries(resource.secrets).map(([path, secret]) => [
-      path,
-      secret.source === 'file:pw' ? withContent(secret, file) : secret,
-    ]);
-    return { ...resource, secrets: Object.fromEntries(secrets) };
-  };
-  return { ...value, resources: value.resources.map(withFile) };
 }
 
 const live: MemoryResource = {

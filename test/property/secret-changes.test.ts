@@ -1,16 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { registry } from '../../src/kinds/index.ts';
-import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isObject } from '../../src/model/json.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
-import { seal, withContent, type LiveSecret } from '../../src/model/secret.ts';
+import { seal, type LiveSecret } from '../../src/model/secret.ts';
 import { planVerdict, planSummaryText, verdictText } from '../../src/report/wording/summary.ts';
-import { filesOf } from '../support/desired-state.ts';
+import { desiredState } from '../support/desired-state.ts';
 import { runCount } from '../support/property-runs.ts';
 import { planOf } from '../support/run-pipeline.ts';
 import type { Manifest } from '../support/scenario.ts';
@@ -88,29 +86,12 @@ function manifestsOf({ secret, password, reviewers }: Commit): readonly Manifest
 }
 
 function stateOf(one: Commit, resolves: boolean): DesiredState {
-  const { value, diagnostics } = loadManifests({
-    files: filesOf(manifestsOf(one)),
-    overlays: [],
-    target: 'test',
-    targets: ['test'],
-    secretPrefixes: ['OSTIARY_SECRET_'],
-    referencePrefixes: ['_cloudsecrets:', '_envjson:'],
-    registry,
-    ...(resolves
-      ? { resolve: (source) => ({ value: 'env' in source ? source.env : `${one.content} ${source.file}`, diagnostics: [] }) }
-      : {}),
+  return desiredState(manifestsOf(one), {
+    isUnresolved: !resolves,
+    sourceValue: (source) => ('env' in source ? source.env : `${one.content} ${source.file}`),
+    content: one.content,
+    digestKey: 'k'.repeat(32),
   });
-  if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  const resources = value.resources.map((resource) => ({
-    ...resource,
-    secrets: Object.fromEntries(
-      Object.entries(resource.secrets).map(([path, secret]) => [
-        path,
-        secret.source.startsWith('file:') ? withContent(secret, one.content) : secret,
-      ]),
-    ),
-  }));
-  return { ...value, resources };
 }
 
 /** Returns what is live after an apply of a commit, as a token sees it; kept secrets have a value that is not ours. */

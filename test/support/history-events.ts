@@ -31,7 +31,10 @@ const anyName = fc.constantFrom(...names.connections, ...names.rules, ...names.u
 const anyConnection = fc.constantFrom('keep', ...names.connections);
 const variant = fc.nat({ max: 2 });
 // Often inline, so that many changes have the same source.
-const secret = fc.oneof(fc.constantFrom(...inlineForms), fc.nat({ max: secretForms - 1 }));
+const secret = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom(...inlineForms) },
+  { weight: 1, arbitrary: fc.nat({ max: secretForms - 1 }) },
+);
 
 const applying = fc.record({
   type: fc.constant('apply' as const),

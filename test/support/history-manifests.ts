@@ -121,6 +121,16 @@ function manifestsOf({ entries }: Tree): readonly Manifest[] {
   });
 }
 
+/** Returns trees that differ from one in a single object: each form of the secret of `keep`, and each form of some objects. */
+export function siblingsOf({ entries, content }: Tree): readonly Tree[] {
+  const withEntry = (name: string, more: Partial<Entry>): readonly Tree[] => {
+    const entry = entries.get(name);
+    return entry === undefined ? [] : [{ entries: new Map([...entries, [name, { ...entry, ...more }]]), content }];
+  };
+  const variants = ['keep', 'c1', 'g1'].flatMap((name) => [0, 1, 2].flatMap((variant) => withEntry(name, { variant })));
+  return [...secrets.flatMap((_, secret) => withEntry('keep', { secret })), ...variants];
+}
+
 /** Loads the manifests of a commit; without `resolves` sources stay unresolved. */
 export function loadTree(tree: Tree, resolves: boolean): DesiredState {
   return desiredState(manifestsOf(tree), {

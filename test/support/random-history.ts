@@ -21,6 +21,7 @@ import {
   kindOfName,
   loadTree,
   missingFacts,
+  siblingsOf,
   secretPath,
   specOf,
   type Entry,
@@ -50,13 +51,17 @@ export type Drafted = {
   readonly reviewed?: ReviewedPlan;
 };
 
-/** A commit that was planned with both keys, and what its apply made of one state of the gateway. */
+/** The plan of a commit on one state of the gateway, and what an apply with its digest makes of that state: the admin's plan of the same commit. */
 export type Try = {
-  readonly commit: string;
+  readonly key: string;
+  /** Identifies the manifests. */
+  readonly tree: string;
   readonly base: string | undefined;
   /** The state of the gateway before. */
   readonly at: string;
-  readonly digests: readonly (string | undefined)[];
+  readonly digest: string;
+  /** Whether the apply writes anything. */
+  readonly writes: boolean;
   readonly effect: ReturnType<MemoryGateway['state']>;
 };
 
@@ -71,8 +76,10 @@ export type RepositoryHistory = {
   readonly missing: () => readonly Fact[];
   /** Plans HEAD without consent to anything but pruning. */
   readonly planHead: (key: Key, prune: boolean) => Promise<Drafted>;
-  /** Plans the last commits on the gateway as it is with both keys, and finds their effects. */
-  readonly tryCommits: (most: number) => Promise<readonly Try[]>;
+  /** Plans the last commits on the gateway as it is with both keys, and finds their effects; leaves out what was tried before. */
+  readonly tryRecent: (most: number) => Promise<readonly Try[]>;
+  /** Does the same with commits that differ from HEAD in one object. */
+  readonly trySiblings: () => Promise<readonly Try[]>;
   readonly applies: () => number;
   /** The objects that an apply deleted although they were not ours. */
   readonly deletedUnmanaged: () => readonly string[];
@@ -85,20 +92,22 @@ export function repositoryHistory(): RepositoryHistory {
   const commits: Committed[] = [];
   const ours = new Set<string>();
   const unmanaged: string[] = [];
+  const tried = new Set<string>();
   let record: AppliedRecord = emptyRecord;
   let applies = 0;
 
-  const commit = ({ entries, content }: Tree): void => {
+  const commitOf = ({ entries, content }: Tree): Committed => {
     const id = String(commits.length + 1).padStart(40, '0');
     let resolved: DesiredState | undefined;
-    commits.push({
+    return {
       id,
       entries,
       content,
       desired: loadTree({ entries, content }, false),
       resolved: () => (resolved ??= loadTree({ entries, content }, true)),
-    });
+    };
   };
+  const commit = (tree: Tree): void => void commits.push(commitOf(tree));
   const head = (): Committed => {
     const last = commits.at(-1);
     if (last === undefined) throw new Error('nothing is committed');
@@ -160,7 +169,7 @@ export function repositoryHistory(): RepositoryHistory {
     return { live, base, remembered, diagnostics, ...(draft === undefined || reviewed === undefined ? {} : { draft, reviewed }) };
   }
 
-  function consentOf({ desired }: Committed, prune: boolean): Consent {
+  function consentOf({ desired }: Committed, prune = true): Consent {
     return { adopt: desired.resources.map(({ id }) => id), revert: [], prune };
   }
 
@@ -234,6 +243,28 @@ export function repositoryHistory(): RepositoryHistory {
       onWrite = ignore;
       gateway.setFault(undefined);
     }
+  }
+
+  async function tryHeads(heads: readonly Committed[]): Promise<readonly Try[]> {
+    const at = JSON.stringify([gateway.state(), [...uidsOf(await readLive())]]);
+    const tries: Try[] = [];
+    for (const one of heads) {
+      const place = `${at} ${JSON.stringify(record)} ${one.id} ${one.desired.tree}`;
+      if (tried.has(place)) continue;
+      tried.add(place);
+      const [admin, reader] = [await draftAs('admin', one, consentOf(one)), await draftAs('reader', one, consentOf(one))];
+      const { draft, reviewed, live } = admin;
+      if (draft === undefined || reviewed === undefined || reviewed.plan.refusals.length > 0) continue;
+      const isWriting = reviewed.plan.changes.some(isWritten);
+      const restore = gateway.save();
+      await runApply({ draft, reviewed, live }, undefined);
+      const effect = gateway.state();
+      restore();
+      for (const [key, { reviewed: plans }] of Object.entries({ admin, reader }))
+        if (plans !== undefined)
+          tries.push({ key, tree: one.desired.tree, base: record.commit, at, digest: plans.plan.digest, effect, writes: isWriting });
+    }
+    return tries;
   }
 
   return {
@@ -313,27 +344,8 @@ export function repositoryHistory(): RepositoryHistory {
     stated: () => factsOf(head()),
     missing: () => missingFacts(head(), gateway.state()),
     planHead: (key, prune) => draftAs(key, head(), { adopt: [], revert: [], prune }),
-    async tryCommits(most) {
-      const at = JSON.stringify([gateway.state(), uidsOf(await readLive())]);
-      const tries: Try[] = [];
-      for (const one of commits.slice(-most)) {
-        const consent = consentOf(one, true);
-        const { draft, reviewed, live } = await draftAs('admin', one, consent);
-        if (draft === undefined || reviewed === undefined || reviewed.plan.refusals.length > 0) continue;
-        const { reviewed: read } = await draftAs('reader', one, consent);
-        const restore = gateway.save();
-        await runApply({ draft, reviewed, live }, undefined);
-        tries.push({
-          commit: one.id,
-          base: record.commit,
-          at,
-          digests: [reviewed.plan.digest, read?.plan.digest],
-          effect: gateway.state(),
-        });
-        restore();
-      }
-      return tries;
-    },
+    tryRecent: (most) => tryHeads(commits.slice(-most)),
+    trySiblings: () => tryHeads(siblingsOf(head()).map(commitOf)),
     applies: () => applies,
     deletedUnmanaged: () => unmanaged,
   };
