@@ -8,7 +8,6 @@ import { mayRevealSecret } from '../gateway/http/reveal-secrets.ts';
 import { createRemoteReader } from '../git/read-remote.ts';
 import { registry } from '../kinds/index.ts';
 import { isRunbookPath } from '../server/runbooks/runbook-library.ts';
-import { chaosFromSwitches } from '../server/http/chaos.ts';
 import type { DatabaseOptions } from '../server/store/database.ts';
 import type { StoreOptions } from '../server/store/store.ts';
 import { createFirstAdminKey } from '../server/auth/api-keys.ts';
@@ -40,7 +39,6 @@ type ServeFlags = OutputFlags & {
   readonly drain: number;
   /** In days. */
   readonly auditKeep?: number;
-  readonly chaos: boolean;
   readonly localRepositories: boolean;
   /** Networks or addresses. */
   readonly allowPrivateRepositories: readonly string[];
@@ -80,7 +78,6 @@ Environment variables:
     .addOption(new Option('--log <form>', 'log format (default: text on a terminal, otherwise json)').choices(['text', 'json']))
     .option('--drain <seconds>', 'seconds to keep serving after SIGTERM while /readyz answers 503', wholeNumber(0, 3600), 0)
     .option('--audit-keep <days>', 'days to keep audit entries (default: keep all)', wholeNumber(1, 36_500))
-    .option('--chaos', 'allow requests to inject faults; for tests only', false)
     .option('--local-repositories', 'also read runbooks from file://…; for tests only', false)
     .option(
       '--allow-private-repositories <network>',
@@ -151,11 +148,9 @@ async function runServe(flags: ServeFlags, context: CliContext): Promise<number>
     version,
     runbooks: repositories,
     localRepositories: flags.localRepositories,
-    ...(flags.chaos ? { chaos: chaosFromSwitches } : {}),
   });
   // The address ends at a space, in JSON too: scripts search for it.
   say({ level: 'info', message: `ostiary ${version} serves on ${server.url} from ${'url' in store.database ? 'PostgreSQL' : 'a folder'}` });
-  if (flags.chaos) say({ level: 'warn', message: 'clients can inject faults (--chaos): for tests only' });
   if (flags.localRepositories) say({ level: 'warn', message: 'admins can read local repositories (--local-repositories): for tests only' });
   if (!stopped.aborted) {
     await new Promise<void>((resolve) => {

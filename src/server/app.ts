@@ -8,7 +8,6 @@ import { authenticateRequest, createLoginRejection } from './auth/authenticate-r
 import { identitySection, serveApiKeys, serveIdentity } from './auth/identity.openapi.ts';
 import type { HashedKey } from './principal.ts';
 import type { Collection } from './collections.ts';
-import { type Chaos, injectChaos, rejectChaos } from './http/chaos.ts';
 import { Rejection } from './rejection.ts';
 import { type AppEnv, clientAddress } from './http/request-context.ts';
 import type { Log } from './log.ts';
@@ -30,7 +29,7 @@ type AppOptions = ObserveOptions & {
   readonly library: RunbookLibrary;
   readonly keys: readonly HashedKey[];
   readonly now: () => Date;
-  readonly chaos?: Chaos | undefined;
+  readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
   /** Searches runbooks; searches the library by default. */
   readonly searchRunbooks?: RunbookSearch | undefined;
 };
@@ -41,7 +40,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.onError(answerErrors(log));
   app.use(observeRequests(options));
-  app.use(options.chaos === undefined ? rejectChaos : injectChaos(options.chaos));
+  if (options.intercept !== undefined) app.use(options.intercept);
 
   serveHealth(app, options);
   serveDocument(app, describeApi(apiSections(options.collections), options.version));

@@ -4,7 +4,7 @@ import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';
 import type { LiveResource } from '../../src/model/live.ts';
-import type { ChaosEffect } from '../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../support/chaos.ts';
 import { startPostgresServer, type TestServer } from '../support/servers.ts';
 
 const effects: readonly (readonly [string, readonly ChaosEffect[]])[] = [

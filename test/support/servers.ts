@@ -10,6 +10,7 @@ import { inject } from 'vitest';
 import { makeFolder as makeFolders } from '../../src/disk/write.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { createLog, type LogFormat } from '../../src/server/log.ts';
+import { type Chaos, injectChaos } from './chaos.ts';
 import { type ServeOptions, startServer } from '../../src/server/process/start-server.ts';
 
 /** A gateway for tests. */
@@ -26,7 +27,11 @@ export type TestServer = {
   readonly close: () => Promise<void>;
 };
 
-export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey' | 'log'>> & { readonly logForm?: LogFormat };
+export type TestServerOptions = Partial<Omit<ServeOptions, 'adminKey' | 'managerKey' | 'log' | 'intercept'>> & {
+  readonly logForm?: LogFormat;
+  /** Makes requests fail. */
+  readonly chaos?: Chaos;
+};
 
 export const adminKey = 'admin-key-of-the-tests';
 const managerKey = 'manager-key-of-the-tests';
@@ -71,6 +76,7 @@ export async function startPostgresServer(options: TestServerOptions = {}): Prom
 /** Starts a gateway on the database of the options. */
 export async function startTestServer({
   logForm = 'text',
+  chaos,
   ...options
 }: TestServerOptions & Pick<ServeOptions, 'database'>): Promise<TestServer> {
   const log: string[] = [];
@@ -78,6 +84,7 @@ export async function startTestServer({
   const server = await startServer({
     port: 0,
     registry,
+    ...(chaos === undefined ? {} : { intercept: injectChaos(chaos) }),
     adminKey,
     managerKey: { key: managerKey, manager: 'platform' },
     agents: ['default', 'prod-agent'],

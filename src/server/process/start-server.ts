@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener, RequestError } from '@hono/node-server';
+import type { MiddlewareHandler } from 'hono';
+import type { AppEnv } from '../http/request-context.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
@@ -8,7 +10,6 @@ import { requireRightToPrune, startAuditRetention } from '../audit/audit-chain.t
 import { createApp, securityHeaders } from '../app.ts';
 import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../principal.ts';
-import type { Chaos } from '../http/chaos.ts';
 import { type Collection, collectionsOf } from '../collections.ts';
 import type { DatabaseOptions } from '../store/database.ts';
 import type { LockTimes } from '../store/folder-lock.ts';
@@ -51,8 +52,8 @@ export type ServeOptions = {
   readonly drainMs?: number;
   /** For tests: how often the lock of a database folder is written, and when another server uses the folder. */
   readonly lockTimes?: LockTimes;
-  /** For tests: makes requests fail. */
-  readonly chaos?: Chaos | undefined;
+  /** For tests: runs before the routes of each request. */
+  readonly intercept?: MiddlewareHandler<AppEnv> | undefined;
   /** For tests: allows runbook configurations to name repositories on the disk of the server. */
   readonly localRepositories?: boolean;
   /** Reads the repositories of runbooks; without it no repository can be read. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { startFlakyServer, json } from '../../support/flaky-server.ts';
 import { commentsOn, commitAll, git, mergePullRequest, openPullRequest, type StepEnded, type StepOptions } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';

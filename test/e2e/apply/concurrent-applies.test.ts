@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { startOstiary, type Running } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
 import { config, connection, manyConnections, type Files } from '../project.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { idOf } from '../../server/client.ts';
 import { startOstiary } from '../../support/cli.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';

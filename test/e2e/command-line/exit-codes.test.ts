@@ -5,7 +5,7 @@ import type { Json } from '../../../src/model/json.ts';
 import { ostiary } from '../../support/cli.ts';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { makeFolder } from '../../support/servers.ts';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { agentId, connectionBody } from '../../server/client.ts';
 import { config, connection, guardrail, manyConnections, useProjects, writeFiles, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';

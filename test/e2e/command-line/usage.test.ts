@@ -196,7 +196,7 @@ describe('help', () => {
     init: '--color --no-color --quiet --full --verbose --help',
     record: '--color --no-color --quiet --full --verbose --out --help',
     serve:
-      '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --chaos --local-repositories --allow-private-repositories --help',
+      '--color --no-color --quiet --full --verbose --port --host --database --agent --init --migrate --grant --verify-audit --trust-proxy --log --drain --audit-keep --local-repositories --allow-private-repositories --help',
   };
 
   test.concurrent.each(Object.entries(flagsOf))('%s names every flag and fits 100 columns', async (name, flags) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { useRepositories, type TestRepository } from '../../support/repository.ts';
 import { agentId, connectionBody } from '../../server/client.ts';
 import { config, connection, guardrail, type Files } from '../project.ts';

@@ -6,7 +6,7 @@ import type { Change } from '../../../src/model/plan/plan.ts';
 import { digestOf } from '../../../src/reconcile/saved-plan/plan-digest.ts';
 import { sealedPlan } from '../../../src/reconcile/saved-plan/saved-plan.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import { openText } from '../../support/saved-plan.ts';
 import { commitAll, git } from '../../support/workflow.ts';
 import { createKey } from '../../server/client.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ChaosEffect } from '../../../src/server/http/chaos.ts';
+import type { ChaosEffect } from '../../support/chaos.ts';
 import type { Ended, Running } from '../../support/cli.ts';
 import { hasTerminal, shows, startOnTerminal, type TerminalOptions } from '../../support/terminal.ts';
 import { config, guardrail, useProjects, type Files } from '../project.ts';

@@ -56,14 +56,6 @@ test('--log text prints text, and --quiet omits requests', async () => {
   expect((await quiet.running.ended).stderr).toMatch(/^ostiary \S+ serves on http:\S+ from PostgreSQL\n$/);
 });
 
-test('only --chaos enables failing requests, and the log warns about it', async () => {
-  const headers = { 'Ostiary-Chaos': 'status=503' };
-  const { running, call } = await serve('--chaos');
-  expect((await call('GET', '/agents', { headers })).status).toBe(503);
-  running.child.kill('SIGTERM');
-  expect((await running.ended).stderr).toContain('"level":"warn","message":"clients can inject faults (--chaos): for tests only"');
-});
-
 test('--drain keeps serving after SIGTERM, but is not ready', async () => {
   const { running, call } = await serve('--drain 1');
   expect((await call('GET', '/readyz')).status).toBe(200);
