@@ -1,4 +1,4 @@
-import { version } from './commands/context/version.ts';
+import { version } from './console/context/version.ts';
 
 /** Prints the version without loading anything else; otherwise runs the command line. */
 async function main(argv: readonly string[]): Promise<number> {

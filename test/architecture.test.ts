@@ -24,11 +24,28 @@ const table: Readonly<Record<string, { readonly rooms: readonly string[]; readon
     rooms: ['model', 'kinds', 'disk', 'manifest', 'project', 'reconcile', 'protection', 'report', 'git', 'pull'],
     packages: [],
   },
-  commands: {
-    rooms: 'model kinds disk manifest project protection reconcile apply report gateway git github server pull adopt'.split(' '),
-    packages: ['commander', 'picocolors', '@clack/prompts', 'prettier'],
+  console: {
+    rooms: 'model kinds disk project protection report gateway git'.split(' '),
+    packages: ['commander', 'picocolors'],
   },
-  '.': { rooms: ['commands', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'], packages: [] },
+  planning: {
+    rooms: 'model kinds disk manifest project protection reconcile apply report gateway git pull console'.split(' '),
+    packages: [],
+  },
+  commands: {
+    rooms: 'model kinds disk manifest project protection reconcile apply report gateway git server pull adopt console planning'.split(' '),
+    packages: ['commander', '@clack/prompts', 'prettier'],
+  },
+  action: {
+    rooms: 'model kinds disk manifest project protection reconcile report gateway git github pull adopt console planning commands'.split(
+      ' ',
+    ),
+    packages: [],
+  },
+  '.': {
+    rooms: ['commands', 'action', 'console', 'model', 'kinds', 'manifest', 'protection', 'reconcile', 'apply', 'report', 'gateway'],
+    packages: [],
+  },
 };
 
 type Source = { readonly path: string; readonly room: string; readonly text: string; readonly imports: readonly string[] };
@@ -107,9 +124,12 @@ const inside: Readonly<Record<string, string>> = {
     'formats.ts reports.ts',
   server:
     'log.ts principal.ts rejection.ts secrets.ts collections.ts store http api audit reviews auth agents objects resources runbooks search app.ts process',
+  console: 'context options.ts output connect.ts',
+  planning: 'target-policies.ts audit-log.ts read-secrets.ts create-plan.ts saved-plan.ts',
   commands:
-    'context options.ts output connect.ts completion command-line planning pulling validate.ts plan.ts apply.ts drift.ts ' +
-    'explain.ts test.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts record.ts serve.ts completion.ts version.ts action program.ts',
+    'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts test.ts yaml-layout.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
+    'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',
+  action: 'inputs.ts proposal.ts task.ts pull-requests.ts decisions.ts drift-issue.ts report-to-github.ts action.ts',
 };
 
 test('inside a room, imports point one way', () => {

@@ -19,14 +19,14 @@ import {
   targetOptions,
   writeOptions,
   type DefineCommand,
-} from './options.ts';
-import { mayWrite } from './connect.ts';
-import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from './output/progress.ts';
+} from '../console/options.ts';
+import { mayWrite } from '../console/connect.ts';
+import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from '../console/output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { createPlan, type PlanResult } from './planning/create-plan.ts';
+import { createPlan, type PlanResult } from '../planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
-import { printerFor } from './output/printer.ts';
+import { printerFor } from '../console/output/printer.ts';
 import { chooseTarget, isPartialSelection, resolveConfig } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { setTimeout } from 'node:timers/promises';
@@ -36,10 +36,10 @@ import type { RecordedEnd } from '../project/applied-record.ts';
 import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
-import { recordSecrets, secretCacheOf, secretLookup } from './planning/read-secrets.ts';
-import type { ResumedPlan } from './planning/saved-plan.ts';
-import { requireWritable, emitPlan, emitApply } from './output/emit.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { recordSecrets, secretCacheOf, secretLookup } from '../planning/read-secrets.ts';
+import type { ResumedPlan } from '../planning/saved-plan.ts';
+import { requireWritable, emitPlan, emitApply } from '../console/output/emit.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import { Option } from 'commander';
 import { runForTargets } from './command-line/run-for-targets.ts';
 import { plural } from '../report/wording/summary.ts';
@@ -118,7 +118,7 @@ async function createOrResumePlan(
   { journal: { request }, filter }: PlanSource,
 ): Promise<PlanToApply> {
   if (flags.plan !== undefined) {
-    const { resumeSavedPlan } = await import('./planning/saved-plan.ts');
+    const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
     return resumeSavedPlan(flags.plan, flags, { context, onRequest: request });
   }
   const created = await createPlan(flags, context, { onRequest: request, filter, applies: true });

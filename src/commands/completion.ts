@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { completionScripts, shells, type Shell } from './completion/scripts.ts';
-import type { DefineCommand } from './options.ts';
+import type { DefineCommand } from '../console/options.ts';
 
 /** Defines `ostiary completion`. */
 export const defineCompletion: DefineCommand = (command, run) => {

@@ -22,15 +22,15 @@ import {
   targetOptions,
   writeOptions,
   type DefineCommand,
-} from './options.ts';
-import { trackSecretReads } from './connect.ts';
+} from '../console/options.ts';
+import { trackSecretReads } from '../console/connect.ts';
 import { type Diff, hasHeld } from '../model/plan/plan.ts';
-import { readAuditedWrites, timeOfBase } from './planning/audit-log.ts';
-import { createPlan, type PlanResult } from './planning/create-plan.ts';
-import { checkLivePolicies } from './planning/target-policies.ts';
-import { printerFor } from './output/printer.ts';
-import { requireWritable, emitDrift } from './output/emit.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
+import { createPlan, type PlanResult } from '../planning/create-plan.ts';
+import { checkLivePolicies } from '../planning/target-policies.ts';
+import { printerFor } from '../console/output/printer.ts';
+import { requireWritable, emitDrift } from '../console/output/emit.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type DriftFlags = Omit<ApplyFlags, 'revert' | 'adopt' | 'prune' | 'onManaged' | 'plan' | 'digest'> & {

@@ -7,7 +7,7 @@ import { connectionRules, snapshotPlan } from '../protection/posture/diff-postur
 import { explainDocument } from '../report/subjects/explain.ts';
 import { plural } from '../report/wording/summary.ts';
 import { formatsFor } from '../report/formats.ts';
-import { emit } from './output/emit.ts';
+import { emit } from '../console/output/emit.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import {
   type Format,
@@ -21,12 +21,12 @@ import {
   targetOptions,
   todayOption,
   type DefineCommand,
-} from './options.ts';
-import { createPlan } from './planning/create-plan.ts';
-import { policyResultsOf } from './planning/target-policies.ts';
-import { announceTarget } from './connect.ts';
-import { printerFor } from './output/printer.ts';
-import type { CliContext } from './context/cli-context.ts';
+} from '../console/options.ts';
+import { createPlan } from '../planning/create-plan.ts';
+import { policyResultsOf } from '../planning/target-policies.ts';
+import { announceTarget } from '../console/connect.ts';
+import { printerFor } from '../console/output/printer.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 
 type ExplainFlags = TargetFlags &
   PlanBaseOptions &

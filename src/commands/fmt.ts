@@ -16,10 +16,10 @@ import { absolutePath, resolveConfig } from '../project/resolved-config.ts';
 import { diagnosticsText } from '../report/text/diagnostics.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { plural } from '../report/wording/summary.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { readPipedFile } from './context/stdin.ts';
-import { type DefineCommand, groups, type OutputFlags } from './options.ts';
-import { printerFor } from './output/printer.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { readPipedFile } from '../console/context/stdin.ts';
+import { type DefineCommand, groups, type OutputFlags } from '../console/options.ts';
+import { printerFor } from '../console/output/printer.ts';
 
 type FmtFlags = OutputFlags & { readonly paths: readonly string[]; readonly check: boolean; readonly config?: string };
 
@@ -45,7 +45,7 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   const piped = await readPipedFile(flags.paths, context);
   if (piped !== undefined) return formatPiped(piped, flags, context);
   const { value: files = [], diagnostics } = readFiles(flags, context);
-  const { layOutYaml } = await import('./output/yaml-layout.ts');
+  const { layOutYaml } = await import('./yaml-layout.ts');
   const found: Diagnostic[] = [...diagnostics];
   const { print, note, hint, errors } = printerFor(context, flags);
   let changed = 0;
@@ -66,7 +66,7 @@ async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
 
 /** Formats stdin: prints the result, or with `check` its name if it is not formatted. Returns the exit code like `runFmt`. */
 async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, flags: FmtFlags, context: CliContext): Promise<number> {
-  const { layOutYaml } = await import('./output/yaml-layout.ts');
+  const { layOutYaml } = await import('./yaml-layout.ts');
   const { print, note, errors } = printerFor(context, flags);
   const formatted = file === undefined ? undefined : await formatFile(file, schemas, layOutYaml);
   const found = [...diagnostics, ...(formatted?.diagnostics ?? [])];

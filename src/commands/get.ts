@@ -8,11 +8,11 @@ import { readReviewDetails } from './review.ts';
 import { UsageError } from '../model/errors.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import { kindOf, nameOf } from '../model/resource.ts';
-import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from './options.ts';
-import { announceTarget, connect, withService, readLive, requireWhole } from './connect.ts';
-import { waiting } from './output/progress.ts';
-import { printerFor, type Printer } from './output/printer.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from '../console/options.ts';
+import { announceTarget, connect, withService, readLive, requireWhole } from '../console/connect.ts';
+import { waiting } from '../console/output/progress.ts';
+import { printerFor, type Printer } from '../console/output/printer.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import { Argument } from 'commander';
 
 type GetFlags = ViewFlags & { readonly what: string };

@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { UsageError } from '../model/errors.ts';
 import { createFile } from '../disk/write.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import type { OutputFlags, DefineCommand } from './options.ts';
-import { printerFor } from './output/printer.ts';
+import type { OutputFlags, DefineCommand } from '../console/options.ts';
+import { printerFor } from '../console/output/printer.ts';
 import { newDigestKey } from '../project/new-digest-key.ts';
 import { absolutePath, outputPath } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
-import type { CliContext } from './context/cli-context.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 
 function configText(digestKey: string): string {
   return `# yaml-language-server: $schema=schemas/config.schema.json

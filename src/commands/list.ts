@@ -5,7 +5,7 @@ import { notComparedCount } from '../model/plan/not-compared.ts';
 import { type Change, type Plan, remainingOrphans, type UncomparedSecret } from '../model/plan/plan.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
-import type { CliContext } from './context/cli-context.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import {
   viewFormats,
   type PlanFlags,
@@ -19,11 +19,11 @@ import {
   targetOptions,
   todayOption,
   type DefineCommand,
-} from './options.ts';
+} from '../console/options.ts';
 import { printView } from './get.ts';
-import { announceTarget } from './connect.ts';
-import { printerFor } from './output/printer.ts';
-import { createPlan } from './planning/create-plan.ts';
+import { announceTarget } from '../console/connect.ts';
+import { printerFor } from '../console/output/printer.ts';
+import { createPlan } from '../planning/create-plan.ts';
 import { accessText } from '../report/rows/groups.ts';
 
 type ListFlags = ViewFlags & PlanBaseOptions & Pick<PlanFlags, 'secrets' | 'today'>;

@@ -1,7 +1,7 @@
-import { workflowCommands } from './action/workflow-commands.ts';
+import { workflowCommands } from './workflow-commands.ts';
 import type { suggestWords } from './completion/suggest.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { compileLess, outputOf, processContext } from './context/process-context.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { compileLess, outputOf, processContext } from '../console/context/process-context.ts';
 import { type CommandList, runCommandLine } from './command-line/run-command-line.ts';
 
 /** All commands by the headings of the help. A new command is one file and one entry here. */

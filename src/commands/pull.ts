@@ -6,10 +6,10 @@ import { isPartialSelection } from '../project/resolved-config.ts';
 import { resolvePullProject } from '../pull/pull-project.ts';
 import type { readOwnedObjects } from '../pull/write-project.ts';
 import { formatsFor, preloadFormat } from '../report/formats.ts';
-import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from './options.ts';
-import { connect, readLive } from './connect.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { isStdin, stdinName } from './context/stdin.ts';
+import { formatOption, groups, readConcurrencyOption, selectionOption, targetOptions, type DefineCommand } from '../console/options.ts';
+import { connect, readLive } from '../console/connect.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { isStdin, stdinName } from '../console/context/stdin.ts';
 import type { PullFlags } from './pulling/pull-objects.ts';
 import { Option } from 'commander';
 

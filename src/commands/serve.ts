@@ -15,10 +15,10 @@ import { createLog, type Log, type LogFormat } from '../server/log.ts';
 import { migrateDatabase, verifyAuditLog } from '../server/process/database-tasks.ts';
 import { findPlaintextHosts } from '../server/store/plaintext-hosts.ts';
 import { startServer } from '../server/process/start-server.ts';
-import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from './options.ts';
-import { printerFor } from './output/printer.ts';
-import { version } from './context/version.ts';
-import type { CliContext } from './context/cli-context.ts';
+import { collect, defaultDatabase, type DefineCommand, type OutputFlags, wholeNumber } from '../console/options.ts';
+import { printerFor } from '../console/output/printer.ts';
+import { version } from '../console/context/version.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import { Option } from 'commander';
 
 type ServeFlags = OutputFlags & {

@@ -19,12 +19,12 @@ import {
   selectionOption,
   targetOptions,
   type DefineCommand,
-} from './options.ts';
-import { printerFor } from './output/printer.ts';
+} from '../console/options.ts';
+import { printerFor } from '../console/output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
-import { emitForTargets, requireWritable } from './output/emit.ts';
-import type { CliContext } from './context/cli-context.ts';
-import { readPipedFile } from './context/stdin.ts';
+import { emitForTargets, requireWritable } from '../console/output/emit.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { readPipedFile } from '../console/context/stdin.ts';
 import { runForTargets } from './command-line/run-for-targets.ts';
 
 type TestFlags = TargetFlags & { readonly format: Format; readonly report: readonly ReportFlag[]; readonly allTargets: boolean };

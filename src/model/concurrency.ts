@@ -44,3 +44,6 @@ export async function runPool<T>(entries: readonly T[], concurrency: number, wor
   await Promise.all(Array.from({ length: Math.min(concurrency, entries.length) }, worker));
   if (errors.length > 0) throw errors[0];
 }
+
+/** Runs work of `total` steps and shows its progress; the work calls `step` after each one. */
+export type TrackSteps = (total: number, work: (step: () => void) => Promise<void>) => Promise<void>;

@@ -1,9 +1,9 @@
-import { runPool } from '../model/concurrency.ts';
+import { runPool, type TrackSteps } from '../model/concurrency.ts';
 import { UsageError } from '../model/errors.ts';
 import type { Gateway } from '../model/gateway.ts';
 import type { LiveResource, LiveState } from '../model/live.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { findUnmatchedTerms, isPartial, selectionMatcher, tagTextsOf, type ResourceSelection } from '../model/resource-selection.ts';
+import { findUnmatchedTerms, isPartial, type ResourceSelection, selectionMatcher, tagTextsOf } from '../model/resource-selection.ts';
 import type { SkippedObject } from '../model/result/outcome.ts';
 import { suggest } from '../model/diagnostic.ts';
 import { needsSecrets } from '../reconcile/prepare/verified-secrets.ts';
@@ -60,9 +60,6 @@ export function objectsWithDeclaredSecrets(
     return manifest !== undefined && needsSecrets(manifest, live);
   });
 }
-
-/** Runs work of `total` steps and shows its progress; the work calls `step` after each one. */
-export type TrackSteps = (total: number, work: (step: () => void) => Promise<void>) => Promise<void>;
 
 /** Where and how objects are read one at a time. */
 export type DetailReads = { readonly gateway: Pick<Gateway, 'readOne'>; readonly concurrency: number; readonly track: TrackSteps };

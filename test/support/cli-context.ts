@@ -1,4 +1,4 @@
-import type { Output, CliContext } from '../../src/commands/context/cli-context.ts';
+import type { Output, CliContext } from '../../src/console/context/cli-context.ts';
 
 /** A context for tests, and the output written to it. */
 export type TestCliContext = {

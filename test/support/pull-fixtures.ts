@@ -1,6 +1,6 @@
 import { makeManifests, type PullManifests } from '../../src/pull/make-manifests.ts';
 import type { PullProject } from '../../src/pull/pull-project.ts';
-import type { CliContext } from '../../src/commands/context/cli-context.ts';
+import type { CliContext } from '../../src/console/context/cli-context.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target, type GatewayIdentity } from '../../src/model/gateway.ts';

@@ -126,7 +126,7 @@ export const decisionChecks = [
   ],
   [
     'the comment on a pull request lists what was decided',
-    'commands/action/decisions.ts',
+    'action/decisions.ts',
     'comments: listComments(overrides, pullRequest, run)',
     'comments: []',
     [`${overrides}: the comment on the pull request lists what was decided before the merge`],

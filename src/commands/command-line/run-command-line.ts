@@ -1,12 +1,12 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { UsageError } from '../../model/errors.ts';
-import type { CliContext } from '../context/cli-context.ts';
+import type { CliContext } from '../../console/context/cli-context.ts';
 import { runGuarded } from './guard.ts';
 import { refuseDash } from './refuse-dash.ts';
-import { version } from '../context/version.ts';
+import { version } from '../../console/context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import { addCommand, type DefineCommand, type OutputFlags, refuseRepeated } from '../options.ts';
-import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../output/printer.ts';
+import { addCommand, type DefineCommand, type OutputFlags, refuseRepeated } from '../../console/options.ts';
+import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../../console/output/printer.ts';
 import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
 

@@ -13,12 +13,12 @@ import { handOver, type readOwnedObjects, writeProject } from '../../pull/write-
 import { escapeTerminal } from '../../report/escape.ts';
 import { pullDocument } from '../../report/subjects/pull.ts';
 import { plural, shortList } from '../../report/wording/summary.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import { trackSecretReads } from '../connect.ts';
-import type { TargetFlags } from '../options.ts';
-import { emit } from '../output/emit.ts';
-import { printerFor } from '../output/printer.ts';
-import { recordSecrets, secretCacheOf, withReliableVersion } from '../planning/read-secrets.ts';
+import type { CliContext } from '../../console/context/cli-context.ts';
+import { trackSecretReads } from '../../console/connect.ts';
+import type { TargetFlags } from '../../console/options.ts';
+import { emit } from '../../console/output/emit.ts';
+import { printerFor } from '../../console/output/printer.ts';
+import { recordSecrets, secretCacheOf, withReliableVersion } from '../../planning/read-secrets.ts';
 
 export type PullFlags = TargetFlags & {
   readonly directory?: string;

@@ -422,3 +422,6 @@ function withoutHeldMark(field: FieldChange): FieldChange {
 function detachHeld(edge: EdgeChange): EdgeChange {
   return edge.action === 'held' ? { ...edge, action: 'detach' } : edge;
 }
+
+/** The value of `--digest` without a reviewed plan. */
+export const noDigest = 'none';

@@ -1,5 +1,5 @@
 import type { DesiredState } from '../../model/desired.ts';
-import { isWritten, type Diff, type Refusal, type SecretProvenance, type TargetIdentity } from '../../model/plan/plan.ts';
+import { type Diff, isWritten, noDigest, type Refusal, type SecretProvenance, type TargetIdentity } from '../../model/plan/plan.ts';
 import { sourcesOf } from './plan-digest.ts';
 import { kindOf } from '../../model/resource.ts';
 
@@ -25,9 +25,6 @@ export function otherTool(then: string, now: string): Refusal | undefined {
 function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
-
-/** The value of `--digest` without a reviewed plan. */
-export const noDigest = 'none';
 
 /** Refuses a plan other than the reviewed one; without a reviewed plan, a plan that writes. */
 export function differentPlan(wanted: string, { digest, changes }: Pick<Diff, 'digest' | 'changes'>): Refusal | undefined {

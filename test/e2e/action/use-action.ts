@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { action } from '../../../src/commands/action/action.ts';
+import { action } from '../../../src/action/action.ts';
 import { builtPackage, start } from '../../support/cli.ts';
 import { startGitHub, type TestGitHub } from '../../support/github.ts';
 import { openRunner, type Start, type StepEnded, type StepOptions } from '../../support/workflow.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { loadTarget } from '../../../src/project/manifests.ts';
-import type { TargetFlags } from '../../../src/commands/options.ts';
+import type { TargetFlags } from '../../../src/console/options.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../../src/project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../../../src/project/record-applied.ts';
 import { chooseTarget, resolveConfig } from '../../../src/project/resolved-config.ts';

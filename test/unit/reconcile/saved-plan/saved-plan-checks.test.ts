@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Action, Change } from '../../../../src/model/plan/plan.ts';
+import { type Action, type Change, noDigest } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import {
   differentPlan,
-  noDigest,
   otherManifests,
   otherRepository,
   otherTarget,

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { applyDocument, appliedText } from '../../../../src/report/subjects/apply.ts';
 import type { AppliedPlan } from '../../../../src/report/document.ts';
 import { applyJson, applyMarkdown, applyText } from '../../../../src/report/reports.ts';
-import { progressLine } from '../../../../src/commands/output/progress.ts';
+import { progressLine } from '../../../../src/console/output/progress.ts';
 import { plainPalette } from '../../../../src/report/wrap.ts';
 import { samplePlan } from '../sample-plan.ts';
 

@@ -1,21 +1,21 @@
-import type { GitHub } from '../../github/github-client.ts';
+import type { GitHub } from '../github/github-client.ts';
 import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
-import { closeIssue, closePullRequest, keepIssue, keepPullRequest, stickyLimit } from '../../github/sticky-posts.ts';
-import { adoptionBranch } from '../../git/branch.ts';
-import { repositoryOf } from '../../git/repository.ts';
-import { resolveConfig } from '../../project/resolved-config.ts';
-import { shortList } from '../../report/wording/summary.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Drift } from '../../model/result/drift.ts';
-import { isDrifted, needsReport } from '../../reconcile/drift/filter-drift.ts';
-import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../../report/markdown/comment.ts';
-import { driftMarkdown } from '../../report/reports.ts';
-import { codeSpan } from '../../report/escape.ts';
-import { fileLinks } from '../../report/links.ts';
-import { labeledName } from '../../report/document.ts';
+import { closeIssue, closePullRequest, keepIssue, keepPullRequest, stickyLimit } from '../github/sticky-posts.ts';
+import { adoptionBranch } from '../git/branch.ts';
+import { repositoryOf } from '../git/repository.ts';
+import { resolveConfig } from '../project/resolved-config.ts';
+import { shortList } from '../report/wording/summary.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift } from '../model/result/drift.ts';
+import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
+import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
+import { driftMarkdown } from '../report/reports.ts';
+import { codeSpan } from '../report/escape.ts';
+import { fileLinks } from '../report/links.ts';
+import { labeledName } from '../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
 import { missingToken, withGitHubErrors } from './pull-requests.ts';
-import { version } from '../context/version.ts';
+import { version } from '../console/context/version.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask };
 

@@ -1,4 +1,4 @@
-import type { ListedCommand } from '../command-line/run-command-line.ts';
+import type { ListedCommand } from './command-line/run-command-line.ts';
 
 /** The commands that a step of a workflow can run. */
 export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | 'drift', ListedCommand>> = {
@@ -7,7 +7,7 @@ export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | '
     usage: '[paths...]',
     summary: 'check manifests and rule samples offline',
     list: 'diagnostics',
-    load: async () => (await import('../validate.ts')).defineValidate,
+    load: async () => (await import('./validate.ts')).defineValidate,
   },
   plan: {
     name: 'plan',
@@ -15,20 +15,20 @@ export const workflowCommands: Readonly<Record<'validate' | 'plan' | 'apply' | '
     alias: 'diff',
     summary: 'show the changes that apply would make',
     list: 'plans',
-    load: async () => (await import('../plan.ts')).definePlan,
+    load: async () => (await import('./plan.ts')).definePlan,
   },
   apply: {
     name: 'apply',
     usage: '[paths...]',
     summary: 'apply the manifests to the gateway',
     list: 'targets',
-    load: async () => (await import('../apply.ts')).defineApply,
+    load: async () => (await import('./apply.ts')).defineApply,
   },
   drift: {
     name: 'drift',
     usage: '[paths...]',
     summary: 'list changes made outside Ostiary since the last apply; revert or adopt them',
     list: 'drifts',
-    load: async () => (await import('../drift.ts')).defineDrift,
+    load: async () => (await import('./drift.ts')).defineDrift,
   },
 };

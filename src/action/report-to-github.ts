@@ -1,22 +1,22 @@
-import { appendRunnerFile, writeReport } from '../../disk/write.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { outputLines } from '../../github/workflow-run.ts';
-import { renderReport } from '../../report/formats.ts';
-import { findingsDocument, withManifestPositions } from '../../report/subjects/findings.ts';
-import { runReportMarkdown } from '../../report/markdown/comment.ts';
-import { fileLinks } from '../../report/links.ts';
-import { labeledName, type RunFindings } from '../../report/document.ts';
+import { appendRunnerFile, writeReport } from '../disk/write.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { outputLines } from '../github/workflow-run.ts';
+import { renderReport } from '../report/formats.ts';
+import { findingsDocument, withManifestPositions } from '../report/subjects/findings.ts';
+import { runReportMarkdown } from '../report/markdown/comment.ts';
+import { fileLinks } from '../report/links.ts';
+import { labeledName, type RunFindings } from '../report/document.ts';
 import { type ActionTask, targetNameOf, type TaskResult } from './task.ts';
 import { keepAdoptionRequest, keepDriftIssue } from './drift-issue.ts';
 import { commentOnPullRequests } from './pull-requests.ts';
-import { absolutePath, outputPath } from '../../project/resolved-config.ts';
-import { version } from '../context/version.ts';
-import type { Json } from '../../model/json.ts';
-import { hasDifferences, highestPlanRisk, riskClasses } from '../../model/plan/plan.ts';
-import { needsReport } from '../../reconcile/drift/filter-drift.ts';
-import { countActions } from '../../report/wording/summary.ts';
-import { driftCounts } from '../../report/subjects/drift.ts';
-import { outcomeCounts } from '../../report/subjects/apply.ts';
+import { absolutePath, outputPath } from '../project/resolved-config.ts';
+import { version } from '../console/context/version.ts';
+import type { Json } from '../model/json.ts';
+import { hasDifferences, highestPlanRisk, riskClasses } from '../model/plan/plan.ts';
+import { needsReport } from '../reconcile/drift/filter-drift.ts';
+import { countActions } from '../report/wording/summary.ts';
+import { driftCounts } from '../report/subjects/drift.ts';
+import { outcomeCounts } from '../report/subjects/apply.ts';
 import type { ActionInputs } from './inputs.ts';
 
 /** The longest summary in UTF-16 units: GitHub accepts 1 MiB, and a unit takes at most three bytes. */

@@ -1,15 +1,15 @@
-import { runPool } from '../../model/concurrency.ts';
+import { runPool } from '../model/concurrency.ts';
 import { join } from 'node:path';
-import type { SecretLookup } from '../../apply/request.ts';
-import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
-import { desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
-import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
-import { type LiveResource, type LiveState, liveById } from '../../model/live.ts';
-import { isWritten, liveKeyOf, type Plan, type Refusal } from '../../model/plan/plan.ts';
-import type { Pointer } from '../../model/pointer.ts';
-import type { ResourceId } from '../../model/resource.ts';
-import type { DesiredSecret } from '../../model/secret.ts';
-import { predecessorsOf } from '../../reconcile/prepare/replacements.ts';
+import type { SecretLookup } from '../apply/request.ts';
+import { cacheFolder, readCache, writeCache } from '../disk/cache.ts';
+import { desiredById, type DesiredResource, type DesiredState } from '../model/desired.ts';
+import type { Gateway, GatewayIdentity, Target } from '../model/gateway.ts';
+import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import type { Pointer } from '../model/pointer.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { DesiredSecret } from '../model/secret.ts';
+import { predecessorsOf } from '../reconcile/prepare/replacements.ts';
 import {
   needsSecrets,
   printVerified,
@@ -22,12 +22,12 @@ import {
   verificationKey,
   verificationName,
   type VerifiedSecrets,
-} from '../../reconcile/prepare/verified-secrets.ts';
-import { outputPath } from '../../project/resolved-config.ts';
-import { readDetails, type DetailReads } from '../../pull/choose-objects.ts';
-import { savedPlanRefusal } from '../../reconcile/saved-plan/saved-plan-checks.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import type { TargetFlags } from '../options.ts';
+} from '../reconcile/prepare/verified-secrets.ts';
+import { outputPath } from '../project/resolved-config.ts';
+import { readDetails, type DetailReads } from '../pull/choose-objects.ts';
+import { savedPlanRefusal } from '../reconcile/saved-plan/saved-plan-checks.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import type { TargetFlags } from '../console/options.ts';
 
 /** The folder that caches which secrets were verified, and the key of its file. */
 type SecretCache = { readonly key: Buffer; readonly folder: string };

@@ -1,26 +1,26 @@
-import { fingerprintsOf, plannedObjectsOf, type PlannedObject } from '../../apply/fingerprint.ts';
-import { staleRefusals } from '../../apply/stale-refusals.ts';
-import { decodePlan, readPlanFile } from '../../disk/journal.ts';
-import { writePlan } from '../../disk/write.ts';
-import { mayBeInRepository, repositoryOf, rootsOf } from '../../git/repository.ts';
-import { registry } from '../../kinds/index.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
-import { InputError, RefusedError, UsageError } from '../../model/errors.ts';
-import type { RequestEvent } from '../../model/result/outcome.ts';
-import { isWritten, type Refusal, type SavedPlan } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
-import { secretFactsOf } from '../../reconcile/saved-plan/plan-digest.ts';
-import { sealedTree } from '../../reconcile/saved-plan/content-seal.ts';
-import { longestPlan, openPlan, sealedPlan } from '../../reconcile/saved-plan/saved-plan.ts';
-import { refuseAgain, withoutLimits } from '../../reconcile/guard/refusals.ts';
-import { riskRefusals } from '../../protection/risk/risk-codes.ts';
-import { rescheduleSteps } from '../../reconcile/reconcile.ts';
-import { jsonPieces } from '../../report/serialize.ts';
-import { planDocument } from '../../report/subjects/plan.ts';
-import type { ApplyFlags, PlanFlags } from '../options.ts';
-import { withTrackedContents } from '../../project/committed-manifests.ts';
-import { readWorkingTree } from '../../project/checkout.ts';
-import { loadTarget } from '../../project/manifests.ts';
+import { fingerprintsOf, plannedObjectsOf, type PlannedObject } from '../apply/fingerprint.ts';
+import { staleRefusals } from '../apply/stale-refusals.ts';
+import { decodePlan, readPlanFile } from '../disk/journal.ts';
+import { writePlan } from '../disk/write.ts';
+import { mayBeInRepository, repositoryOf, rootsOf } from '../git/repository.ts';
+import { registry } from '../kinds/index.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import { InputError, RefusedError, UsageError } from '../model/errors.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
+import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
+import type { ResourceId } from '../model/resource.ts';
+import { secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
+import { sealedTree } from '../reconcile/saved-plan/content-seal.ts';
+import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
+import { refuseAgain, withoutLimits } from '../reconcile/guard/refusals.ts';
+import { riskRefusals } from '../protection/risk/risk-codes.ts';
+import { rescheduleSteps } from '../reconcile/reconcile.ts';
+import { jsonPieces } from '../report/serialize.ts';
+import { planDocument } from '../report/subjects/plan.ts';
+import type { ApplyFlags, PlanFlags } from '../console/options.ts';
+import { withTrackedContents } from '../project/committed-manifests.ts';
+import { readWorkingTree } from '../project/checkout.ts';
+import { loadTarget } from '../project/manifests.ts';
 import {
   differentPlan,
   otherContents,
@@ -30,9 +30,9 @@ import {
   otherTool,
   otherVersion,
   undeclaredChanges,
-} from '../../reconcile/saved-plan/saved-plan-checks.ts';
-import { connect, readLive, withMissingToken } from '../connect.ts';
-import { readPlanBase } from '../../project/plan-base.ts';
+} from '../reconcile/saved-plan/saved-plan-checks.ts';
+import { connect, readLive, withMissingToken } from '../console/connect.ts';
+import { readPlanBase } from '../project/plan-base.ts';
 import { recordRefusals, type PlanResult } from './create-plan.ts';
 import {
   absolutePath,
@@ -41,13 +41,13 @@ import {
   outputPath,
   resolveConfig,
   type ResolvedConfig,
-} from '../../project/resolved-config.ts';
+} from '../project/resolved-config.ts';
 import { secretLookup, readSavedSecrets } from './read-secrets.ts';
-import { printerFor } from '../output/printer.ts';
-import { emitPlan } from '../output/emit.ts';
-import { version } from '../context/version.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import { isStdin, stdinName } from '../context/stdin.ts';
+import { printerFor } from '../console/output/printer.ts';
+import { emitPlan } from '../console/output/emit.ts';
+import { version } from '../console/context/version.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import { isStdin, stdinName } from '../console/context/stdin.ts';
 
 type SelectionFlags = Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>;
 

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { type ActionInputs, type ActionMode, argvOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
-import type { CliContext, CommandEvent } from '../context/cli-context.ts';
-import { readNetwork } from '../connect.ts';
-import { version } from '../context/version.ts';
-import { repositoryPaths } from '../../disk/walk.ts';
-import { type HttpExchange, type NetworkOptions, openTransport } from '../../gateway/http/transport.ts';
-import { headOf, mayBeInRepository, repositoryOf } from '../../git/repository.ts';
-import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../../github/github-client.ts';
-import type { JobLog, WorkflowRun } from '../../github/workflow-run.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { AppError } from '../../model/errors.ts';
-import type { Plan } from '../../model/plan/plan.ts';
-import { loadTarget } from '../../project/manifests.ts';
-import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../../project/resolved-config.ts';
-import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import type { TargetFindings } from '../../report/document.ts';
-import type { CommentLink } from '../../report/markdown/comment.ts';
+import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
+import { readNetwork } from '../console/connect.ts';
+import { version } from '../console/context/version.ts';
+import { repositoryPaths } from '../disk/walk.ts';
+import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
+import { headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
+import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../github/github-client.ts';
+import type { JobLog, WorkflowRun } from '../github/workflow-run.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { AppError } from '../model/errors.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import { loadTarget } from '../project/manifests.ts';
+import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../project/resolved-config.ts';
+import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import type { TargetFindings } from '../report/document.ts';
+import type { CommentLink } from '../report/markdown/comment.ts';
 
 /** The events of a command, merged. */
 export type Findings = Omit<TargetFindings, 'target'> & {

@@ -1,36 +1,36 @@
-import { registry } from '../../kinds/index.ts';
-import { isSecureUrl } from '../../manifest/read-config.ts';
-import type { Gateway, GatewayIdentity, Target } from '../../model/gateway.ts';
-import type { BaseState, DesiredState } from '../../model/desired.ts';
-import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { InputError, UsageError } from '../../model/errors.ts';
-import type { LiveState } from '../../model/live.ts';
-import type { Allowance, Plan, Refusal } from '../../model/plan/plan.ts';
-import type { Step } from '../../model/plan/schedule.ts';
-import type { RequestEvent } from '../../model/result/outcome.ts';
-import { withTrackedContents } from '../../project/committed-manifests.ts';
-import { type CheckedSources, readWorkingTree } from '../../project/checkout.ts';
-import { type LoadOptions, loadTarget } from '../../project/manifests.ts';
-import { findUncommittedRemovals, removalWarnings } from '../../project/uncommitted-removals.ts';
-import type { PlanFlags, TargetFlags } from '../options.ts';
-import { type PlanBase, readPlanBase } from '../../project/plan-base.ts';
-import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../connect.ts';
+import { registry } from '../kinds/index.ts';
+import { isSecureUrl } from '../manifest/read-config.ts';
+import type { Gateway, GatewayIdentity, Target } from '../model/gateway.ts';
+import type { BaseState, DesiredState } from '../model/desired.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
+import { InputError, UsageError } from '../model/errors.ts';
+import type { LiveState } from '../model/live.ts';
+import type { Allowance, Plan, Refusal } from '../model/plan/plan.ts';
+import type { Step } from '../model/plan/schedule.ts';
+import type { RequestEvent } from '../model/result/outcome.ts';
+import { withTrackedContents } from '../project/committed-manifests.ts';
+import { type CheckedSources, readWorkingTree } from '../project/checkout.ts';
+import { type LoadOptions, loadTarget } from '../project/manifests.ts';
+import { findUncommittedRemovals, removalWarnings } from '../project/uncommitted-removals.ts';
+import type { PlanFlags, TargetFlags } from '../console/options.ts';
+import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
+import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../console/connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
-import { resolveReviewedConfig } from '../../project/reviewed-config.ts';
-import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../../project/resolved-config.ts';
-import { type NamedByOption, refuseAgain, warnUnknownNames } from '../../reconcile/guard/refusals.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import type { RuleChecks } from '../../protection/rule-inspector.ts';
-import { needsRuleChecks } from '../../reconcile/assess/check-rules.ts';
-import type { PlanFilter, ReconcileInput } from '../../reconcile/prepare/prepare.ts';
-import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../../reconcile/guard/record-refusals.ts';
-import { mergeBehind } from '../../reconcile/prepare/base-states.ts';
-import { plural, shortList } from '../../report/wording/summary.ts';
-import { adaptToDialect, blockedByErrors, type BlockedObject } from '../../reconcile/prepare/omissions.ts';
-import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../../reconcile/reconcile.ts';
-import { unresolvedIds } from '../../reconcile/diff/diff-edges.ts';
-import { withChangedSecrets } from '../../reconcile/record/record-changes.ts';
+import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../project/resolved-config.ts';
+import { type NamedByOption, refuseAgain, warnUnknownNames } from '../reconcile/guard/refusals.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import type { RuleChecks } from '../protection/rule-inspector.ts';
+import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
+import type { PlanFilter, ReconcileInput } from '../reconcile/prepare/prepare.ts';
+import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../reconcile/guard/record-refusals.ts';
+import { mergeBehind } from '../reconcile/prepare/base-states.ts';
+import { plural, shortList } from '../report/wording/summary.ts';
+import { adaptToDialect, blockedByErrors, type BlockedObject } from '../reconcile/prepare/omissions.ts';
+import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../reconcile/reconcile.ts';
+import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
+import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {
@@ -298,7 +298,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
 /** Loads the pattern compiler for plans that write rules, or change samples; others do without. */
 async function loadRuleChecks({ prepared, diff }: PlanDraft): Promise<RuleChecks | undefined> {
   if (!needsRuleChecks(prepared, diff)) return undefined;
-  const { ruleChecks } = await import('../../protection/rule-inspector.ts');
+  const { ruleChecks } = await import('../protection/rule-inspector.ts');
   return ruleChecks();
 }
 

@@ -1,18 +1,18 @@
-import { registry } from '../../kinds/index.ts';
-import { type Target, assumedDialect } from '../../model/gateway.ts';
-import type { DesiredState } from '../../model/desired.ts';
-import { hasErrors, type Diagnostic } from '../../model/diagnostic.ts';
-import { InputError } from '../../model/errors.ts';
-import type { LiveState } from '../../model/live.ts';
-import { type Diff, type Plan, revertHeld } from '../../model/plan/plan.ts';
-import type { PolicyFinding, PolicyResult } from '../../model/protection/policy.ts';
-import type { ResourceId } from '../../model/resource.ts';
-import type { ResolvedConfig } from '../../project/resolved-config.ts';
-import { readReviewedPolicies, warnChangedPolicies } from '../../project/reviewed-config.ts';
-import type { CompiledPolicies } from '../../reconcile/assess/assess.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import type { TargetFlags } from '../options.ts';
-import { plural } from '../../report/wording/summary.ts';
+import { registry } from '../kinds/index.ts';
+import { type Target, assumedDialect } from '../model/gateway.ts';
+import type { DesiredState } from '../model/desired.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { InputError } from '../model/errors.ts';
+import type { LiveState } from '../model/live.ts';
+import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';
+import type { PolicyFinding, PolicyResult } from '../model/protection/policy.ts';
+import type { ResourceId } from '../model/resource.ts';
+import type { ResolvedConfig } from '../project/resolved-config.ts';
+import { readReviewedPolicies, warnChangedPolicies } from '../project/reviewed-config.ts';
+import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import type { TargetFlags } from '../console/options.ts';
+import { plural } from '../report/wording/summary.ts';
 
 /** The compiled policies of a target, and warnings about policies that a proposal changes. */
 export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };
@@ -31,7 +31,7 @@ export async function compileTargetPolicies({ config, target, desired, flags, co
   const reviewed = await readReviewedPolicies({ config, target, configRef: flags.configRef, env: context.env });
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
-  const { compilePolicies } = await import('../../protection/policy/compile-policies.ts');
+  const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const later = reviewed === undefined ? [] : compilePolicies(proposed, registry).diagnostics;
   if (hasErrors([...diagnostics, ...later])) throw new InputError([...diagnostics, ...later]);
@@ -52,8 +52,8 @@ export async function policyResultsOf(
   const { desired, live } = input;
   const { rules, today } = await compileTargetPolicies(input);
   if (rules.length === 0) return [];
-  const { policiesOn } = await import('../../protection/policy/check-policies.ts');
-  const { plannedSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const { policiesOn } = await import('../protection/policy/check-policies.ts');
+  const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = plannedSnapshot(plan, live, registry);
   return policiesOn(id, { rules, snapshot, resources: desired.resources, live: live.resources, registry, today });
 }
@@ -75,8 +75,8 @@ export async function checkLivePolicies(
   const { desired, live } = input;
   const { rules, today, diagnostics } = await compileTargetPolicies(input);
   if (rules.length === 0) return { diagnostics, fails: false };
-  const { checkPolicies, hasFinding, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
-  const { liveSnapshot, plannedSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const { checkPolicies, hasFinding, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
+  const { liveSnapshot, plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = liveSnapshot(live, registry, plan.target.dialect);
   const unmanaged = plan.unmanagedAccess?.map(({ id }) => id);
   const checking = { rules, resources: desired.resources, live: live.resources, registry, today, unmanaged };
@@ -105,10 +105,10 @@ export async function checkManifestPolicies(desired: DesiredState, target: Targe
   const policies = desired.policies ?? [];
   if (policies.length === 0) return [];
   const today = todayOf(options);
-  const { compilePolicies } = await import('../../protection/policy/compile-policies.ts');
+  const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
-  const { checkPolicies, namingConnection, policyDiagnostic } = await import('../../protection/policy/check-policies.ts');
-  const { desiredSnapshot } = await import('../../protection/posture/protection-snapshot.ts');
+  const { checkPolicies, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
+  const { desiredSnapshot } = await import('../protection/posture/protection-snapshot.ts');
   const snapshot = desiredSnapshot(desired, registry, assumedDialect(target.dialect));
   const checked = checkPolicies({ rules, snapshot, resources: desired.resources, registry, today });
   const { findings } = checked.report;

@@ -1,7 +1,7 @@
-import { UsageError } from '../../model/errors.ts';
-import { riskClasses } from '../../model/plan/plan.ts';
-import { suggest } from '../../model/diagnostic.ts';
-import { configLabelHint, isConfigLabel } from '../options.ts';
+import { UsageError } from '../model/errors.ts';
+import { riskClasses } from '../model/plan/plan.ts';
+import { suggest } from '../model/diagnostic.ts';
+import { configLabelHint, isConfigLabel } from '../console/options.ts';
 
 export const actionModes = ['validate', 'plan', 'apply', 'drift'] as const;
 

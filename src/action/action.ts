@@ -18,14 +18,14 @@ import {
 } from './task.ts';
 import { findProposal } from './proposal.ts';
 import { reportToGitHub } from './report-to-github.ts';
-import { workflowCommands } from './workflow-commands.ts';
-import type { CliContext, CommandEvent } from '../context/cli-context.ts';
-import { readNetwork } from '../connect.ts';
-import { runGuarded } from '../command-line/guard.ts';
-import { runCommandLine } from '../command-line/run-command-line.ts';
-import { printExitCodes, worstExitCode } from '../command-line/run-for-targets.ts';
-import { listCaches, readCache, writeCache } from '../../disk/cache.ts';
-import { isFolder, readRunnerFile } from '../../disk/write.ts';
+import { workflowCommands } from '../commands/workflow-commands.ts';
+import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
+import { readNetwork } from '../console/connect.ts';
+import { runGuarded } from '../commands/command-line/guard.ts';
+import { runCommandLine } from '../commands/command-line/run-command-line.ts';
+import { printExitCodes, worstExitCode } from '../commands/command-line/run-for-targets.ts';
+import { listCaches, readCache, writeCache } from '../disk/cache.ts';
+import { isFolder, readRunnerFile } from '../disk/write.ts';
 import {
   type CacheService,
   openCacheService,
@@ -35,13 +35,13 @@ import {
   type WorkflowRun,
   readWorkflowRun,
   withGitCredentials,
-} from '../../github/workflow-run.ts';
-import type { SendRequest } from '../../github/github-client.ts';
-import { UsageError } from '../../model/errors.ts';
-import { isObject } from '../../model/json.ts';
-import { requireConfigOfCheckout } from '../../project/config-checkout.ts';
-import { type TargetSelector, pathForTarget, requirePathPerTarget, selectTargets } from '../../project/resolved-config.ts';
-import { escapeTerminal } from '../../report/escape.ts';
+} from '../github/workflow-run.ts';
+import type { SendRequest } from '../github/github-client.ts';
+import { UsageError } from '../model/errors.ts';
+import { isObject } from '../model/json.ts';
+import { requireConfigOfCheckout } from '../project/config-checkout.ts';
+import { type TargetSelector, pathForTarget, requirePathPerTarget, selectTargets } from '../project/resolved-config.ts';
+import { escapeTerminal } from '../report/escape.ts';
 
 const plainFlags = { color: false, quiet: false } as const;
 

@@ -1,14 +1,14 @@
-import { planMark, mergedPullRequests } from '../../github/approved-plan.ts';
-import type { GitHub } from '../../github/github-client.ts';
+import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
+import type { GitHub } from '../github/github-client.ts';
 import { openRunGitHub, type ActionTask, type Findings, type TaskResult } from './task.ts';
-import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../../github/sticky-posts.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { AppError } from '../../model/errors.ts';
-import { remainingOrphans } from '../../model/plan/plan.ts';
-import { appliedText } from '../../report/subjects/apply.ts';
+import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../github/sticky-posts.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { AppError } from '../model/errors.ts';
+import { remainingOrphans } from '../model/plan/plan.ts';
+import { appliedText } from '../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
-import { commitsSince, findCommit, repositoryOf } from '../../git/repository.ts';
-import type { CliContext } from '../context/cli-context.ts';
+import { commitsSince, findCommit, repositoryOf } from '../git/repository.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 

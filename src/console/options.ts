@@ -1,12 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CliContext } from './context/cli-context.ts';
 import { dialectNames } from '../model/dialects.ts';
-import { type Allowance, type RiskClass, riskClasses } from '../model/plan/plan.ts';
+import { type Allowance, noDigest, type RiskClass, riskClasses } from '../model/plan/plan.ts';
 import { isDay } from '../model/time.ts';
 import type { PlanBaseOptions } from '../project/plan-base.ts';
 import type { ProjectSelection } from '../project/resolved-config.ts';
-import { noDigest } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { type FormatName, type ReportSubject, formatsFor } from '../report/formats.ts';
+import { type FormatName, formatsFor, type ReportSubject } from '../report/formats.ts';
 
 /** The headings of options in the help; a command's own options come first. */
 export const groups = {

@@ -1,4 +1,4 @@
-import { isOriginOf } from '../../git/origin.ts';
+import { isOriginOf } from '../git/origin.ts';
 import {
   containsCommit,
   findCommit,
@@ -8,11 +8,11 @@ import {
   repositoryOf,
   resolveCommit,
   type Repository,
-} from '../../git/repository.ts';
-import type { PullRequest, WorkflowRun } from '../../github/workflow-run.ts';
-import { AppError, UsageError } from '../../model/errors.ts';
-import { uncommittedConfig } from '../../project/config-checkout.ts';
-import type { CliContext } from '../context/cli-context.ts';
+} from '../git/repository.ts';
+import type { PullRequest, WorkflowRun } from '../github/workflow-run.ts';
+import { AppError, UsageError } from '../model/errors.ts';
+import { uncommittedConfig } from '../project/config-checkout.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
 import type { ActionInputs } from './inputs.ts';
 
 /** A checkout that is not merged: `configRef` has the reviewed config, `own` the commit that it is proposed for. */

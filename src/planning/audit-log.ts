@@ -1,9 +1,9 @@
-import { committedAt, repositoryOf } from '../../git/repository.ts';
-import { ApiError } from '../../model/errors.ts';
-import type { AuditedWrite } from '../../model/result/drift.ts';
-import { withService } from '../connect.ts';
-import type { CliContext } from '../context/cli-context.ts';
-import type { TargetFlags } from '../options.ts';
+import { committedAt, repositoryOf } from '../git/repository.ts';
+import { ApiError } from '../model/errors.ts';
+import type { AuditedWrite } from '../model/result/drift.ts';
+import { withService } from '../console/connect.ts';
+import type { CliContext } from '../console/context/cli-context.ts';
+import type { TargetFlags } from '../console/options.ts';
 
 const maxWrites = 1000;
 const defaultDays = 30;
