@@ -31,7 +31,7 @@ export { diagnosticsText } from './report/text/diagnostics.ts';
 export { diagnosticsJson } from './report/wording/diagnostics.ts';
 
 /** The nouns. */
-export type { Config, Limits, Target } from './model/gateway.ts';
+export type { Config, Limits, Target } from './model/config.ts';
 export type { DesiredResource, DesiredState } from './model/desired.ts';
 export type { Checked, Diagnostic, Position } from './model/diagnostic.ts';
 export { ApiError, AppError, InputError, RefusedError, UsageError } from './model/errors.ts';

@@ -8,7 +8,8 @@ import { preflight as interfacePreflight } from '../src/gateway/dialects/interfa
 import { registry } from '../src/kinds/index.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import { loadManifests } from '../src/manifest/load-manifests.ts';
-import { defaultLimits, type Gateway } from '../src/model/gateway.ts';
+import { defaultLimits } from '../src/model/config.ts';
+import type { Gateway } from '../src/model/gateway.ts';
 import type { BaseState, DesiredState } from '../src/model/desired.ts';
 import type { Checked, SourceFile } from '../src/model/diagnostic.ts';
 import type { LiveState } from '../src/model/live.ts';

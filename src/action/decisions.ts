@@ -1,15 +1,15 @@
 import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../github/approved-plan.ts';
 import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../github/override-comments.ts';
 import type { GitHub } from '../github/github-client.ts';
-import { configFlags, openRunGitHub, type Findings, type TaskResult } from './task.ts';
+import { configFlags, type Findings, openRunGitHub, type TaskResult } from './task.ts';
 import type { WorkflowRun } from '../github/workflow-run.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
-import { type ApprovalRules, defaultApprovals } from '../model/gateway.ts';
+import { type ApprovalRules, defaultApprovals } from '../model/config.ts';
 import { resolveReviewedConfig } from '../project/reviewed-config.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
-import { linesOf, type ActionInputs } from './inputs.ts';
+import { type ActionInputs, linesOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
 import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
 

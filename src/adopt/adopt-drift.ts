@@ -7,16 +7,17 @@ import { headOf, type Repository, repositoryOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
-import { hasErrors, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import type { CommittedTarget } from '../project/committed-manifests.ts';
-import { selectAccepted, isDrifted } from '../reconcile/drift/filter-drift.ts';
+import { isDrifted, selectAccepted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
-import type { Target, GatewayIdentity } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
+import type { GatewayIdentity } from '../model/gateway.ts';
 import type { BaseState } from '../model/desired.ts';
 import type { LiveState } from '../model/live.ts';
 import { textByResource } from '../pull/update-manifests.ts';
@@ -24,13 +25,13 @@ import {
   isAtOrBelow,
   loadInputOf,
   loadSources,
+  type ManifestSources,
   readSources,
   replaceTexts,
   textsByPath,
   wholeTarget,
-  type ManifestSources,
 } from '../project/manifests.ts';
-import { absolutePath, type ResolvedConfig, type ProjectContext, type ProjectSelection } from '../project/resolved-config.ts';
+import { absolutePath, type ProjectContext, type ProjectSelection, type ResolvedConfig } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/summary.ts';
 import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
 import { readFilesAt } from '../git/read-tree.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../model/errors.ts';
-import type { ApprovalRules } from '../model/gateway.ts';
+import type { ApprovalRules } from '../model/config.ts';
 import type { Comment, GitHub } from './github-client.ts';
 import { findEditor, type PullRequestHead } from './approved-plan.ts';
 

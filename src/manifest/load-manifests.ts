@@ -15,7 +15,7 @@ import {
 import { compareText } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { overlapTest, type Pointer } from '../model/pointer.ts';
-import type { AllowedValues } from '../model/gateway.ts';
+import type { AllowedValues } from '../model/config.ts';
 import { type Policy, policyKind } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
 import {

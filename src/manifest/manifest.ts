@@ -1,8 +1,8 @@
 import { type DocumentDiagnostic, type Position, suggest } from '../model/diagnostic.ts';
-import type { AllowedValues } from '../model/gateway.ts';
+import type { AllowedValues } from '../model/config.ts';
 import { comparedFields, type FieldRule, type Kind } from '../model/kind.ts';
 import { isObject, type Json, type JsonObject } from '../model/json.ts';
-import { pointer, type Pointer, tokensOf } from '../model/pointer.ts';
+import { type Pointer, pointer, tokensOf } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { quoteValue, suggestWord, toText } from './json-values.ts';
 import type { ManifestDocument } from './yaml/parse-documents.ts';

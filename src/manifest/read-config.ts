@@ -1,25 +1,18 @@
 import schema from '../../schemas/documents/config.schema.json' with { type: 'json' };
 import { dialectNames } from '../model/dialects.ts';
+import { type Config, defaultLimits, defaultReadConcurrency, incomparableDriftChoices, type Limits, type Target } from '../model/config.ts';
 import {
-  defaultLimits,
-  defaultReadConcurrency,
-  incomparableDriftChoices,
-  type Config,
-  type Limits,
-  type Target,
-} from '../model/gateway.ts';
-import {
-  hasErrors,
-  sortDiagnostics,
   type Checked,
   type Diagnostic,
   type DocumentDiagnostic,
+  hasErrors,
+  sortDiagnostics,
   type SourceFile,
 } from '../model/diagnostic.ts';
 import { asObject, isObject, type Json, type JsonObject } from '../model/json.ts';
 import { pointer } from '../model/pointer.ts';
-import { readStrings, toText, formatPlace, quoteValue, describeType } from './json-values.ts';
-import { locateDiagnostic, createSourceMap, maskFrames } from './source-map.ts';
+import { describeType, formatPlace, quoteValue, readStrings, toText } from './json-values.ts';
+import { createSourceMap, locateDiagnostic, maskFrames } from './source-map.ts';
 import { type ManifestDocument, parseDocuments } from './yaml/parse-documents.ts';
 import { describeSchemaErrors } from './validate/schema-diagnostics.ts';
 import { config as validator } from './validate/validators.js';

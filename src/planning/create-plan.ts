@@ -1,6 +1,7 @@
 import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
-import type { Gateway, GatewayIdentity, Target } from '../model/gateway.ts';
+import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';

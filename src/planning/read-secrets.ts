@@ -1,36 +1,34 @@
 import { runPool } from '../model/concurrency.ts';
 import { join } from 'node:path';
 import type { SecretLookup } from '../apply/request.ts';
-import { cacheFolder, readCache, writeCache } from '../disk/cache.ts';
+import { cacheFolder } from '../disk/cache.ts';
+import { readSealed, type SealedCache, writeSealed } from '../disk/sealed-cache.ts';
 import { desiredById, type DesiredResource, type DesiredState } from '../model/desired.ts';
-import type { Gateway, GatewayIdentity, Target } from '../model/gateway.ts';
-import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
+import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
+import { liveById, type LiveResource, type LiveState } from '../model/live.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { DesiredSecret } from '../model/secret.ts';
 import { predecessorsOf } from '../reconcile/prepare/replacements.ts';
 import {
+  changedSince,
+  mergeRecords,
   needsSecrets,
   printVerified,
   readVerified,
   recallSecrets,
   recordOf,
-  changedSince,
-  mergeRecords,
   type SecretRecord,
   verificationKey,
-  verificationName,
   type VerifiedSecrets,
 } from '../reconcile/prepare/verified-secrets.ts';
 import { outputPath } from '../project/resolved-config.ts';
-import { readDetails, type DetailReads } from '../pull/choose-objects.ts';
+import { type DetailReads, readDetails } from '../pull/choose-objects.ts';
 import { savedPlanRefusal } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
-
-/** The folder that caches which secrets were verified, and the key of its file. */
-type SecretCache = { readonly key: Buffer; readonly folder: string };
 
 type CacheSubject = { readonly root: string; readonly target: Target; readonly identity: GatewayIdentity };
 
@@ -39,14 +37,14 @@ export function secretCacheOf(
   { root, target, identity }: CacheSubject,
   { cache }: Pick<TargetFlags, 'cache'>,
   context: CliContext,
-): SecretCache {
+): SealedCache {
   return {
     key: verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation),
     folder: cache === undefined ? join(root, cacheFolder) : outputPath(cache, context),
   };
 }
 
-type SecretReadOptions = SecretCache & DetailReads;
+type SecretReadOptions = SealedCache & DetailReads;
 
 type Pair = { readonly desired: DesiredResource; readonly live: LiveResource };
 
@@ -68,9 +66,8 @@ export async function withSecrets(
     return live !== undefined && needsSecrets(resource, live) ? [{ desired: resource, live }] : [];
   });
   if (pairs.length === 0) return { live: state };
-  const name = verificationName(key);
-  const text = readCache(folder, name);
-  const verified = readVerified(text, key);
+  const text = readSealed({ key, folder });
+  const verified = readVerified(text);
   const read = new Map<string, LiveResource | undefined>();
   const fresh: FreshRead[] = [];
   const unknown = pairs.filter((pair) => {
@@ -95,7 +92,7 @@ export async function withSecrets(
   const resources = state.resources.flatMap((resource) => (read.has(resource.uid) ? (read.get(resource.uid) ?? []) : [resource]));
   const next = updateVerified(verified, state, fresh);
   const same = fresh.length === 0 && next.size === verified.size && text !== undefined;
-  const unwritten = same ? undefined : writeCache(folder, name, printVerified(next, key));
+  const unwritten = same ? undefined : writeSealed({ key, folder }, printVerified(next));
   return { live: { ...state, resources }, ...(unwritten === undefined ? {} : { unwritten }) };
 }
 
@@ -111,14 +108,13 @@ type KnownObject = { readonly desired: DesiredResource | undefined; readonly liv
  * Adds to the cache the secrets of objects that were just read or written, so that the next plan does not read them. Returns the reason
  * if the cache cannot be written.
  */
-export function recordSecrets(known: readonly KnownObject[], { key, folder }: SecretCache): string | undefined {
-  const name = verificationName(key);
-  const verified = readVerified(readCache(folder, name), key);
+export function recordSecrets(known: readonly KnownObject[], { key, folder }: SealedCache): string | undefined {
+  const verified = readVerified(readSealed({ key, folder }));
   const records = known.flatMap(({ desired, live }) => {
     const record = recordOf(desired, live, key);
     return record === undefined ? [] : [[live.uid, mergeRecords(verified.get(live.uid), record)] as const];
   });
-  return records.length === 0 ? undefined : writeCache(folder, name, printVerified(new Map([...verified, ...records]), key));
+  return records.length === 0 ? undefined : writeSealed({ key, folder }, printVerified(new Map([...verified, ...records])));
 }
 
 /** Drops the version of secrets if the bulk read returned none: later bulk reads could not be compared with it. */

@@ -1,7 +1,8 @@
 import { registry } from '../kinds/index.ts';
-import { type Target, assumedDialect } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
+import { assumedDialect } from '../model/gateway.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { InputError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';

@@ -4,17 +4,17 @@ import { readSecretFile } from '../disk/secret-file.ts';
 import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
-import { hashTree, loadManifests, type LoadInput } from '../manifest/load-manifests.ts';
-import type { Target } from '../model/gateway.ts';
+import { hashTree, type LoadInput, loadManifests } from '../manifest/load-manifests.ts';
+import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
-import { defaultsAbove, hasErrors, type Checked, type Diagnostic, type SourceFile } from '../model/diagnostic.ts';
+import { type Checked, defaultsAbove, type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { findListedCheckouts } from './listed-checkouts.ts';
 import {
-  type ProjectContext,
-  type ProjectSelection,
   absolutePath,
   isPartialSelection,
+  type ProjectContext,
+  type ProjectSelection,
   type ResolvedConfig,
   withoutQuotes,
 } from './resolved-config.ts';

@@ -1,4 +1,4 @@
-import { mayBeInRepository, mergeBaseOf, headOf, repositoryOf, resolveCommit, shallowHint, type Repository } from '../git/repository.ts';
+import { headOf, mayBeInRepository, mergeBaseOf, type Repository, repositoryOf, resolveCommit, shallowHint } from '../git/repository.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
@@ -7,16 +7,16 @@ import { decodeFile } from '../disk/walk.ts';
 import { maxBytes } from '../disk/text-file.ts';
 import { type AppliedRecord, emptyRecord, type Remembered } from '../model/applied-record.ts';
 import { type BaseState, type DesiredState, emptyState } from '../model/desired.ts';
-import type { Target } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { loadCommittedState, isSameTree, readCommittedTree, type CommittedTarget, type CommittedTree } from './committed-manifests.ts';
+import { type CommittedTarget, type CommittedTree, isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
 import { readAppliedRecord, type ReadRecord } from './applied-record.ts';
 import { findSignerRefusals, proveRecord, type RecordProof } from './record-proof.ts';
-import { readRemembered, type ProvenRecord } from './remembered-objects.ts';
+import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
 import {
   checkAppliedCommit,
   type CheckedRecord,

@@ -6,10 +6,10 @@ import { hasOrigin } from '../git/origin.ts';
 import { headOf } from '../git/repository.ts';
 import { reviewedBranchOf } from '../git/reviewed-branch.ts';
 import { AppError } from '../model/errors.ts';
-import type { Target } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ReadRecord } from './applied-record.ts';
-import { readCommittedConfig, type CommittedTarget } from './committed-manifests.ts';
+import { type CommittedTarget, readCommittedConfig } from './committed-manifests.ts';
 import {
   isSignatureValid,
   parseSignedHash,

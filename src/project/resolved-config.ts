@@ -2,8 +2,8 @@ import { isAbsolute, join } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireNoLink } from '../disk/write.ts';
 import { readConfig } from '../manifest/read-config.ts';
-import { defaultLimits, defaultReadConcurrency, type Config, type Target } from '../model/gateway.ts';
-import { hasErrors, type Diagnostic, type SourceFile, suggest } from '../model/diagnostic.ts';
+import { type Config, defaultLimits, defaultReadConcurrency, type Target } from '../model/config.ts';
+import { type Diagnostic, hasErrors, type SourceFile, suggest } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import { isPartial } from '../model/resource-selection.ts';
 

@@ -1,12 +1,12 @@
 import { hasOrigin } from '../git/origin.ts';
 import { headOf } from '../git/repository.ts';
-import { reviewedBranchOf, type ReviewedBranch } from '../git/reviewed-branch.ts';
+import { type ReviewedBranch, reviewedBranchOf } from '../git/reviewed-branch.ts';
 import type { AppliedRecord } from '../model/applied-record.ts';
-import type { Target } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
 import { AppError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
-import { readCommittedConfig, type CommittedTarget } from './committed-manifests.ts';
+import { type CommittedTarget, readCommittedConfig } from './committed-manifests.ts';
 
 /** What decides which commits are reviewed, besides the config. */
 type ReviewOptions = {

@@ -1,6 +1,6 @@
 import { repositoryOf, resolveCommit } from '../git/repository.ts';
-import { type Config, defaultApprovals, type Target } from '../model/gateway.ts';
-import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
+import { type Config, defaultApprovals, type Target } from '../model/config.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
 import { type ProjectContext, type ProjectSelection, resolveConfig, type ResolvedConfig } from './resolved-config.ts';

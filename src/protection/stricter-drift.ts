@@ -1,18 +1,18 @@
 import { addToGroup } from '../model/collections.ts';
 import type { DesiredResource } from '../model/desired.ts';
-import type { Limits } from '../model/gateway.ts';
+import type { Limits } from '../model/config.ts';
 import type { FieldRule, Kind } from '../model/kind.ts';
-import { edgeKey, type EdgeEnds } from '../model/live.ts';
+import { type EdgeEnds, edgeKey } from '../model/live.ts';
 import { equal, isObject, type Json, type JsonObject } from '../model/json.ts';
-import { type FieldChange, type Value, shownValue } from '../model/plan/plan.ts';
-import { tokensOf, type Pointer } from '../model/pointer.ts';
+import { type FieldChange, shownValue, type Value } from '../model/plan/plan.ts';
+import { type Pointer, tokensOf } from '../model/pointer.ts';
 import { kindOf, type ResourceId } from '../model/resource.ts';
 import { editSpec } from '../model/spec/edit.ts';
-import { compareProtection, createComparisonCache, type ControlDifference } from './controls/compare-protection.ts';
+import { compareProtection, type ControlDifference, createComparisonCache } from './controls/compare-protection.ts';
 import { controlTable, controlTypesOf } from './controls/control-table.ts';
 import { emptyPosture } from './controls/control-row.ts';
 import { createPostureBuilder, readPostures } from './posture/posture.ts';
-import { indexAttributes, rulesOn, type ProtectionSnapshot } from './posture/protection-snapshot.ts';
+import { indexAttributes, type ProtectionSnapshot, rulesOn } from './posture/protection-snapshot.ts';
 
 /**
  * What a revert of drift does to the whole protection of the connections it affects. `stricter`: it only loses, so the drift is provably

@@ -2,18 +2,18 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { requireFolder } from '../disk/tree-writer.ts';
-import type { Target } from '../model/gateway.ts';
+import type { Target } from '../model/config.ts';
 import { type DesiredState, emptyState } from '../model/desired.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { schemaLine, toYamlText } from '../report/serialize.ts';
-import { isAtOrBelow, loadSources, readSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
+import { isAtOrBelow, loadSources, type ManifestSources, readSources, wholeTarget } from '../project/manifests.ts';
 import {
-  type ProjectContext,
-  type ProjectSelection,
   chooseTarget,
   configInForce,
+  type ProjectContext,
+  type ProjectSelection,
   resolveConfig,
   type ResolvedConfig,
 } from '../project/resolved-config.ts';

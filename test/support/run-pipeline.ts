@@ -1,7 +1,8 @@
 import { apply } from '../../src/apply/apply.ts';
 import { registry } from '../../src/kinds/index.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
-import type { Limits, Gateway } from '../../src/model/gateway.ts';
+import type { Limits } from '../../src/model/config.ts';
+import type { Gateway } from '../../src/model/gateway.ts';
 import type { Checked } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
 import type { ApplyResult } from '../../src/model/result/outcome.ts';

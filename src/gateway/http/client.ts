@@ -1,7 +1,7 @@
 import { nestsDeeper, parseJson } from '../../model/json.ts';
 import type { RequestEvent, RetryEvent } from '../../model/result/outcome.ts';
 import { ApiError, AppError } from '../../model/errors.ts';
-import { defaultReadConcurrency } from '../../model/gateway.ts';
+import { defaultReadConcurrency } from '../../model/config.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { networkFailure, type RequestContext, type RequestFailure, statusFailure, unreadableFailure } from './failure.ts';
 import { type AnswerShare, largestAnswers } from './answer-budget.ts';

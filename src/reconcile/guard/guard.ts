@@ -1,6 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import { desiredByKey, type DesiredResource, type DesiredState, formerIdOf } from '../../model/desired.ts';
-import type { Limits, PreflightResult } from '../../model/gateway.ts';
+import type { Limits } from '../../model/config.ts';
+import type { PreflightResult } from '../../model/gateway.ts';
 import {
   type Allowance,
   type Change,

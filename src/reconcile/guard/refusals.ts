@@ -1,8 +1,8 @@
-import type { Limits } from '../../model/gateway.ts';
-import { isWritten, type Allowance, type Change, type Diff, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
+import type { Limits } from '../../model/config.ts';
+import { type Allowance, type Change, type Diff, isWritten, type Plan, type Refusal, type SingleWrite } from '../../model/plan/plan.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
 import type { DesiredState } from '../../model/desired.ts';
-import { findLosing, snapshotPlan, type PlannedWrites } from '../../protection/posture/diff-postures.ts';
+import { findLosing, type PlannedWrites, snapshotPlan } from '../../protection/posture/diff-postures.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';

@@ -1,4 +1,5 @@
-import { type DialectFields, hasField, type Limits } from '../../model/gateway.ts';
+import { type DialectFields, hasField } from '../../model/gateway.ts';
+import type { Limits } from '../../model/config.ts';
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
@@ -10,7 +11,7 @@ import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, type BlockedObject, frozenKeys, withoutBlocked } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
-import { ownObjects, type OwnObjects, withRemembered } from './base-states.ts';
+import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
 import { compareSecrets } from '../compare/compare-secrets.ts';
 import { compareSpecs, skippedPaths } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';

@@ -18,7 +18,7 @@ import {
   holdsDrift,
   isProtectionDrift,
 } from '../../protection/stricter-drift.ts';
-import type { Limits } from '../../model/gateway.ts';
+import type { Limits } from '../../model/config.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { declaredEnds, edgeField, indexEdges } from '../compare/edge-index.ts';
 import { resolveFormerNames } from './former-names.ts';

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { DesiredResource } from '../../model/desired.ts';
 import { asArray, canonical, compareText, isObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
@@ -22,41 +22,24 @@ export type SecretRecord = {
  */
 export type VerifiedSecrets = ReadonlyMap<string, SecretRecord>;
 
-/** Returns the key that hashes and encrypts verified secrets; it differs by token, gateway and organization. */
+/** Returns the key that hashes verified secrets and seals their cache; it differs by token, gateway and organization. */
 export function verificationKey(token: string, url: string, organisation: string | undefined): Buffer {
   return createHmac('sha256', token)
     .update(canonical(['ostiary/verified/v2', url, organisation ?? null]))
     .digest();
 }
 
-/** Returns the file name of the cache of one key. */
-export function verificationName(key: Buffer): string {
-  return `verified-${derive(key, 'name').toString('hex').slice(0, 16)}`;
-}
-
-const algorithm = 'aes-256-gcm';
-const nonceLength = 12;
-const tagLength = 16;
-
-/** Returns the encrypted text of verified secrets. The nonce follows from the text, so equal texts have equal forms. */
-export function printVerified(verified: VerifiedSecrets, key: Buffer): string {
+/** Returns the text of verified secrets. */
+export function printVerified(verified: VerifiedSecrets): string {
   const entries = Object.fromEntries(
     [...verified].map(([uid, { version, equal, paths, hash }]) => [uid, [version, equal, paths, hash]] as const),
   );
-  return encryptText(canonical(entries), key);
+  return canonical(entries);
 }
 
-/** Returns the encrypted form of a text. */
-export function encryptText(text: string, key: Buffer): string {
-  const nonce = derive(key, `nonce\n${text}`).subarray(0, nonceLength);
-  const cipher = createCipheriv(algorithm, derive(key, 'encryption'), nonce);
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
-}
-
-/** Reads the text of `printVerified`; empty if it was encrypted with another key or a single byte was changed. */
-export function readVerified(text: string | undefined, key: Buffer): VerifiedSecrets {
-  const body = text === undefined ? undefined : decryptText(text, key);
-  const entries: unknown = body === undefined ? undefined : JSON.parse(body);
+/** Reads the text of `printVerified`; empty without one. */
+export function readVerified(text: string | undefined): VerifiedSecrets {
+  const entries: unknown = text === undefined ? undefined : JSON.parse(text);
   if (!isObject(entries)) return new Map();
   return new Map(
     Object.entries(entries).flatMap(([uid, entry]) => {
@@ -66,21 +49,6 @@ export function readVerified(text: string | undefined, key: Buffer): VerifiedSec
       return [[uid, { version, equal, paths: read, hash }] as const];
     }),
   );
-}
-
-/** Returns a text from its encrypted form; undefined if it was encrypted with another key or a single byte was changed. */
-export function decryptText(encrypted: string, key: Buffer): string | undefined {
-  const sealed = Buffer.from(encrypted, 'base64');
-  if (sealed.length < nonceLength + tagLength) return undefined;
-  const decipher = createDecipheriv(algorithm, derive(key, 'encryption'), sealed.subarray(0, nonceLength), { authTagLength: tagLength });
-  decipher.setAuthTag(sealed.subarray(-tagLength));
-  const body = decipher.update(sealed.subarray(nonceLength, -tagLength));
-  try {
-    decipher.final();
-    return body.toString('utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns whether a manifest sets secrets that the bulk read omitted. */
@@ -177,9 +145,7 @@ function hashOf(values: readonly (readonly [Pointer, string])[], uid: string, ke
   const texts = values
     .toSorted(([left], [right]) => compareText(left, right))
     .map(([path, value]) => `\n${path.length} ${path} ${value.length} ${value}`);
-  return derive(key, `values\n${uid}${texts.join('')}`).toString('base64url');
-}
-
-function derive(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+  return createHmac('sha256', key)
+    .update(`values\n${uid}${texts.join('')}`)
+    .digest('base64url');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits, type Target } from '../../../src/model/gateway.ts';
+import { defaultLimits, type Target } from '../../../src/model/config.ts';
 import type { Policy } from '../../../src/model/protection/policy.ts';
 import type { ResolvedConfig } from '../../../src/project/resolved-config.ts';
 import { warnChangedPolicies, withReviewedTargets } from '../../../src/project/reviewed-config.ts';

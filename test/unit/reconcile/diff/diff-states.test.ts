@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { defaultLimits } from '../../../../src/model/gateway.ts';
+import { defaultLimits } from '../../../../src/model/config.ts';
 import type { DesiredState } from '../../../../src/model/desired.ts';
 import type { Checked } from '../../../../src/model/diagnostic.ts';
 import type { Registry } from '../../../../src/model/kind.ts';

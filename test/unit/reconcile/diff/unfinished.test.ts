@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import { defaultLimits } from '../../../../src/model/gateway.ts';
+import { defaultLimits } from '../../../../src/model/config.ts';
 import type { LiveResource, LiveState } from '../../../../src/model/live.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
-import { planHistory, type History } from '../../../support/history.ts';
+import { type History, planHistory } from '../../../support/history.ts';
 import { memoryGateway } from '../../../support/memory-gateway.ts';
 import { applyPlan, planAgainst, runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../../../src/model/gateway.ts';
+import { defaultLimits } from '../../../../src/model/config.ts';
 import type { Action, Change } from '../../../../src/model/plan/plan.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
-import { limitRefusals, type LimitMeasure } from '../../../../src/reconcile/guard/refusals.ts';
+import { type LimitMeasure, limitRefusals } from '../../../../src/reconcile/guard/refusals.ts';
 
 function changes(count: number, action: Action = 'update'): readonly Change[] {
   return Array.from({ length: count }, (_, index) => ({
