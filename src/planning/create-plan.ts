@@ -28,7 +28,7 @@ import type { PlanFilter, ReconcileInput } from '../reconcile/prepare/prepare.ts
 import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../reconcile/prepare/base-states.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
-import { adaptToDialect, blockedByErrors, type BlockedObject } from '../reconcile/prepare/omissions.ts';
+import { adaptToDialect, unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
 import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../reconcile/reconcile.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
@@ -147,7 +147,7 @@ export async function createPlan(
 type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPlan; readonly diagnostics: readonly Diagnostic[] };
 
 /**
- * Drafts a plan, asks the gateway about it, and completes it. With a list of blocked objects, it starts again without the objects that
+ * Drafts a plan, asks the gateway about it, and completes it. With a list of unplannable objects, it starts again without the objects that
  * the gateway would reject. Throws InputError on errors in the manifests.
  */
 async function draftAndReview(
@@ -158,19 +158,19 @@ async function draftAndReview(
     ...review
   }: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'> & { readonly readAudit: () => Promise<ReviewInput['audit']> },
 ): Promise<DraftAndReview> {
-  let { blocked } = input;
+  let { unplannable } = input;
   for (;;) {
-    const { value: draft, diagnostics: drafting } = draftPlan({ ...input, blocked });
+    const { value: draft, diagnostics: drafting } = draftPlan({ ...input, unplannable });
     if (draft === undefined) throw new InputError(drafting);
     const preflight = await gateway.preflight(draft.preflightRequest);
     const rules = await loadRuleChecks(draft);
     const audit = draft.accepted?.isAudited === true ? await readLog() : undefined;
     const { value: reviewed, diagnostics } = reviewPlan(draft, { ...review, preflight, rules, audit });
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
-    const known = draft.prepared.input.blocked;
-    const more = known === undefined ? [] : blockedByErrors(diagnostics, draft.prepared.desired);
+    const known = draft.prepared.input.unplannable;
+    const more = known === undefined ? [] : unplannableByErrors(diagnostics, draft.prepared.desired);
     if (known === undefined || more.length === 0) throw new InputError(diagnostics);
-    blocked = [...known, ...more];
+    unplannable = [...known, ...more];
   }
 }
 
@@ -187,7 +187,7 @@ type PlanProject = {
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
-  readonly blocked: readonly BlockedObject[] | undefined;
+  readonly unplannable: readonly UnplannableObject[] | undefined;
   readonly policies: TargetPolicies;
   readonly planBase: PlanBase;
   /** Refusals of removals that are not committed. */
@@ -200,7 +200,7 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, appl
   const config = await resolveReviewedConfig(flags, context);
   const target = chooseTarget(config, flags);
   const read = await readWorkingTree(config, target, { selection: flags, context });
-  const { loaded, diagnostics, blocked } = loadPlannedManifests(config, target, { flags, context, read });
+  const { loaded, diagnostics, unplannable } = loadPlannedManifests(config, target, { flags, context, read });
   const desired = await withTrackedContents(loaded, config, context);
   const policies = await compileTargetPolicies({ config, target, desired, flags, context });
   const planBase = await readPlanBase({ config, target, desired, options: flags, context, applies });
@@ -209,10 +209,10 @@ async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, appl
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
-  return { config, target, diagnostics, blocked, policies, uncommitted, ...merged };
+  return { config, target, diagnostics, unplannable, policies, uncommitted, ...merged };
 }
 
-type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'blocked'> & { readonly loaded: DesiredState };
+type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'unplannable'> & { readonly loaded: DesiredState };
 
 /** Loads the manifests. With `keepGoing`, secrets that cannot be read block their objects. Throws InputError on other errors. */
 function loadPlannedManifests(
@@ -223,14 +223,14 @@ function loadPlannedManifests(
   const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> =>
     loadTarget(config, target, { selection: flags, context, secrets, read });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
-  if (loaded !== undefined) return { loaded, diagnostics, blocked: flags.keepGoing === true ? [] : undefined };
+  if (loaded !== undefined) return { loaded, diagnostics, unplannable: flags.keepGoing === true ? [] : undefined };
   const errors = withMissingToken(diagnostics, target, context);
   const unread = flags.keepGoing === true && errors.length === diagnostics.length ? load('leave').value : undefined;
-  const blocked = unread === undefined ? [] : blockedByErrors(diagnostics, unread);
-  const failed = new Set(blocked.map(({ resource }) => resource.id));
-  const rest = blocked.length === 0 ? undefined : load(new Set(unread?.resources.flatMap(({ id }) => (failed.has(id) ? [] : [id]))));
+  const unplannable = unread === undefined ? [] : unplannableByErrors(diagnostics, unread);
+  const failed = new Set(unplannable.map(({ resource }) => resource.id));
+  const rest = unplannable.length === 0 ? undefined : load(new Set(unread?.resources.flatMap(({ id }) => (failed.has(id) ? [] : [id]))));
   if (rest?.value === undefined) throw new InputError(errors);
-  return { loaded: rest.value, diagnostics: rest.diagnostics, blocked };
+  return { loaded: rest.value, diagnostics: rest.diagnostics, unplannable };
 }
 
 /** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
@@ -276,7 +276,7 @@ function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
 
 function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
   const { url, dialect, organisation, borrowed } = identity;
-  const { target, desired, diagnostics, blocked, planBase } = project;
+  const { target, desired, diagnostics, unplannable, planBase } = project;
   return {
     registry,
     target: { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
@@ -291,7 +291,7 @@ function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreateP
     released: target.released,
     previewOnly: flags.previewOnly === true,
     readOnly: !mayWrite(identity),
-    blocked,
+    unplannable,
     reportUnmanaged: target.reportUnmanaged,
   };
 }

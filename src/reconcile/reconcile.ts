@@ -8,15 +8,42 @@ import type { Step } from '../model/plan/schedule.ts';
 import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
-import { blockedDependents } from './diff/blocked-dependents.ts';
+import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
-import { blockedByErrors, withoutBlocked } from './prepare/omissions.ts';
+import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
 import { prepare, type Prepared, type ReconcileInput } from './prepare/prepare.ts';
 import { joinedSpecs, scheduleSteps } from './schedule/schedule-steps.ts';
 import { stepsInSlots, withExposureWindows } from './schedule/schedule-writes.ts';
+
+/*
+ * What becomes of an object, or of one of its fields, follows from three states: the manifests that were applied last (base), the manifests, and the
+ * gateway. A, B and C are different forms, - is none:
+ *
+ * | base | manifests | gateway | plan                  |
+ * | ---- | --------- | ------- | --------------------- |
+ * | -    | -         | C       | unmanaged             |
+ * | -    | A         | -       | create                |
+ * | -    | A         | A       | accepted drift        |
+ * | -    | A         | C       | update, plan/adoption |
+ * | A    | A         | A       | nothing               |
+ * | A    | A         | -       | create, drift         |
+ * | A    | A         | C       | update, drift         |
+ * | A    | B         | A       | update, intent        |
+ * | A    | B         | B       | accepted drift        |
+ * | A    | B         | C       | update, both          |
+ * | A    | B         | -       | create, both          |
+ * | A    | -         | A       | orphan                |
+ * | A    | -         | C       | orphan                |
+ * | A    | -         | -       | accepted drift        |
+ *
+ * `diff/` decides it: `draft-change.ts` for objects with a manifest, `removed-objects.ts` for those without. After that, stricter drift is held, an orphan
+ * is deleted if `prune` says so, `plan/adoption` is a refusal until the import is agreed to, and accepted drift is an entry without a write.
+ * Three words for what is not written: an object is *managed* by another tool, a name is *taken* by a managed object, and an object is *unplannable*
+ * because of an error about it alone.
+ */
 
 /** A plan whose gateway was not asked yet: the differences, and the order of writes if the gateway accepts each. */
 export type PlanDraft = {
@@ -56,20 +83,20 @@ export function reconcile(input: ReconcileInput, review: ReviewInput): Checked<R
 
 /**
  * Finds the differences and the order of writes: prepare → diff → schedule. Without a value on errors in the manifests. If the input
- * has a list of blocked objects, an error about a single object adds to that list the object and what depends on it.
+ * has a list of unplannable objects, an error about a single object adds to that list the object and what depends on it.
  */
 export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
-  let blocked = input.blocked;
+  let unplannable = input.unplannable;
   for (;;) {
-    const drafted = draftOnce({ ...input, blocked });
-    if (blocked === undefined) return drafted;
+    const drafted = draftOnce({ ...input, unplannable });
+    if (unplannable === undefined) return drafted;
     const { value, diagnostics } = drafted;
     const more =
       value === undefined
-        ? blockedByErrors(diagnostics, withoutBlocked(input.desired, blocked))
-        : blockedDependents(value.prepared, value.diff);
+        ? unplannableByErrors(diagnostics, withoutUnplannable(input.desired, unplannable))
+        : unplannableDependents(value.prepared, value.diff);
     if (more.length === 0) return drafted;
-    blocked = [...blocked, ...more];
+    unplannable = [...unplannable, ...more];
   }
 }
 

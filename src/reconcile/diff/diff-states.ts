@@ -17,13 +17,13 @@ import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
 import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
-import { blockedChange } from '../prepare/omissions.ts';
+import { unplannableChange } from '../prepare/omissions.ts';
 import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { sealedTree } from '../saved-plan/content-seal.ts';
 import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
 import { type ChangeContext, type ChangeDraft, draftChange, isUnchanged, type KindFields, kindFields } from './draft-change.ts';
-import { findExposed } from './blocked-dependents.ts';
+import { findExposed } from './unplannable-dependents.ts';
 import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
@@ -124,7 +124,7 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
   const { live, desired } = named;
   const pastOf = lastAppliedLookup(base, { revert: input.consent?.revert, written: input.remembered?.written, registry: input.registry });
   const renamed = new Map([...named.renames].map(([from, to]) => [to, from]));
-  for (const id of named.blocked.values()) renamed.set(id, id);
+  for (const id of named.taken.values()) renamed.set(id, id);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
   const unwatched: FieldPlace[] = [];
@@ -185,7 +185,7 @@ type DiffParts = Omit<Comparison, 'drafted'> & {
 function assembleDiff({ input, base, named, desired }: Prepared, parts: DiffParts): Diff {
   const { resources, edges, removed, kept } = parts;
   const changes = [
-    ...(input.blocked ?? []).map(blockedChange).toSorted((one, other) => compareText(one.id, other.id)),
+    ...(input.unplannable ?? []).map(unplannableChange).toSorted((one, other) => compareText(one.id, other.id)),
     ...orderedChanges(parts),
   ];
   const changed = new Set(changes.map(({ id }) => id));

@@ -7,16 +7,16 @@ import type { ResourceId } from '../../model/resource.ts';
 /** The live objects that get new names, and the managed ones that cannot, by their new names. */
 type FormerNames = {
   readonly renames: Renames;
-  readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
+  readonly taken: ReadonlyMap<ResourceId, ResourceId>;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Finds the former names that are still live; a former name that is not live any more has no effect. */
 export function resolveFormerNames(desired: DesiredState, live: LiveState): FormerNames {
   const renamed = desired.resources.filter((resource) => formerIdOf(resource) !== undefined);
-  if (renamed.length === 0) return { renames: new Map(), blocked: new Map(), diagnostics: [] };
+  if (renamed.length === 0) return { renames: new Map(), taken: new Map(), diagnostics: [] };
   const found = liveById(live.resources);
-  const blocked = new Map<ResourceId, ResourceId>();
+  const taken = new Map<ResourceId, ResourceId>();
   const declared = new Set([...desired.resources, ...desired.unselected].map(({ id }) => id));
   const renames = new Map<ResourceId, ResourceId>();
   const diagnostics: Diagnostic[] = [];
@@ -26,10 +26,10 @@ export function resolveFormerNames(desired: DesiredState, live: LiveState): Form
     if (declared.has(former) || renames.has(former)) diagnostics.push(takenName(resource, former, declared.has(former)));
     else if (resource.renamedFrom !== undefined && found.has(former) && !found.has(resource.key)) {
       if (found.get(former)?.managedBy === undefined) renames.set(former, resource.key);
-      else blocked.set(resource.key, former);
+      else taken.set(resource.key, former);
     }
   }
-  return { renames, blocked, diagnostics };
+  return { renames, taken, diagnostics };
 }
 
 function takenName({ id, locate }: DesiredResource, former: ResourceId, isDeclared: boolean): Diagnostic {

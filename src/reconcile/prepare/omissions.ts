@@ -8,51 +8,51 @@ import { pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 
 /** An object that cannot be planned, or that depends on one. */
-export type BlockedObject = { readonly resource: DesiredResource; readonly error: BlockingError };
+export type UnplannableObject = { readonly resource: DesiredResource; readonly error: BlockingError };
 
 /**
- * Leaves blocked objects out of the manifests. They, and the live objects that they rename or replace, still count as declared: nothing
+ * Leaves unplannable objects out of the manifests. They, and the live objects that they rename or replace, still count as declared: nothing
  * deletes them, and nothing else may take their names.
  */
-export function withoutBlocked(desired: DesiredState, blocked: readonly BlockedObject[]): DesiredState {
-  if (blocked.length === 0) return desired;
-  const ids = new Set(blocked.map(({ resource }) => resource.id));
+export function withoutUnplannable(desired: DesiredState, unplannable: readonly UnplannableObject[]): DesiredState {
+  if (unplannable.length === 0) return desired;
+  const ids = new Set(unplannable.map(({ resource }) => resource.id));
   const resources = desired.resources.filter(({ id }) => !ids.has(id));
-  const former = formerKeys(desired, blocked).map((id) => ({ id, key: id, ignore: [] }));
-  const kept = [...blocked.map(({ resource }) => resource), ...former];
+  const former = formerKeys(desired, unplannable).map((id) => ({ id, key: id, ignore: [] }));
+  const kept = [...unplannable.map(({ resource }) => resource), ...former];
   return { ...desired, resources, unselected: [...desired.unselected, ...kept.map(({ id, key, ignore }) => ({ id, key, ignore }))] };
 }
 
-/** Returns the live keys that a plan leaves as they are: those of blocked objects, and of the objects that they rename or replace. */
-export function frozenKeys(desired: DesiredState, blocked: readonly BlockedObject[]): ReadonlySet<ResourceId> {
-  return new Set([...blocked.map(({ resource }) => resource.key), ...formerKeys(desired, blocked)]);
+/** Returns the live keys that a plan leaves as they are: those of unplannable objects, and of the objects that they rename or replace. */
+export function frozenKeys(desired: DesiredState, unplannable: readonly UnplannableObject[]): ReadonlySet<ResourceId> {
+  return new Set([...unplannable.map(({ resource }) => resource.key), ...formerKeys(desired, unplannable)]);
 }
 
-/** Returns the objects that blocked ones rename or replace, except those that have a manifest of their own. */
-function formerKeys({ resources }: DesiredState, blocked: readonly BlockedObject[]): readonly ResourceId[] {
+/** Returns the objects that unplannable ones rename or replace, except those that have a manifest of their own. */
+function formerKeys({ resources }: DesiredState, unplannable: readonly UnplannableObject[]): readonly ResourceId[] {
   const declared = desiredByKey(resources);
-  return blocked.flatMap(({ resource }) => formerIdOf(resource) ?? []).filter((id) => !declared.has(id));
+  return unplannable.flatMap(({ resource }) => formerIdOf(resource) ?? []).filter((id) => !declared.has(id));
 }
 
 /**
  * Returns the objects that errors are about, each with its first error. Returns none if one of the errors is not about a single object of
  * these manifests: then nothing can be planned.
  */
-export function blockedByErrors(diagnostics: readonly Diagnostic[], { resources }: DesiredState): readonly BlockedObject[] {
+export function unplannableByErrors(diagnostics: readonly Diagnostic[], { resources }: DesiredState): readonly UnplannableObject[] {
   const byId = new Map(resources.flatMap((resource) => [[resource.id, resource] as const, [resource.key, resource] as const]));
-  const blocked = new Map<ResourceId, BlockedObject>();
+  const unplannable = new Map<ResourceId, UnplannableObject>();
   for (const { severity, code, message, hint, resource: id } of diagnostics) {
     if (severity !== 'error') continue;
     const resource = id === undefined ? undefined : byId.get(id);
     if (resource === undefined) return [];
     const error = { code, message, hint };
-    if (!blocked.has(resource.id)) blocked.set(resource.id, { resource, error });
+    if (!unplannable.has(resource.id)) unplannable.set(resource.id, { resource, error });
   }
-  return [...blocked.values()];
+  return [...unplannable.values()];
 }
 
-/** Returns a blocked object as a change that writes nothing. */
-export function blockedChange({ resource: { id, key, locate }, error }: BlockedObject): Change {
+/** Returns an unplannable object as a change that writes nothing. */
+export function unplannableChange({ resource: { id, key, locate }, error }: UnplannableObject): Change {
   const identity = key === id ? { id } : { id, key };
   return { ...identity, action: 'blocked', at: locate(''), error, fields: [], needs: [], reasons: ['not-planned'], carried: [] };
 }

@@ -8,7 +8,7 @@ import { liveById, type LiveResource, type LiveState } from '../../model/live.ts
 import { type Allowance, type Diff, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
-import { adaptToDialect, type BlockedObject, frozenKeys, withoutBlocked } from './omissions.ts';
+import { adaptToDialect, type UnplannableObject, frozenKeys, withoutUnplannable } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
 import { type OwnObjects, ownObjects, withRemembered } from './base-states.ts';
@@ -43,7 +43,7 @@ export type ReconcileInput = {
    * Objects that are left out because they cannot be planned. If given, an error about a single object blocks that object and what
    * depends on it; otherwise it is an error of the whole plan.
    */
-  readonly blocked?: readonly BlockedObject[] | undefined;
+  readonly unplannable?: readonly UnplannableObject[] | undefined;
   /** Lists live connections without a manifest, and checks their policies. */
   readonly reportUnmanaged?: boolean;
   readonly filter?: PlanFilter | undefined;
@@ -71,7 +71,7 @@ export type Prepared = {
   readonly applied: DesiredState | undefined;
   /** The live objects that are ours beyond the manifests of the base. */
   readonly own: OwnObjects;
-  /** The live keys that blocked objects have, rename or replace: they and their edges stay as they are. */
+  /** The live keys that unplannable objects have, rename or replace: they and their edges stay as they are. */
   readonly frozen: ReadonlySet<ResourceId>;
   /** Those of them that something else may have created. */
   readonly uncertain: ReadonlySet<ResourceId>;
@@ -88,15 +88,15 @@ export type NamedStates = {
   readonly liveById: ReadonlyMap<ResourceId, LiveResource>;
   readonly renames: Renames;
   /** The former names of managed objects, by the names that they cannot take. */
-  readonly blocked: ReadonlyMap<ResourceId, ResourceId>;
+  readonly taken: ReadonlyMap<ResourceId, ResourceId>;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /** Brings manifests, live state and base into one form; without a value when a successor cannot inherit what it needs. */
 export function prepare(input: ReconcileInput): Checked<Prepared> {
-  const { registry, live, target, borrowed, readOnly = false, blocked = [] } = input;
+  const { registry, live, target, borrowed, readOnly = false, unplannable = [] } = input;
   const fields = { dialect: target.dialect, ...(borrowed === undefined ? {} : { borrowed }) };
-  const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutBlocked(input.desired, blocked), fields, registry);
+  const { desired: adapted, diagnostics: dropped } = adaptToDialect(withoutUnplannable(input.desired, unplannable), fields, registry);
   const own = ownObjects(input.remembered, live);
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
@@ -116,22 +116,22 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const diagnostics = [...(input.diagnostics ?? []), ...dropped, ...replaced];
   if (hasErrors(replaced)) return { diagnostics };
   const applied = known?.desired === input.desired ? desired : base?.desired;
-  const frozen = frozenKeys(input.desired, blocked);
+  const frozen = frozenKeys(input.desired, unplannable);
   const value = { input, desired, live, base, applied, own, frozen, uncertain, incomparable, named: nameStates(desired, live) };
   return { value, diagnostics };
 }
 
 /** Brings both sides under the names that the objects have after the plan. */
 export function nameStates(desired: DesiredState, live: LiveState): NamedStates {
-  const { renames, blocked, diagnostics } = resolveFormerNames(desired, live);
+  const { renames, taken, diagnostics } = resolveFormerNames(desired, live);
   const state = withNames(live, renames);
-  return { desired: withKeys(desired, blocked), live: state, liveById: liveById(state.resources), renames, blocked, diagnostics };
+  return { desired: withKeys(desired, taken), live: state, liveById: liveById(state.resources), renames, taken, diagnostics };
 }
 
 /** Keys a resource that cannot take its new name by the name that it has. */
-function withKeys(desired: DesiredState, blocked: ReadonlyMap<ResourceId, ResourceId>): DesiredState {
-  if (blocked.size === 0) return desired;
-  return { ...desired, resources: desired.resources.map((resource) => ({ ...resource, key: blocked.get(resource.key) ?? resource.key })) };
+function withKeys(desired: DesiredState, taken: ReadonlyMap<ResourceId, ResourceId>): DesiredState {
+  if (taken.size === 0) return desired;
+  return { ...desired, resources: desired.resources.map((resource) => ({ ...resource, key: taken.get(resource.key) ?? resource.key })) };
 }
 
 /**

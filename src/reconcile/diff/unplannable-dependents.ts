@@ -3,13 +3,13 @@ import { desiredByKey } from '../../model/desired.ts';
 import { liveEdges } from '../../model/live.ts';
 import type { ResourceId } from '../../model/resource.ts';
 import { effectOn, effectsOf, isRule, ownDirection } from '../compare/effects.ts';
-import type { BlockedObject } from '../prepare/omissions.ts';
+import type { UnplannableObject } from '../prepare/omissions.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { declaredEnds, indexEdges } from '../compare/edge-index.ts';
 
 /**
- * Returns the connections that must not become less protected, with the object that is left as it is: a blocked connection, the
- * predecessor of one, and each connection that a blocked rule protects or should protect.
+ * Returns the connections that must not become less protected, with the object that is left as it is: an unplannable connection, the
+ * predecessor of one, and each connection that an unplannable rule protects or should protect.
  */
 export function findExposed({ named, frozen, input: { registry } }: Prepared): ReadonlyMap<ResourceId, ResourceId> {
   if (frozen.size === 0) return new Map();
@@ -22,15 +22,15 @@ export function findExposed({ named, frozen, input: { registry } }: Prepared): R
 }
 
 /**
- * Returns the objects that depend on blocked ones: their changes weaken or open a connection before a blocked object protects it.
+ * Returns the objects that depend on unplannable ones: their changes weaken or open a connection before an unplannable object protects it.
  * What an apply skips after a failed write, a plan blocks by the same rule.
  */
-export function blockedDependents(prepared: Prepared, diff: Diff): readonly BlockedObject[] {
+export function unplannableDependents(prepared: Prepared, diff: Diff): readonly UnplannableObject[] {
   const exposed = findExposed(prepared);
   if (exposed.size === 0) return [];
   const { desired, live } = prepared.named;
   const manifests = desiredByKey(desired.resources);
-  return effectsOf(diff, live, prepared.input.registry).flatMap((effect): readonly BlockedObject[] => {
+  return effectsOf(diff, live, prepared.input.registry).flatMap((effect): readonly UnplannableObject[] => {
     const key = liveKeyOf(effect.change);
     const resource = manifests.get(key);
     if (resource === undefined) return [];
