@@ -21,14 +21,14 @@ export function acceptedLosses(all: readonly AffectedConnection[], { protection 
   const stated = new Map(protection.connections.map((one) => [one.connection, one]));
   return all.flatMap((affected): readonly AffectedConnection[] => {
     const planned = stated.get(affected.change.connection);
-    if (affected.change.comes === true && affected.change.replaces === undefined) return planned?.comes === true ? [] : [affected];
+    if (affected.change.created === true && affected.change.replaces === undefined) return planned?.created === true ? [] : [affected];
     const differences = affected.differences.flatMap((difference) => {
-      const way = planned?.aspects.find(({ aspect }) => aspect === difference.aspect)?.way;
-      const isLost = way === 'weakens' || way === 'both';
+      const direction = planned?.controls.find(({ control }) => control === difference.control)?.direction;
+      const isLost = direction === 'weakens' || direction === 'both';
       const rest = {
         ...difference,
         lost: isLost ? [] : difference.lost,
-        incomparable: isLost || way === 'unknown' ? [] : difference.incomparable,
+        incomparable: isLost || direction === 'unknown' ? [] : difference.incomparable,
         gained: [],
         coexisting: [],
       };

@@ -27,7 +27,7 @@ export function givenUpHeadlines(
     const verb = one.class === 'unknown' ? ['may give up', 'may give up'] : ['gives up', 'give up'];
     const text = `${unique.length} new ${nounOf(change)}${isSingle ? '' : 's'} ${verb[isSingle ? 0 : 1] ?? ''} ${one.what} that ${one.file} gives`;
     const causes = unique.map(({ id, at }) => ({ by: id, ...(at === undefined ? {} : { place: formatPosition(at) }) }));
-    return [{ way: one.class, text, connections: ids, tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})), causes }];
+    return [{ direction: one.class, text, connections: ids, tags: sharedTags(ids.map((id) => postureAfter(id)?.tags ?? {})), causes }];
   });
 }
 

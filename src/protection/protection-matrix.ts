@@ -34,29 +34,29 @@ function rowOf(
   change: PostureChange | undefined,
 ): ProtectionMatrixRow {
   const [first, last] = [had ?? emptyPosture, has ?? emptyPosture];
-  const ways = new Map(change?.aspects.map(({ aspect, way }) => [aspect, way]));
+  const ways = new Map(change?.controls.map(({ control, direction }) => [control, direction]));
   const rules = [...(has ?? first).rules].map(([rule, attached]) => ({ rule, ...attached }));
   return {
     connection,
     tags: has === undefined ? first.tags : last.tags,
-    ...(had === undefined || change?.comes === true ? { comes: true } : {}),
-    ...(has === undefined ? { goes: true } : {}),
-    ...(change === undefined ? {} : { way: change.way }),
+    ...(had === undefined || change?.created === true ? { created: true } : {}),
+    ...(has === undefined ? { deleted: true } : {}),
+    ...(change === undefined ? {} : { direction: change.direction }),
     ...(rules.length === 0 ? {} : { rules }),
-    cells: controlTypes.map((aspect) => {
-      const way = ways.get(aspect);
-      const atLeast = first.incomplete.has(aspect) || last.incomplete.has(aspect);
+    cells: controlTypes.map((control) => {
+      const direction = ways.get(control);
+      const atLeast = first.incomplete.has(control) || last.incomplete.has(control);
       return {
-        aspect,
-        before: had === undefined ? [] : textsOf(had, aspect),
-        after: has === undefined ? [] : textsOf(has, aspect),
-        ...(way === undefined ? {} : { way }),
+        control,
+        before: had === undefined ? [] : textsOf(had, control),
+        after: has === undefined ? [] : textsOf(has, control),
+        ...(direction === undefined ? {} : { direction }),
         ...(atLeast ? { atLeast: true } : {}),
       };
     }),
   };
 }
 
-function textsOf(posture: Posture, aspect: ControlType): readonly string[] {
-  return controlTexts(effectiveControls(posture, aspect));
+function textsOf(posture: Posture, control: ControlType): readonly string[] {
+  return controlTexts(effectiveControls(posture, control));
 }

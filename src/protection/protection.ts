@@ -67,12 +67,12 @@ function summarizeAffected(affected: readonly AffectedConnection[]): Protection 
     headlines: buildHeadlines(affected),
     connections: affected.map(({ change }) => change),
     losing: affected.flatMap(({ change, differences }) => (differences.some(({ lost }) => lost.length > 0) ? [change.connection] : [])),
-    ...(impacts.length === 0 ? {} : { reach: impacts }),
+    ...(impacts.length === 0 ? {} : { impact: impacts }),
   };
 }
 
 /** One statement about one connection, before equal statements are grouped. */
-type Phrase = Wording & { readonly way: HeadlineVerdict; readonly causes: readonly Cause[] };
+type Phrase = Wording & { readonly direction: HeadlineVerdict; readonly causes: readonly Cause[] };
 
 /** Builds the headlines of a plan. They are sorted by verdict (weakening first), then by the weight of the control. */
 function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[] {
@@ -82,7 +82,7 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
   >();
   for (const affected of all) {
     for (const phrase of phrasesOf(affected)) {
-      const key = canonical([phrase.way, nounOf(affected), phrase.one]);
+      const key = canonical([phrase.direction, nounOf(affected), phrase.one]);
       const group = groups.get(key);
       const causes = group?.causes ?? new Map<string, Cause>();
       for (const cause of phrase.causes) if (!causes.has(causeKey(cause))) causes.set(causeKey(cause), cause);
@@ -93,13 +93,13 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
   return [...groups.values()]
     .toSorted(
       ({ phrase: left, members }, { phrase: right, members: others }) =>
-        verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way) ||
+        verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction) ||
         left.weight - right.weight ||
         others.length - members.length ||
         compareText(left.one, right.one),
     )
     .map(({ phrase, members, causes }) => ({
-      way: phrase.way,
+      direction: phrase.direction,
       text: members.length === 1 ? `1 ${nounOf(members[0])} ${phrase.one}` : `${members.length} ${nounOf(members[0])}s ${phrase.many}`,
       connections: members.map(({ change }): ResourceId => change.connection),
       tags: sharedTags(members.map(({ change }) => change.tags)),
@@ -126,13 +126,13 @@ const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
 ];
 
 function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
-  if (affected.change.comes === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
+  if (affected.change.created === true && affected.change.replaces === undefined) return newAccessPhrases(affected);
   return affected.differences.flatMap((difference) => {
-    const { aspect, lost, gained, incomparable, coexisting } = difference;
-    const phrases = (way: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
+    const { control, lost, gained, incomparable, coexisting } = difference;
+    const phrases = (direction: WordedVerdict, controls: readonly Control[]): readonly Phrase[] =>
       controls.length === 0
         ? []
-        : [{ way, ...wordingFor(aspect, way, { ...affected, controls }), causes: causesFor(affected, aspect, way) }];
+        : [{ direction, ...wordingFor(control, direction, { ...affected, controls }), causes: causesFor(affected, control, direction) }];
     return [
       ...phrases('weakens', lost),
       ...phrases('unknown', lost.length > 0 ? [] : incomparable),
@@ -144,13 +144,15 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
 /** Reports a created connection with an open access mode that requires no review. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
   const phrase = newAccessPhrase(affected.after);
-  return phrase === undefined ? [] : [{ way: 'exposes', weight: 0, ...phrase, causes: causesFor(affected, 'access', 'neutral') }];
+  return phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes: causesFor(affected, 'access', 'neutral') }];
 }
 
 /** Returns the causes of a control type with the same verdict, or all causes if none has it. */
-function causesFor({ contributions }: AffectedConnection, aspect: ControlType, way: ProtectionVerdict): readonly Cause[] {
-  const all = contributions.get(aspect) ?? [];
-  const same = all.filter((contribution) => contribution.way === way || contribution.way === 'both' || contribution.way === 'unknown');
+function causesFor({ contributions }: AffectedConnection, control: ControlType, direction: ProtectionVerdict): readonly Cause[] {
+  const all = contributions.get(control) ?? [];
+  const same = all.filter(
+    (contribution) => contribution.direction === direction || contribution.direction === 'both' || contribution.direction === 'unknown',
+  );
   return (same.length === 0 ? all : same).map(({ cause }) => cause);
 }
 
@@ -160,7 +162,7 @@ function causeKey({ by, path, edge, place }: Cause): string {
 
 /** One cause with the connections that it affects. */
 type ImpactGroup = {
-  readonly cause: Pick<Impact, 'by' | 'path' | 'edges' | 'way' | 'byHand'>;
+  readonly cause: Pick<Impact, 'by' | 'path' | 'edges' | 'direction' | 'byHand'>;
   readonly members: AffectedConnection[];
   readonly places: Set<string>;
 };
@@ -172,7 +174,7 @@ type ImpactGroup = {
 function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
   const causes = new Map<string, ImpactGroup>();
   for (const affected of all) {
-    if (affected.change.comes === true) continue;
+    if (affected.change.created === true) continue;
     for (const contribution of [...affected.contributions.values()].flat()) {
       const cause = causeOf(contribution);
       const key = canonical({ ...cause });
@@ -192,14 +194,14 @@ function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
     .filter((one) => !isCoveredByRule(one, impacts))
     .toSorted(
       (left, right) =>
-        verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way) ||
+        verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction) ||
         right.connections.length - left.connections.length ||
         compareText(nameOf(left), nameOf(right)),
     );
 }
 
 /** Returns the key of a cause. The same field of several connections is one cause; an edge belongs to its rule. */
-function causeOf({ cause, way }: Contribution): ImpactGroup['cause'] {
+function causeOf({ cause, direction }: Contribution): ImpactGroup['cause'] {
   const { by, path, edge, byHand } = cause;
   const isOwn = kindOf(by) === 'Connection';
   const rule = !isOwn ? by : path === undefined ? edge : undefined;
@@ -207,7 +209,7 @@ function causeOf({ cause, way }: Contribution): ImpactGroup['cause'] {
     ...(rule === undefined ? {} : { by: rule }),
     ...(path === undefined ? {} : { path }),
     ...(edge === undefined ? {} : { edges: true }),
-    way,
+    direction,
     ...(byHand === undefined ? {} : { byHand }),
   };
 }
@@ -217,9 +219,9 @@ function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
 }
 
 /** Returns whether the creation or deletion of the rule already covers the impact of its edges. */
-function isCoveredByRule({ by, path, edges, way, connections }: Impact, all: readonly Impact[]): boolean {
+function isCoveredByRule({ by, path, edges, direction, connections }: Impact, all: readonly Impact[]): boolean {
   if (by === undefined || path !== undefined || edges !== true) return false;
-  const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.way === way);
+  const whole = all.find((one) => one.by === by && one.path === undefined && one.edges === undefined && one.direction === direction);
   if (whole === undefined) return false;
   const covered = new Set(whole.connections);
   return connections.every((id) => covered.has(id));
@@ -341,7 +343,7 @@ function rerouteHeadlines(changes: readonly AssessedChange[], { postureBefore, p
     const [subject, count] = ids.length > 0 ? ['connection', ids.length] : ['runbook configuration', members.length];
     return [
       {
-        way: first?.class === 'unknown' ? 'unknown' : 'reroutes',
+        direction: first?.class === 'unknown' ? 'unknown' : 'reroutes',
         text: count === 1 ? `1 ${subject} ${phrase.one}` : `${count} ${subject}s ${phrase.many}`,
         connections: ids,
         tags: sharedTags(ids.map((id) => (postureAfter(id) ?? postureBefore(id))?.tags ?? {})),
@@ -370,7 +372,7 @@ function revertsDrift({ fields }: AssessedChange, path: Pointer | undefined): bo
 
 /** Adds headlines after those with the same verdict. */
 function withHeadlines(headlines: readonly Headline[], more: readonly Headline[]): readonly Headline[] {
-  return [...headlines, ...more].toSorted((left, right) => verdictOrder.indexOf(left.way) - verdictOrder.indexOf(right.way));
+  return [...headlines, ...more].toSorted((left, right) => verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction));
 }
 
 function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObject | undefined {
@@ -412,24 +414,24 @@ type WordedVerdict = 'weakens' | 'strengthens' | 'unknown';
 type WordingContext = { readonly controls: readonly Control[]; readonly before: Posture; readonly after: Posture };
 
 /** Returns the verb phrase for a changed control type; it follows the number of connections. */
-function wordingFor(aspect: ControlType, way: WordedVerdict, context: WordingContext): Wording {
-  const { weight, about, loses, gains } = controlRow(aspect);
-  const enforcement = enforcementPhrase(aspect, way, context);
+function wordingFor(control: ControlType, direction: WordedVerdict, context: WordingContext): Wording {
+  const { weight, about, loses, gains } = controlRow(control);
+  const enforcement = enforcementPhrase(control, direction, context);
   if (enforcement !== undefined) return { weight, ...enforcement };
-  if (way === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
+  if (direction === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
   // The controls on the other side decide whether all or some of them were lost or gained.
-  return { weight, ...(way === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
+  return { weight, ...(direction === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
 }
 
 /** Returns the phrase for a type that enforces a control otherwise than the type before. */
-function enforcementPhrase(aspect: ControlType, way: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
-  const { conditions, about, enforced: what = about } = controlRow(aspect);
+function enforcementPhrase(control: ControlType, direction: WordedVerdict, { before, after }: WordingContext): VerbPhrase | undefined {
+  const { conditions, about, enforced: what = about } = controlRow(control);
   const [first, last] = [before.enforcement, after.enforcement];
   if (conditions === undefined || isSameEnforcement(first, last)) return undefined;
-  if (way === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`);
-  const isMissing = controlsOf(way === 'weakens' ? before : after, aspect).length === 0;
+  if (direction === 'unknown') return verbPhrase('changes', 'change', `to a type that may enforce ${what} differently`);
+  const isMissing = controlsOf(direction === 'weakens' ? before : after, control).length === 0;
   if (isMissing || first.kind === last.kind) return undefined;
-  return way === 'weakens'
+  return direction === 'weakens'
     ? verbPhrase('no longer enforces', 'no longer enforce', what)
     : verbPhrase('starts', 'start', `to enforce ${what}`);
 }

@@ -65,7 +65,7 @@ export type ReportBlock =
   | {
       readonly type: 'headlines';
       readonly headlines: readonly Headline[];
-      readonly flips: readonly SampleChange[];
+      readonly changedSamples: readonly SampleChange[];
       readonly deletions: readonly Deletion[];
       readonly orphans: Orphans;
     }

@@ -99,9 +99,9 @@ test('search and filters show the matching objects and their count, also by keyb
   await page.locator('#search').fill('nothing-is-called-so');
   expect(await shown()).toBe(0);
   await page.locator('#search').fill('');
-  await page.locator('#way').selectOption('weakens');
+  await page.locator('#direction').selectOption('weakens');
   expect(await page.locator('table.picture tbody tr[data-name]:visible').allInnerTexts()).toEqual([expect.stringContaining('db-0001')]);
-  await page.locator('#way').selectOption('');
+  await page.locator('#direction').selectOption('');
   expect(await shown()).toBe(all);
   await page.locator('#fold').focus();
   await page.keyboard.press('Enter');
@@ -117,7 +117,7 @@ test('changes beyond 20 are folded until a search finds them; a single change ha
   const { page } = await open(await pageOf(some(25, reviewedBy('dba', 'sre')), some(25, reviewedBy('dba'))), { width: 360 });
   const folds = page.locator('details[data-rest] > summary');
   expect(await folds.allInnerTexts()).toEqual(['5 more connections', '5 more changes']);
-  const last = page.locator('details[data-way]', { hasText: 'db-0024' }).last();
+  const last = page.locator('details[data-direction]', { hasText: 'db-0024' }).last();
   expect(await last.isVisible()).toBe(false);
   await page.locator('#search').fill('db-0024');
   expect(await last.isVisible()).toBe(true);
@@ -184,7 +184,7 @@ test('a page of 1,000 changed connections takes less than two seconds of CPU tim
   const html = await pageOf(some(1000, reviewedBy('dba', 'sre')), some(1000, reviewedBy('dba')));
   const { page, complaints, worked } = await open(html);
   expect(complaints).toEqual([]);
-  const rows = await page.locator('table.picture tr[data-way="weakens"]').count();
+  const rows = await page.locator('table.picture tr[data-direction="weakens"]').count();
   const rest = (await page.locator('table.picture').innerText()).matchAll(/and (\d+) more changed connections/g);
   expect([...rest].reduce((sum, [, more]) => sum + Number(more), rows)).toBe(1000);
   expect(rows).toBeGreaterThanOrEqual(300);

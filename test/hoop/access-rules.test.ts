@@ -24,11 +24,11 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
   expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain(
     '1 connection loses an access-request rule',
   );
-  const [{ aspects }] = plan.protection.connections;
-  expect(aspects).toContainEqual(
+  const [{ controls }] = plan.protection.connections;
+  expect(controls).toContainEqual(
     expect.objectContaining({
-      aspect: 'requests',
-      way: 'weakens',
+      control: 'requests',
+      direction: 'weakens',
       before: ['pii-access (unmanaged): 1 of security for jit; asked of dev; at most 10 min'],
     }),
   );

@@ -63,16 +63,19 @@ type Judged = { readonly id: string; readonly effect: Effect };
 
 function findingsOf({ accessRules }: Pair, { plan, before, after }: Run, { id, effect }: Judged): readonly Finding[] {
   const { opens, closes } = effect;
-  const { headlines, aspects } = reportOf(plan, id);
-  const verdicts = aspects.filter(({ aspect }) => joint.includes(aspect)).map(({ way }) => way);
-  const withRules = aspects.filter(({ aspect }) => [...joint, 'requests'].includes(aspect)).map(({ way }) => way);
-  const [weakens, strengthens] = [verdicts.some((way) => losing.has(way)), verdicts.some((way) => gaining.has(way))];
-  const isAlarmed = withRules.some((way) => alarms[way] !== undefined);
+  const { headlines, controls } = reportOf(plan, id);
+  const verdicts = controls.filter(({ control }) => joint.includes(control)).map(({ direction }) => direction);
+  const withRules = controls.filter(({ control }) => [...joint, 'requests'].includes(control)).map(({ direction }) => direction);
+  const [weakens, strengthens] = [
+    verdicts.some((direction) => losing.has(direction)),
+    verdicts.some((direction) => gaining.has(direction)),
+  ];
+  const isAlarmed = withRules.some((direction) => alarms[direction] !== undefined);
   // Without access-request rules, reviewers and forcing groups decide alone, so every verdict is certain.
   const isExact = accessRules?.length === 0;
   const broken: readonly (readonly [boolean, string])[] = [
     [opens && !isAlarmed, 'an approval becomes possible, and no control says so'],
-    [opens && !headlines.some((way) => alarms[way] !== undefined), 'an approval becomes possible, and no headline says so'],
+    [opens && !headlines.some((direction) => alarms[direction] !== undefined), 'an approval becomes possible, and no headline says so'],
     [
       opens && !isRisky(plan, id, isExact ? 'weakens' : 'unknown', { before, after }),
       'an approval becomes possible, and the risk is too low',

@@ -127,7 +127,7 @@ function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
     return demandsOf(applied, after, id).some((demand) => declared.includes(demand));
   });
   const unnamed = lost.filter(
-    (id) => !plan.protection.headlines.some(({ way, connections }) => losing.has(way) && connections.some((one) => one === id)),
+    (id) => !plan.protection.headlines.some(({ direction, connections }) => losing.has(direction) && connections.some((one) => one === id)),
   );
   return {
     findings: unnamed.map((id) => finding('accepted loss unnamed', id, 'the manifests admit more than the base, and no headline says so')),

@@ -126,25 +126,27 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   const { demands, surelyLost } = judgeConnection(before, after, id, { predecessor: subject, possible });
   for (const demand of demands) {
     const names = [...demand].join(' or ');
-    const isNamed = report.aspects.some(({ aspect, way }) => alarms[way] !== undefined && demand.has(conditionOf[aspect] ?? 'schema'));
+    const isNamed = report.controls.some(
+      ({ control, direction }) => alarms[direction] !== undefined && demand.has(conditionOf[control] ?? 'schema'),
+    );
     if (!isAlarmed) findings.push(tooMild(`${names} admits more, and no headline says so`));
     else if (!isNamed) findings.push(tooMild(`${names} admits more, and the report has another control`));
   }
   const isSameType = ['type', 'subtype'].every((field) => before[subject]?.spec?.[field] === after[id]?.spec?.[field]);
   const least = 'exposes';
   if (demands.length > 0 && (risk === undefined || isRiskierThan(least, risk))) findings.push(tooLow('something becomes possible'));
-  for (const { aspect, way } of report.aspects) {
-    const condition = conditionOf[aspect];
-    const isUnknown = way === 'unknown' || way === 'incomparable';
+  for (const { control, direction } of report.controls) {
+    const condition = conditionOf[control];
+    const isUnknown = direction === 'unknown' || direction === 'incomparable';
     if (
       isUnknown &&
-      (isExact(pair, aspect) || (isSameType && witnessed.has(aspect) && condition !== undefined && surelyLost.has(condition)))
+      (isExact(pair, control) || (isSameType && witnessed.has(control) && condition !== undefined && surelyLost.has(condition)))
     )
-      findings.push({ law: 'unknown without need', connection: id, why: aspect });
+      findings.push({ law: 'unknown without need', connection: id, why: control });
     // An attribute may grant access, which no verdict can exclude or claim.
-    if (aspect === 'attributes' && !isUnknown) findings.push(tooMild(`an attribute ${way}`));
-    if (condition !== undefined && claims.has(way) && !surelyLost.has(condition))
-      findings.push({ law: 'false surely lost', connection: id, why: `${aspect} ${way}` });
+    if (control === 'attributes' && !isUnknown) findings.push(tooMild(`an attribute ${direction}`));
+    if (condition !== undefined && claims.has(direction) && !surelyLost.has(condition))
+      findings.push({ law: 'false surely lost', connection: id, why: `${control} ${direction}` });
   }
   return findings;
 }

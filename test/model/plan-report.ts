@@ -17,15 +17,15 @@ export const alarms: Readonly<Record<string, RiskClass>> = {
 export type Report = {
   /** The verdicts of its headlines. */
   readonly headlines: readonly string[];
-  readonly aspects: readonly { readonly aspect: string; readonly way: string }[];
+  readonly controls: readonly { readonly control: string; readonly direction: string }[];
 };
 
 export function reportOf({ protection }: Plan, id: string): Report {
   const change = protection.connections.find(({ connection }) => connection === id);
   const own = protection.headlines.filter(({ connections }) => connections.some((one) => one === id));
   return {
-    headlines: own.map(({ way }) => way),
-    aspects: change?.aspects ?? [],
+    headlines: own.map(({ direction }) => direction),
+    controls: change?.controls ?? [],
   };
 }
 

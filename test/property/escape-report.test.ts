@@ -100,7 +100,7 @@ describe('text', () => {
         fc.array(ruleOn, { maxLength: 3 }),
         columns,
         (one, summary, rows, rules, width) => {
-          const explained = rules.map((rule) => ({ ...rule, verbs: rule.after?.aspects ?? [] }));
+          const explained = rules.map((rule) => ({ ...rule, verbs: rule.after?.controls ?? [] }));
           const document = explainDocument({ id: one, summary, rows, rules: explained });
           expect(badLines(renderReportText(document, { color: plainPalette, columns: width }), width)).toEqual([]);
           expect(hasControls(renderJson(document), true)).toBe(false);

@@ -66,7 +66,7 @@ test('the snapshot of manifests equals the live snapshot after apply to an empty
  * and of two controls that replace each other, each is lost in its direction, and not gained in the other one.
  */
 function expectInverse(there: ControlDifference, back: ControlDifference): void {
-  expect([back.aspect, back.before, back.after]).toEqual([there.aspect, there.after, there.before]);
+  expect([back.control, back.before, back.after]).toEqual([there.control, there.after, there.before]);
   expect(allOf(back)).toEqual(allOf(there));
   for (const [one, other] of [
     [there, back],
@@ -74,7 +74,7 @@ function expectInverse(there: ControlDifference, back: ControlDifference): void 
   ] as const) {
     expect(new Set(other.lost)).toEqual(new Set([...other.lost, ...one.gained]));
     const certain = one.lost.filter((control) => !other.gained.includes(control));
-    expect(certain.length === 0 || replacing.has(one.aspect)).toBe(true);
+    expect(certain.length === 0 || replacing.has(one.control)).toBe(true);
     expect(new Set(doubtful(other))).toEqual(new Set([...doubtful(other), ...certain]));
     expect(certain.length === 0 || one.incomparable.length > 0).toBe(true);
   }
@@ -108,7 +108,7 @@ test('a change and its inverse swap weakening and strengthening', () => {
         if (had === undefined || has === undefined) continue;
         const there = compareProtection(had, has);
         const back = compareProtection(has, had);
-        expect(back.map(({ aspect }) => aspect)).toEqual(there.map(({ aspect }) => aspect));
+        expect(back.map(({ control }) => control)).toEqual(there.map(({ control }) => control));
         for (const [index, difference] of there.entries()) {
           const inverse = back[index];
           if (inverse !== undefined) expectInverse(difference, inverse);
@@ -137,7 +137,7 @@ test('the effects of an object and of the inverse change swap weakening and stre
         const effects = (from: JsonObject, to: JsonObject): readonly string[] =>
           compareOwn(id, { before: from, after: to })
             .filter(isCertain)
-            .flatMap((each) => [...effectsOfDifferences([each])].map((effect) => `${each.aspect} ${effect}`))
+            .flatMap((each) => [...effectsOfDifferences([each])].map((effect) => `${each.control} ${effect}`))
             .toSorted();
         const inverse = effects(after, before).map((text) => text.replace(/\w+$/, (effect) => swapped[effect] ?? effect));
         expect(inverse.toSorted()).toEqual(effects(before, after));
@@ -226,7 +226,7 @@ test('risks are never milder than the effect on connections', async () => {
         neutral: 'strengthens',
         strengthens: 'strengthens',
       } as const;
-      const understated = planned.protection.connections.filter(({ way }) => isRiskierThan(least[way], highest));
+      const understated = planned.protection.connections.filter(({ direction }) => isRiskierThan(least[direction], highest));
       expect(understated).toEqual([]);
       for (const { action, risks } of planned.changes) expect(risks.length > 0).toBe(action !== 'blocked' && action !== 'held');
     }),
@@ -251,19 +251,19 @@ test('without a changed protecting field or edge there is no diff, and every dif
     fc.asyncProperty(scenario, async (one) => {
       const gateway = gatewayOf(one);
       const { plan, live } = await planAgainst(gateway, desiredState(one.manifests));
-      const { headlines, connections, losing, reach = [] } = protectionOf(plan, live, registry);
+      const { headlines, connections, losing, impact = [] } = protectionOf(plan, live, registry);
       expect(isProtective(plan) || headlines.length + connections.length + losing.length === 0).toBe(true);
-      const changed = connections.filter(({ comes, goes }) => comes !== true && goes !== true);
-      for (const { connection, aspects } of changed) {
-        for (const { aspect, causes } of aspects) expect([connection, aspect, causes.length > 0]).toEqual([connection, aspect, true]);
+      const changed = connections.filter(({ created, deleted }) => created !== true && deleted !== true);
+      for (const { connection, controls } of changed) {
+        for (const { control, causes } of controls) expect([connection, control, causes.length > 0]).toEqual([connection, control, true]);
       }
       const planned = new Set(headlines.flatMap((headline) => headline.connections));
       for (const { connection } of changed) expect([connection, planned.has(connection)]).toEqual([connection, true]);
-      const weakened = new Set(headlines.flatMap((headline) => (headline.way === 'weakens' ? headline.connections : [])));
+      const weakened = new Set(headlines.flatMap((headline) => (headline.direction === 'weakens' ? headline.connections : [])));
       expect([...weakened].toSorted()).toEqual(losing);
-      const reached = new Set(reach.flatMap((cause) => cause.connections));
+      const reached = new Set(impact.flatMap((cause) => cause.connections));
       expect([...reached].toSorted()).toEqual(changed.map(({ connection }) => connection));
-      for (const { tags, connections: all } of reach) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
+      for (const { tags, connections: all } of impact) for (const tag of tags) expect(tag.connections).toBeLessThanOrEqual(all.length);
     }),
     { numRuns: runCount(50) },
   );

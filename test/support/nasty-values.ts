@@ -26,7 +26,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 /** Any JSON object of untrusted texts. */
 export const object: fc.Arbitrary<JsonObject> = fc.dictionary(nastyText, json, { maxKeys: 4, noNullPrototype: true });
-const way = fc.constantFrom('weakens', 'both', 'unknown', 'neutral', 'strengthens');
+const direction = fc.constantFrom('weakens', 'both', 'unknown', 'neutral', 'strengthens');
 const place = fc.tuple(nastyText, fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 1, max: 300 })).map((parts) => parts.join(':'));
 const cause = fc.record(
   { by: id, path, edge: id, place: fc.oneof(place, nastyText), byHand: fc.constant(true as const) },
@@ -43,19 +43,19 @@ export const risk: fc.Arbitrary<Risk> = fc.record(
   },
   { requiredKeys: ['code', 'class'] },
 );
-const aspect = fc.record(
+const control = fc.record(
   {
-    aspect: fc.constantFrom(...controlTypes),
-    way,
+    control: fc.constantFrom(...controlTypes),
+    direction,
     before: fc.array(nastyText, { maxLength: 3 }),
     after: fc.array(nastyText, { maxLength: 3 }),
     atLeast: fc.constant(true as const),
     causes: fc.array(cause, { maxLength: 2 }),
   },
-  { requiredKeys: ['aspect', 'way', 'before', 'after', 'causes'] },
+  { requiredKeys: ['control', 'direction', 'before', 'after', 'causes'] },
 );
 const attached = fc.record({
-  aspects: fc.uniqueArray(fc.constantFrom('input', 'output', 'masking'), { maxLength: 3 }),
+  controls: fc.uniqueArray(fc.constantFrom('input', 'output', 'masking'), { maxLength: 3 }),
   by: fc.array(
     fc.record(
       { how: fc.constantFrom('direct', 'selector', 'attribute', 'edge'), attribute: nastyText, place: fc.oneof(place, nastyText) },
@@ -69,33 +69,33 @@ export const ruleOn: fc.Arbitrary<ConnectionRule> = fc.record({ rule: id, before
 const posture = fc.record(
   {
     connection: id,
-    way,
-    comes: fc.constant(true as const),
-    goes: fc.constant(true as const),
+    direction,
+    created: fc.constant(true as const),
+    deleted: fc.constant(true as const),
     tags: object,
-    aspects: fc.array(aspect, { maxLength: 3 }),
+    controls: fc.array(control, { maxLength: 3 }),
     rules: fc.array(ruleOn, { maxLength: 3 }),
   },
-  { requiredKeys: ['connection', 'way', 'tags', 'aspects'] },
+  { requiredKeys: ['connection', 'direction', 'tags', 'controls'] },
 );
-const reach = fc.record(
+const impact = fc.record(
   {
     by: id,
     path,
     edges: fc.constant(true as const),
-    way,
+    direction,
     places: fc.array(fc.oneof(place, nastyText), { maxLength: 5 }),
     byHand: fc.constant(true as const),
     connections: fc.array(id, { minLength: 1, maxLength: 5 }),
     tags: fc.array(fc.record({ tag: nastyText, connections: fc.integer({ min: 1, max: 99 }) }), { maxLength: 6 }),
   },
-  { requiredKeys: ['way', 'places', 'connections', 'tags'] },
+  { requiredKeys: ['direction', 'places', 'connections', 'tags'] },
 );
 /** The protection part of a plan, with untrusted texts. */
 export const protection: fc.Arbitrary<Protection> = fc.record({
   headlines: fc.array(
     fc.record({
-      way: fc.constantFrom('weakens', 'unknown', 'exposes', 'reroutes', 'strengthens'),
+      direction: fc.constantFrom('weakens', 'unknown', 'exposes', 'reroutes', 'strengthens'),
       text: nastyText,
       connections: fc.array(id, { maxLength: 7 }),
       tags: object,
@@ -105,5 +105,5 @@ export const protection: fc.Arbitrary<Protection> = fc.record({
   ),
   connections: fc.array(posture, { maxLength: 3 }),
   losing: fc.array(id, { maxLength: 3 }),
-  reach: fc.array(reach, { maxLength: 7 }),
+  impact: fc.array(impact, { maxLength: 7 }),
 });

@@ -101,15 +101,15 @@ export type Attachment = {
 };
 
 /** The control types of a rule on a connection, and everything that attaches it. */
-export type RuleEffect = { readonly aspects: readonly ControlType[]; readonly by: readonly Attachment[] };
+export type RuleEffect = { readonly controls: readonly ControlType[]; readonly by: readonly Attachment[] };
 
 /** A rule on a connection before the plan, after it, or both. */
 export type ConnectionRule = { readonly rule: ResourceId; readonly before?: RuleEffect; readonly after?: RuleEffect };
 
 /** One control type of one connection before and after. */
 export type ControlChange = {
-  readonly aspect: ControlType;
-  readonly way: ProtectionVerdict;
+  readonly control: ControlType;
+  readonly direction: ProtectionVerdict;
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** There may be more controls than can be read. */
@@ -120,21 +120,21 @@ export type ControlChange = {
 /** A connection whose protection changes, directly or through a rule. */
 export type PostureChange = {
   readonly connection: ResourceId;
-  readonly way: ProtectionVerdict;
+  readonly direction: ProtectionVerdict;
   /** The connection is created or opened for the first time, so it had no protection to lose. */
-  readonly comes?: true;
-  readonly goes?: true;
+  readonly created?: true;
+  readonly deleted?: true;
   /** The connection that it replaces, and that it is compared with. */
   readonly replaces?: ResourceId;
   readonly tags: JsonObject;
-  readonly aspects: readonly ControlChange[];
+  readonly controls: readonly ControlChange[];
   /** All rules on the connection, including unchanged ones; absent when there are none. */
   readonly rules?: readonly ConnectionRule[];
 };
 
 /** One statement about several connections, such as `lose masking`. */
 export type Headline = {
-  readonly way: HeadlineVerdict;
+  readonly direction: HeadlineVerdict;
   readonly text: string;
   /** Empty if the causes affect no connections, such as a runbook configuration whose password is sent elsewhere. */
   readonly connections: readonly ResourceId[];
@@ -156,7 +156,7 @@ export type Impact = {
   readonly path?: Pointer;
   /** Edges are attached or detached; with a `path` it is the tag by which selectors matched the connections. */
   readonly edges?: true;
-  readonly way: ProtectionVerdict;
+  readonly direction: ProtectionVerdict;
   /** The positions in manifests: `file:line:column`. */
   readonly places: readonly string[];
   /** The plan reverts a drift. */
@@ -188,18 +188,18 @@ export type Protection = {
   /** Live connections that certainly lose a control. */
   readonly losing: readonly ResourceId[];
   /** The impact of each cause, weakening ones first; absent when there is none. */
-  readonly reach?: readonly Impact[];
+  readonly impact?: readonly Impact[];
   /** Samples whose result changes; absent when there are none. */
-  readonly flips?: readonly SampleChange[];
+  readonly changedSamples?: readonly SampleChange[];
 };
 
 /** The controls of one type of one connection before and after, as short texts. */
 export type ProtectionMatrixCell = {
-  readonly aspect: ControlType;
+  readonly control: ControlType;
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** The verdict; absent when unchanged. */
-  readonly way?: ProtectionVerdict;
+  readonly direction?: ProtectionVerdict;
   /** There may be more controls than can be read. */
   readonly atLeast?: true;
 };
@@ -208,10 +208,10 @@ export type ProtectionMatrixCell = {
 export type ProtectionMatrixRow = {
   readonly connection: ResourceId;
   readonly tags: JsonObject;
-  readonly comes?: true;
-  readonly goes?: true;
+  readonly created?: true;
+  readonly deleted?: true;
   /** The verdict as a whole; absent when nothing changes. */
-  readonly way?: ProtectionVerdict;
+  readonly direction?: ProtectionVerdict;
   /** The rules after the plan, or before it for a deleted connection; absent when there are none. */
   readonly rules?: readonly (RuleEffect & { readonly rule: ResourceId })[];
   /** One cell per control type, in their order. */

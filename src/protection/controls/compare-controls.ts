@@ -154,14 +154,14 @@ function mayFind(control: Control, by: readonly Control[]): boolean {
 type Comparison = (before: Posture, after: Posture) => ControlComparison;
 
 /** Compares controls by their names: an added one protects more. */
-export function compareNamed(aspect: ControlType): Comparison {
-  return (before, after) => compareSets(controlsOf(before, aspect), controlsOf(after, aspect), byName);
+export function compareNamed(control: ControlType): Comparison {
+  return (before, after) => compareSets(controlsOf(before, control), controlsOf(after, control), byName);
 }
 
 /** Compares what a connection grants: an added one protects less. */
-export function compareGranted(aspect: ControlType): Comparison {
+export function compareGranted(control: ControlType): Comparison {
   return (before, after) => {
-    const found = compareSets(controlsOf(before, aspect), controlsOf(after, aspect), byName);
+    const found = compareSets(controlsOf(before, control), controlsOf(after, control), byName);
     return { ...found, lost: found.gained, gained: found.lost };
   };
 }
@@ -185,38 +185,38 @@ export function compareDuration(before: Posture, after: Posture): ControlCompari
 }
 
 /** Compares controls that the gateway enforces only where it reads what passes through. */
-export function compareEnforced(aspect: ControlType, rule: CoverageRule): Comparison {
+export function compareEnforced(control: ControlType, rule: CoverageRule): Comparison {
   return (before, after) => {
     // Masking has no effect where everything passes through a proxy that forwards what it cannot read.
-    if (aspect === 'masking' && before.enforcement.isOnlyPort === true && after.enforcement.isOnlyPort === true) return noDifference;
-    const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
+    if (control === 'masking' && before.enforcement.isOnlyPort === true && after.enforcement.isOnlyPort === true) return noDifference;
+    const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
     const found = compareSets(had, has, rule);
-    const sides = { aspect, before, after };
+    const sides = { control, before, after };
     const decided = found.incomparable.length === 0 ? found : (withEvidence(found, sides) ?? withCertainLosses(found, sides, rule));
     return isSameEnforcement(before.enforcement, after.enforcement) ? decided : withEnforcement(decided, sides, rule);
   };
 }
 
-type Sides = { readonly aspect: ControlType; readonly before: Posture; readonly after: Posture };
+type Sides = { readonly control: ControlType; readonly before: Posture; readonly after: Posture };
 
 /**
  * Decides what cannot be compared by the samples of reviewed manifests: one that only one side catches is evidence. Returns undefined
  * if no sample is.
  */
-function withEvidence(found: ControlComparison, { aspect, before, after }: Sides): ControlComparison | undefined {
-  const texts = [...before.samples, ...after.samples].filter((sample) => sample.aspect === aspect);
+function withEvidence(found: ControlComparison, { control, before, after }: Sides): ControlComparison | undefined {
+  const texts = [...before.samples, ...after.samples].filter((sample) => sample.control === control);
   if (texts.length === 0) return undefined;
   const [had, has] = [before, after].map((posture) =>
-    controlsOf(posture, aspect)
+    controlsOf(posture, control)
       .filter(({ form }) => form !== undefined)
       .map(matcherOf),
   );
   const caught = texts.map(({ text }) => [blocksText(had ?? [], text), blocksText(has ?? [], text)]);
   const loses = caught.some(([first, last]) => first === true && last === false);
   const gains = caught.some(([first, last]) => first === false && last === true);
-  const [first, last] = [controlsOf(before, aspect), controlsOf(after, aspect)];
-  const lost = loses ? found.incomparable.filter((control) => first.includes(control)) : [];
-  const gained = gains ? found.incomparable.filter((control) => last.includes(control)) : [];
+  const [first, last] = [controlsOf(before, control), controlsOf(after, control)];
+  const lost = loses ? found.incomparable.filter((one) => first.includes(one)) : [];
+  const gained = gains ? found.incomparable.filter((one) => last.includes(one)) : [];
   if (lost.length + gained.length === 0) return undefined;
   return { ...found, lost: [...found.lost, ...lost], gained: [...found.gained, ...gained], incomparable: [] };
 }
@@ -225,22 +225,22 @@ function withEvidence(found: ControlComparison, { aspect, before, after }: Sides
  * Names the controls that another one replaces although a text is certainly no longer blocked or masked. Whether the other one makes
  * up for them cannot be compared.
  */
-function withCertainLosses(found: ControlComparison, { aspect, before, after }: Sides, { covers }: CoverageRule): ControlComparison {
-  const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
-  const lost = found.incomparable.filter((control) => had.includes(control) && covers(control, has) === 'no');
+function withCertainLosses(found: ControlComparison, { control, before, after }: Sides, { covers }: CoverageRule): ControlComparison {
+  const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
+  const lost = found.incomparable.filter((one) => had.includes(one) && covers(one, has) === 'no');
   if (lost.length === 0) return found;
-  return { ...found, lost: [...found.lost, ...lost], incomparable: found.incomparable.filter((control) => !lost.includes(control)) };
+  return { ...found, lost: [...found.lost, ...lost], incomparable: found.incomparable.filter((one) => !lost.includes(one)) };
 }
 
 /**
  * Adds what a change of the type means: a proxy that forwards masks nothing, so its side counts as without masking. Gateways differ in
  * what they do with a guardrail that they cannot enforce, so that cannot be compared.
  */
-function withEnforcement(found: ControlComparison, { aspect, before, after }: Sides, rule: CoverageRule): ControlComparison {
-  const [had, has] = [controlsOf(before, aspect), controlsOf(after, aspect)];
+function withEnforcement(found: ControlComparison, { control, before, after }: Sides, rule: CoverageRule): ControlComparison {
+  const [had, has] = [controlsOf(before, control), controlsOf(after, control)];
   if (had.length + has.length === 0) return found;
   const [first, last] = [before.enforcement, after.enforcement];
-  const hides = aspect === 'masking';
+  const hides = control === 'masking';
   if (hides && first.kind === 'reads' && last.kind === 'forwards')
     return had.length === 0 ? found : { ...compareSets(had, [], rule), before: controlTexts(had), after: [`not enforced (${last.by})`] };
   const isPure = found.lost.length + found.incomparable.length === 0;

@@ -3,7 +3,7 @@ import { controlTable } from './control-table.ts';
 import { type ControlRow, controlsOf, type Control, type ControlComparison, type Posture } from './control-row.ts';
 
 /** The difference of one control type between two states of a connection. */
-export type ControlDifference = ControlComparison & { readonly aspect: ControlType };
+export type ControlDifference = ControlComparison & { readonly control: ControlType };
 
 /** Caches comparisons of the controls of rules, which connections share, and the last comparison of each posture, which several stages need. */
 export type ComparisonCache = {
@@ -36,10 +36,12 @@ function findDifferences({ before, after, known }: CacheInput): readonly Control
     const found = compareCached(row, { before, after, known });
     const { lost, gained, incomparable, coexisting } = found;
     if (lost.length + gained.length + incomparable.length + coexisting.length === 0) return [];
-    const aspect = row.type;
-    if (before.incomplete.has(aspect) === after.incomplete.has(aspect)) return [{ aspect, ...found }];
+    const control = row.type;
+    if (before.incomplete.has(control) === after.incomplete.has(control)) return [{ control, ...found }];
     // A control type that is completely visible on one side only cannot be compared.
-    return [{ ...found, aspect, lost: [], gained: [], coexisting: [], incomparable: [...lost, ...gained, ...incomparable, ...coexisting] }];
+    return [
+      { ...found, control, lost: [], gained: [], coexisting: [], incomparable: [...lost, ...gained, ...incomparable, ...coexisting] },
+    ];
   });
 }
 

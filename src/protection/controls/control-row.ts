@@ -28,7 +28,7 @@ export type Control = {
 };
 
 /** A sample of a reviewed manifest, which is evidence where two patterns cannot be compared. */
-export type SampleText = { readonly aspect: ControlType; readonly text: string };
+export type SampleText = { readonly control: ControlType; readonly text: string };
 
 /** Everything between people and one connection. */
 export type Posture = {
@@ -64,8 +64,8 @@ export const emptyPosture: Posture = {
 const none: readonly Control[] = [];
 
 /** Returns the controls of one type. */
-export function controlsOf({ controls }: Posture, aspect: ControlType): readonly Control[] {
-  return controls[aspect] ?? none;
+export function controlsOf({ controls }: Posture, control: ControlType): readonly Control[] {
+  return controls[control] ?? none;
 }
 
 /** Lists the open access modes in which some sessions need no review. */
@@ -76,8 +76,8 @@ export function unreviewedModes(posture: Posture): readonly Control[] {
 }
 
 /** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */
-export function effectiveControls(posture: Posture, aspect: ControlType): readonly Control[] {
-  return aspect === 'masking' && posture.enforcement.kind === 'forwards' ? [] : controlsOf(posture, aspect);
+export function effectiveControls(posture: Posture, control: ControlType): readonly Control[] {
+  return control === 'masking' && posture.enforcement.kind === 'forwards' ? [] : controlsOf(posture, control);
 }
 
 /** How two states of one control type compare: what was certainly lost or gained, and what cannot be compared. */

@@ -91,10 +91,10 @@ export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: 
 
 /** Returns for each character its strongly connected component; undefined when no path leads back to it. */
 export function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
-  const reach = next.map((steps) => reachable(next, steps));
-  return reach.map((found, index) => {
+  const impact = next.map((steps) => reachable(next, steps));
+  return impact.map((found, index) => {
     if (!found.has(index)) return undefined;
-    return new Set([...found].filter((to) => reach[to]?.has(index) === true));
+    return new Set([...found].filter((to) => impact[to]?.has(index) === true));
   });
 }
 

@@ -102,7 +102,7 @@ export const fieldTypes: Readonly<Record<string, Readonly<Record<string, string>
     supported_entity_types: 'list<Group>',
     custom_entity_types: 'list<Entity>',
   },
-  Posture: { ...Object.fromEntries(controlTypes.map((aspect) => [aspect, 'list<string>'])), approvals: 'int' },
+  Posture: { ...Object.fromEntries(controlTypes.map((control) => [control, 'list<string>'])), approvals: 'int' },
 };
 
 /** Returns the CEL types of a connection's fields from its schema, plus name, manager and secrets (without values). */
@@ -275,9 +275,9 @@ function postureRead(posture: Posture, spend: Spend): FieldReader {
       if (posture.incomplete.has('review')) throw new UnavailableError('posture.approvals cannot be seen');
       return BigInt(posture.approvals);
     }
-    const aspect = controlTypes.find((one) => one === field);
-    if (aspect === undefined) return undefined;
-    if (posture.incomplete.has(aspect)) throw new UnavailableError(`posture.${aspect} cannot be seen`);
-    return spend(effectiveControls(posture, aspect).map(({ name }) => name));
+    const control = controlTypes.find((one) => one === field);
+    if (control === undefined) return undefined;
+    if (posture.incomplete.has(control)) throw new UnavailableError(`posture.${control} cannot be seen`);
+    return spend(effectiveControls(posture, control).map(({ name }) => name));
   };
 }

@@ -46,7 +46,7 @@ export function compareOwn(id: ResourceId, { before, after, ...part }: ObjectSid
 function attachmentsByAttribute(before: JsonObject, after: JsonObject): readonly ControlDifference[] {
   const [had, has] = [textsIn(before['attributes']), textsIn(after['attributes'])].map((names) => names.map((name) => ({ name })));
   const found = compareSets(had ?? [], has ?? [], byName);
-  return found.lost.length + found.gained.length === 0 ? [] : [{ aspect: 'attributes', ...found }];
+  return found.lost.length + found.gained.length === 0 ? [] : [{ control: 'attributes', ...found }];
 }
 
 type OwnPosture = { readonly key: string; readonly samples: GatewayPart['samples']; readonly posture: Posture };
@@ -116,10 +116,10 @@ function editOf(path: FieldChange['path'], value: Value): readonly Edit[] {
 }
 
 /** Returns the causes of a changed control type of a connection; `rules` are attached before or after. */
-export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[], aspect: ControlType) => readonly Contribution[];
+export type CauseFinder = (connection: ResourceId, rules: readonly ResourceId[], control: ControlType) => readonly Contribution[];
 
 /** A cause, the control types that it affects, and its verdict there. */
-export type Contribution = { readonly aspects: readonly ControlType[]; readonly way: ProtectionVerdict; readonly cause: Cause };
+export type Contribution = { readonly controls: readonly ControlType[]; readonly direction: ProtectionVerdict; readonly cause: Cause };
 
 /**
  * Returns a finder of causes among the written fields and attachments of a plan; each cause is listed once. With `isReversed`, the verdict
@@ -144,12 +144,12 @@ export function createCauseFinder(
     if (edge.action !== 'attach' && edge.action !== 'detach') continue;
     addToGroup(byConnection, edge.connection, edge);
   }
-  return (connection, rules, aspect) => {
+  return (connection, rules, control) => {
     const attachments = (byConnection.get(connection) ?? []).flatMap((edge) =>
       causesOfEdge(edge).map((cause) => attachmentContribution(edge, cause, isReversed)),
     );
     const all = [...byResource(connection), ...attachments, ...rules.flatMap(byResource)];
-    return all.filter(({ aspects }) => aspects.includes(aspect));
+    return all.filter(({ controls }) => controls.includes(control));
   };
 }
 
@@ -170,8 +170,8 @@ function contributionsOf(
   const kind = registry.get(kindOf(key));
   if (kind === undefined) return [];
   if (change.action === 'create' || change.action === 'delete') {
-    const way = (change.action === 'create') === isReversed ? 'weakens' : 'strengthens';
-    return [{ aspects: ruleControlTypes(kind.name), way, cause: resourceCause(change) }];
+    const direction = (change.action === 'create') === isReversed ? 'weakens' : 'strengthens';
+    return [{ controls: ruleControlTypes(kind.name), direction, cause: resourceCause(change) }];
   }
   const specs = { before: specIn(before, key), after: specIn(after, key) };
   const { longestAccess, accessLimits, incomplete, accessRules = [], samples } = before;
@@ -180,8 +180,10 @@ function contributionsOf(
   return fieldGroups(kind, change, specs).flatMap((group): readonly Contribution[] => {
     const [first] = group;
     const fields = isReversed ? group.map((field) => ({ ...field, ...swapped(field) })) : group;
-    const way = combineEffects(fieldEffects(kind, key, { fields, sides }));
-    return first === undefined || way === 'neutral' ? [] : [{ aspects: aspectsAt(kind, first), way, cause: fieldCause(change, first) }];
+    const direction = combineEffects(fieldEffects(kind, key, { fields, sides }));
+    return first === undefined || direction === 'neutral'
+      ? []
+      : [{ controls: aspectsAt(kind, first), direction, cause: fieldCause(change, first) }];
   });
 }
 
@@ -236,7 +238,7 @@ function fieldCause(change: Change, field: FieldChange): Cause {
 }
 
 function attachmentContribution({ rule, action }: EdgeChange, cause: Cause, isReversed: boolean): Contribution {
-  return { aspects: ruleControlTypes(kindOf(rule)), way: (action === 'attach') === isReversed ? 'weakens' : 'strengthens', cause };
+  return { controls: ruleControlTypes(kindOf(rule)), direction: (action === 'attach') === isReversed ? 'weakens' : 'strengthens', cause };
 }
 
 /** Returns the selector of a rule; undefined when no manifest declares one. */

@@ -187,31 +187,31 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
   const [first, last] = [(isCreated ? replaced?.posture : before) ?? emptyPosture, after ?? emptyPosture];
   const differences = compareProtection(first, last, compared);
   if (differences.length === 0 && !isCreated && !isDeleted) return undefined;
-  const aspects = differences.map(({ aspect }) => aspect);
+  const controls = differences.map(({ control }) => control);
   const contributions = isCreated
-    ? creationContributions(own, ['access', ...aspects])
-    : new Map(isDeleted ? [] : aspects.map((aspect) => [aspect, causes(id, rules(), aspect)] as const));
+    ? creationContributions(own, ['access', ...controls])
+    : new Map(isDeleted ? [] : controls.map((control) => [control, causes(id, rules(), control)] as const));
   const isCompared = !isDeleted && (!isCreated || replaced !== undefined);
   const controlChanges = differences.map((difference): ControlChange => {
-    const { aspect, before: lostTexts, after: gainedTexts } = difference;
+    const { control, before: lostTexts, after: gainedTexts } = difference;
     return {
-      aspect,
-      way: isCompared ? differenceVerdict(difference) : 'neutral',
+      control,
+      direction: isCompared ? differenceVerdict(difference) : 'neutral',
       before: lostTexts,
       after: gainedTexts,
-      ...(first.incomplete.has(aspect) || last.incomplete.has(aspect) ? { atLeast: true } : {}),
-      causes: isCreated && replaced === undefined ? [] : (contributions.get(aspect) ?? []).map(({ cause }) => cause),
+      ...(first.incomplete.has(control) || last.incomplete.has(control) ? { atLeast: true } : {}),
+      causes: isCreated && replaced === undefined ? [] : (contributions.get(control) ?? []).map(({ cause }) => cause),
     };
   });
   const rulesOnIt = rulesOnEither(isCreated ? emptyPosture : first, last);
   const change: PostureChange = {
     connection: id,
-    way: isCompared ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
-    ...(isCreated ? { comes: true } : {}),
-    ...(isDeleted ? { goes: true } : {}),
+    direction: isCompared ? combineEffects(effectsOfDifferences(differences)) : 'neutral',
+    ...(isCreated ? { created: true } : {}),
+    ...(isDeleted ? { deleted: true } : {}),
     ...(replaced === undefined ? {} : { replaces: replaced.id }),
     tags: isDeleted ? first.tags : last.tags,
-    aspects: controlChanges,
+    controls: controlChanges,
     ...(rulesOnIt.length === 0 ? {} : { rules: rulesOnIt }),
   };
   return { change, differences: isCompared ? differences : [], before: first, after: last, contributions };
@@ -220,8 +220,8 @@ function affectedConnection(sides: Sides, compared: ComparisonCache): AffectedCo
 /** Lists the rules on one connection before and after, and what each does. */
 export function connectionRules(id: ResourceId, { postureBefore, postureAfter }: PlanSnapshots): readonly ExplainedRule[] {
   return rulesOnEither(postureBefore(id) ?? emptyPosture, postureAfter(id) ?? emptyPosture).map((one) => {
-    const aspects = (one.after ?? one.before)?.aspects ?? [];
-    return { ...one, verbs: aspects.map((aspect) => controlRow(aspect).ofRules?.verb ?? aspect) };
+    const controls = (one.after ?? one.before)?.controls ?? [];
+    return { ...one, verbs: controls.map((control) => controlRow(control).ofRules?.verb ?? control) };
   });
 }
 
@@ -233,7 +233,7 @@ function rulesOnEither({ rules: rulesBefore }: Posture, { rules: rulesAfter }: P
 }
 
 /** Returns the creation of a connection as the cause of all that it opens or does not have. */
-function creationContributions(change: Change | undefined, aspects: readonly ControlType[]): AffectedConnection['contributions'] {
+function creationContributions(change: Change | undefined, controls: readonly ControlType[]): AffectedConnection['contributions'] {
   if (change === undefined) return new Map();
-  return new Map(aspects.map((aspect) => [aspect, [{ aspects: [aspect], way: 'neutral', cause: resourceCause(change) }]]));
+  return new Map(controls.map((control) => [control, [{ controls: [control], direction: 'neutral', cause: resourceCause(change) }]]));
 }

@@ -47,7 +47,7 @@ export function createPostureBuilder({ incomplete, longestAccess, accessLimits, 
     const key = all.map(([, one]) => one.key).join(' ');
     const combined = joint.get(key) ?? combineRules(all, samples);
     joint.set(key, combined);
-    const effects = new Map(all.map(([id, one]) => [id, { aspects: controlTypesIn(one), by: attachments?.get(id) ?? noAttachments }]));
+    const effects = new Map(all.map(([id, one]) => [id, { controls: controlTypesIn(one), by: attachments?.get(id) ?? noAttachments }]));
     return postureOf(resource, { ...combined, effects, accessRules }, { incomplete, longestAccess, accessLimits });
   };
 }
@@ -66,7 +66,7 @@ export function readPostures(snapshot: ProtectionSnapshot, build: PostureBuilder
 type RuleControls = Pick<Posture, 'controls' | 'samples'> & { readonly incomplete: readonly ControlType[]; readonly key: number };
 
 function controlTypesIn({ controls }: Pick<RuleControls, 'controls'>): readonly ControlType[] {
-  return controlTypes.filter((aspect) => (controls[aspect] ?? none).length > 0);
+  return controlTypes.filter((control) => (controls[control] ?? none).length > 0);
 }
 
 function combineRules(
@@ -155,7 +155,7 @@ function controlsOfRule(id: ResourceId, resource: ResourceSnapshot | undefined):
   if (resource === undefined) {
     const every = ruleControlTypes(kind);
     const control = { name: `(${nameOf(id)})`, rules: [id] };
-    return { controls: Object.fromEntries(every.map((aspect) => [aspect, [control]])), incomplete: every, samples: noSamples };
+    return { controls: Object.fromEntries(every.map((type) => [type, [control]])), incomplete: every, samples: noSamples };
   }
   const { spec, unknown } = resource;
   const incomplete = unknown.flatMap((path) => (tokensOf(path).length === 0 ? ruleControlTypes(kind) : controlTypesOf(kind, path)));

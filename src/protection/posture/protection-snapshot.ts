@@ -203,10 +203,10 @@ export function samplesOf({ resources }: DesiredState): ProtectionSnapshot['samp
 
 function sampleTexts({ given }: Sample): readonly SampleText[] {
   const { input, output, text, expect, finds } = given;
-  if (typeof text === 'string') return Array.isArray(finds) && finds.length > 0 ? [{ aspect: 'masking', text }] : [];
+  if (typeof text === 'string') return Array.isArray(finds) && finds.length > 0 ? [{ control: 'masking', text }] : [];
   if (expect !== 'blocked') return [];
-  if (typeof output === 'string') return [{ aspect: 'output', text: output }];
-  return typeof input === 'string' ? [{ aspect: 'input', text: input }] : [];
+  if (typeof output === 'string') return [{ control: 'output', text: output }];
+  return typeof input === 'string' ? [{ control: 'input', text: input }] : [];
 }
 
 /** Indexes the rules with an attribute by that attribute. */

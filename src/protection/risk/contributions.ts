@@ -21,7 +21,7 @@ import { type ProtectionSnapshot, type ResourceSnapshot, accessRulesOn, rulesOn 
  */
 export type Reason = RiskDraft & {
   /** The control types in which it may have an effect. */
-  readonly aspects: readonly ControlType[];
+  readonly controls: readonly ControlType[];
   /** The connections whose edges are the reason, and the position of the first edge. */
   readonly connections?: readonly ResourceId[];
   readonly place?: string;
@@ -33,7 +33,7 @@ export function fieldReasons(kind: string, sides: SpecSides): readonly Reason[] 
   for (const { type, risks } of controlTable) {
     for (const draft of (risks[kind] ?? []).flatMap(({ find }) => find(sides))) {
       const key = [draft.code.name, ...draft.fields].join('\u0000');
-      reasons.set(key, { ...draft, aspects: [...(reasons.get(key)?.aspects ?? []), type] });
+      reasons.set(key, { ...draft, controls: [...(reasons.get(key)?.controls ?? []), type] });
     }
   }
   return [...reasons.values()];
@@ -102,7 +102,7 @@ export function findContributions(plan: PlannedWrites, snapshots: PlanSnapshots)
 /** Lists the differences of the whole with an effect that no single change has. */
 function unexplained(whole: readonly ControlDifference[], parts: readonly ControlDifference[]): readonly ControlDifference[] {
   return whole.filter((difference) => {
-    const single = effectsOfDifferences(parts.filter(({ aspect }) => aspect === difference.aspect));
+    const single = effectsOfDifferences(parts.filter(({ control }) => control === difference.control));
     return [...effectsOfDifferences([difference])].some((effect) => !single.has(effect));
   });
 }
@@ -111,9 +111,9 @@ type NewDifference = { readonly key: ResourceId; readonly connection: ResourceId
 
 function addDifference(found: Map<ResourceId, ChangeEffects>, { key, connection, difference }: NewDifference): void {
   const effects = found.get(key) ?? new Map<ControlType, Map<ProtectionEffect, Set<ResourceId>>>();
-  const byEffect = effects.get(difference.aspect) ?? new Map<ProtectionEffect, Set<ResourceId>>();
+  const byEffect = effects.get(difference.control) ?? new Map<ProtectionEffect, Set<ResourceId>>();
   for (const effect of decidingEffects(difference)) byEffect.set(effect, (byEffect.get(effect) ?? new Set()).add(connection));
-  found.set(key, effects.set(difference.aspect, byEffect));
+  found.set(key, effects.set(difference.control, byEffect));
 }
 
 /** The change that writes each attached or detached edge of a connection, by rule. */

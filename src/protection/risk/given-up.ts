@@ -58,10 +58,10 @@ function lostControls(layer: OverriddenLayer, { key }: NewObject, { after, postu
   const given = { ...resource, spec: { ...resource.spec, ...layer.spec } };
   const rules = new Map([...rulesOn(after, key)].map((id) => [id, after.resources.get(id)] as const));
   const had = build({ resource: given, rules, accessRules: accessRulesOn(after.accessRules, key, given) });
-  return compareProtection(had, has, { ...compared, ofPostures: new Map() }).flatMap(({ aspect, lost, incomparable }): readonly Loss[] => {
-    const fields = (controlRow(aspect).fields['Connection'] ?? []).filter((name) => layer.spec[name] !== undefined).slice(0, 1);
-    if (lost.length > 0) return [{ what: wordsOf(aspect), class: 'weakens', fields }];
-    return incomparable.length > 0 ? [{ what: wordsOf(aspect), class: 'unknown', fields }] : [];
+  return compareProtection(had, has, { ...compared, ofPostures: new Map() }).flatMap(({ control, lost, incomparable }): readonly Loss[] => {
+    const fields = (controlRow(control).fields['Connection'] ?? []).filter((name) => layer.spec[name] !== undefined).slice(0, 1);
+    if (lost.length > 0) return [{ what: wordsOf(control), class: 'weakens', fields }];
+    return incomparable.length > 0 ? [{ what: wordsOf(control), class: 'unknown', fields }] : [];
   });
 }
 

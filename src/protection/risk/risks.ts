@@ -176,7 +176,7 @@ function reasonsOf(change: Change, context: RiskContext): readonly Reason[] {
   const key = liveKeyOf(change);
   const kind = kindOf(key);
   if (isFirstOpening(change, kind === 'Connection' ? postureBefore(key) : undefined) && predecessors.has(key))
-    return [{ code: generalRisk('replacement-differs'), fields: [], aspects: [...(context.effects.get(key)?.keys() ?? [])] }];
+    return [{ code: generalRisk('replacement-differs'), fields: [], controls: [...(context.effects.get(key)?.keys() ?? [])] }];
   if (change.action === 'delete') return detachments(change, context.connectionsOf(key) ?? []);
   const isNew = change.action === 'create' || change.reasons.includes('unfinished');
   const sides = { before: specIn(before, key), after: specIn(after, key) };
@@ -223,7 +223,7 @@ function givenUpDrafts(givenUp: readonly GivenUp[] = []): readonly RiskDraft[] {
 function detachments(change: Change, connections: readonly ResourceId[]): readonly Reason[] {
   const code = edgeRisk(change.id, 'detached');
   if (connections.length === 0 || code === undefined) return [];
-  return [{ code, fields: [], aspects: ruleControlTypes(kindOf(change.id)) }];
+  return [{ code, fields: [], controls: ruleControlTypes(kindOf(change.id)) }];
 }
 
 /** Returns the code of an attached or detached rule; undefined when the rule protects nothing. */
@@ -265,7 +265,7 @@ function edgeReasons(change: Change, { before, edgesBy, causesOfEdge }: RiskCont
     return {
       code,
       fields: [],
-      aspects: first === undefined ? [] : ruleControlTypes(kindOf(first.rule)),
+      controls: first === undefined ? [] : ruleControlTypes(kindOf(first.rule)),
       connections: [...new Set(edges.map(({ connection }) => connection))].toSorted(compareText),
       ...(place === undefined ? {} : { place }),
     };
@@ -388,8 +388,8 @@ type ExplainedReason = { readonly reason: Reason; readonly effects: ReadonlyMap<
  */
 function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | undefined): readonly ExplainedReason[] {
   const explained = new Map(reasons.map((reason) => [reason, new Map<ProtectionEffect, Set<ResourceId>>()]));
-  for (const [aspect, byEffect] of effects ?? []) {
-    const candidates = reasons.filter(({ aspects }) => aspects.includes(aspect));
+  for (const [control, byEffect] of effects ?? []) {
+    const candidates = reasons.filter(({ controls }) => controls.includes(control));
     const idle = candidates.filter((reason) => ![...byEffect.keys()].some((effect) => isUsual(reason, effect)));
     for (const [effect, connections] of byEffect) {
       const open = new Set(connections);
@@ -405,7 +405,7 @@ function explainEffects(reasons: readonly Reason[], effects: ChangeEffects | und
       };
       explainTogether(candidates.filter((reason) => isUsual(reason, effect)));
       explainTogether(idle);
-      for (const reason of [...candidates, combined(aspect)]) explainTogether([reason]);
+      for (const reason of [...candidates, combined(control)]) explainTogether([reason]);
     }
   }
   return [...explained].map(([reason, own]) => ({ reason, effects: own }));
@@ -421,6 +421,6 @@ function isUsual({ code, class: usual = code.class }: Reason, effect: Protection
 }
 
 /** Returns the reason of an effect that no single field explains. */
-function combined(aspect: ControlType): Reason {
-  return { code: generalRisk('combined-effect'), fields: [], aspects: [aspect] };
+function combined(control: ControlType): Reason {
+  return { code: generalRisk('combined-effect'), fields: [], controls: [control] };
 }

@@ -80,9 +80,9 @@ function lastWriter(
   return write === undefined || write.by === '' ? {} : { by: write.by, when: write.at };
 }
 
-function alreadyText({ way, text }: Headline): string {
-  if (way === 'exposes') return 'already gives that access';
-  return way === 'weakens' && /\bloses?\b/.test(text) ? 'already lost it' : 'already has the change';
+function alreadyText({ direction, text }: Headline): string {
+  if (direction === 'exposes') return 'already gives that access';
+  return direction === 'weakens' && /\bloses?\b/.test(text) ? 'already lost it' : 'already has the change';
 }
 
 /** Returns the headline of accepted drift, with who caused it if that is known. */

@@ -65,12 +65,12 @@ export function assess(
   const { accepted, headlines, losing } = assessAccepted(drift, prepared, { stated, audit, inherited });
   const protection = withAcceptedLosses(stated.protection, headlines, losing);
   const policyResults = checkPlannedPolicies(prepared, diff, policies);
-  const { flips, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
+  const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
     changes,
     unwritten,
     accepted,
-    protection: flips.length === 0 ? protection : { ...protection, flips },
+    protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
     refusals: policyResults.refusals,
     diagnostics: policyResults.diagnostics,
@@ -84,7 +84,7 @@ function withAcceptedLosses(protection: Protection, headlines: readonly Headline
   const all = [...protection.headlines, ...headlines];
   return {
     ...protection,
-    headlines: headlineOrder.flatMap((way) => all.filter((headline) => headline.way === way)),
+    headlines: headlineOrder.flatMap((direction) => all.filter((headline) => headline.direction === direction)),
     losing: [...new Set([...protection.losing, ...losing])].toSorted(compareText),
   };
 }

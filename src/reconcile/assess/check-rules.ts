@@ -8,7 +8,7 @@ import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 
 /** The samples whose result a plan changes, and the diagnostics of the rules that it writes. */
-type RuleResults = { readonly flips: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
+type RuleResults = { readonly changedSamples: readonly SampleChange[]; readonly diagnostics: readonly Diagnostic[] };
 
 /** Returns whether a plan writes rules, or removes samples, that only the pattern compiler can check. */
 export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean {
@@ -20,7 +20,7 @@ export function needsRuleChecks({ input, base }: Prepared, diff: Diff): boolean 
 
 /** Checks the rules that a plan writes, and tries their samples before and after; an error is a warning when the live rule has it already. */
 export function checkRules({ input, base, live }: Prepared, diff: Diff, checks: RuleChecks | undefined): RuleResults {
-  if (checks === undefined) return { flips: [], diagnostics: [] };
+  if (checks === undefined) return { changedSamples: [], diagnostics: [] };
   const ids = writtenIds(diff);
   const { desired, registry } = input;
   const { diagnose } = desired;
@@ -33,8 +33,8 @@ export function checkRules({ input, base, live }: Prepared, diff: Diff, checks: 
             .inspect(rule)
             .map((finding) => diagnose(rule.id, isLive(rule, finding, live) ? { ...finding, severity: 'warning' } : finding)),
         );
-  if (hasErrors(found)) return { flips: [], diagnostics: sortDiagnostics(found) };
-  return { flips: checks.findSampleChanges(diff, { desired, base }, { live, registry }), diagnostics: found };
+  if (hasErrors(found)) return { changedSamples: [], diagnostics: sortDiagnostics(found) };
+  return { changedSamples: checks.findSampleChanges(diff, { desired, base }, { live, registry }), diagnostics: found };
 }
 
 function writtenIds({ changes }: Diff): ReadonlySet<ResourceId> {

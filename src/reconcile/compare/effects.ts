@@ -22,10 +22,10 @@ export function combineDirections(directions: readonly Direction[]): Direction {
 /** Compares two specs of one object by what it brings to every connection. */
 export function specDirection(id: ResourceId, before: JsonObject, after: JsonObject): Direction {
   const found = compareOwn(id, { before, after });
-  const effects = effectsOfDifferences(found.filter(({ aspect }) => aspect !== 'attributes'));
+  const effects = effectsOfDifferences(found.filter(({ control }) => control !== 'attributes'));
   const isUnknown = effects.has('unknown');
   // What an attribute grants is not compared, but it attaches rules: it is added before something is lost, and removed after.
-  const attributes = found.find(({ aspect }) => aspect === 'attributes');
+  const attributes = found.find(({ control }) => control === 'attributes');
   return {
     strengthens: isUnknown || effects.has('strengthens') || (attributes?.after ?? []).length > 0,
     weakens: isUnknown || effects.has('weakens') || (attributes?.before ?? []).length > 0,

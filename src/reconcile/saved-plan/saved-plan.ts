@@ -64,11 +64,18 @@ export function openPlan(text: string, registry: Registry): Checked<OpenedPlan> 
 }
 
 function decodePlan(document: EncodedPlan): Plan {
-  const { changes: encoded, once = [], references = [], unwritten = [], notCompared = [], unwrittenSecrets = [], ...rest } = document;
+  const {
+    changes: encoded,
+    singleWrites = [],
+    references = [],
+    unwritten = [],
+    notCompared = [],
+    unwrittenSecrets = [],
+    ...rest
+  } = document;
   const { accepted: encodedDrift = [], ...plan } = rest;
   const changes = encoded.map(withPositions);
   const accepted = encodedDrift.map(withEdges).map(withPositions);
-  const singleWrites = once.map(({ moment, ...one }) => ({ ...one, slot: moment }));
   return { ...plan, changes, accepted, references, unwritten, notCompared, unwrittenSecrets, singleWrites };
 }
 

@@ -1,7 +1,7 @@
 import type { Position } from '../../model/diagnostic.ts';
-import type { AcceptedDrift, AssessedChange, FieldChange, Plan, SingleWrite, SavedPlan } from '../../model/plan/plan.ts';
+import type { AcceptedDrift, AssessedChange, FieldChange, Plan, SavedPlan } from '../../model/plan/plan.ts';
 
-type OptionalLists = 'references' | 'unwritten' | 'notCompared' | 'unwrittenSecrets';
+type OptionalLists = 'singleWrites' | 'references' | 'unwritten' | 'notCompared' | 'unwrittenSecrets';
 
 /** A change in a document: each field has its position. */
 type EncodedChange = Omit<AssessedChange, 'fields' | 'positions' | 'touched'> & {
@@ -13,14 +13,13 @@ export type EncodedDrift = Omit<AcceptedDrift, 'fields' | 'positions' | 'edges'>
   Pick<EncodedChange, 'fields'> &
   Partial<Pick<AcceptedDrift, 'edges'>>;
 
-/** A plan in a document: single writes have their public names, and empty lists are left out. */
-export type EncodedPlan = Omit<Plan, 'changes' | 'singleWrites' | 'accepted' | OptionalLists> & {
+/** A plan in a document: empty lists are left out. */
+export type EncodedPlan = Omit<Plan, 'changes' | 'accepted' | OptionalLists> & {
   readonly changes: readonly EncodedChange[];
 } & {
   readonly [name in OptionalLists]?: Plan[name];
 } & {
   readonly accepted?: readonly EncodedDrift[];
-  readonly once?: readonly (Omit<SingleWrite, 'slot'> & { readonly moment: SingleWrite['slot'] })[];
 };
 
 /** A plan document as `schemas/documents/plan.schema.json` describes it. */

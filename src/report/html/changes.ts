@@ -53,17 +53,21 @@ export function unfoldFirst(elements: readonly Html[], word: string): readonly H
   return [...elements.slice(0, mostUnfolded), fold];
 }
 
-function changeDetails({ change, edges, note, flips }: GroupedChange, way: ProtectionVerdict, linkOf: LinkOf | undefined): Html {
+function changeDetails(
+  { change, edges, note, changedSamples }: GroupedChange,
+  direction: ProtectionVerdict,
+  linkOf: LinkOf | undefined,
+): Html {
   const lines = [
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),
-    ...flips.map((flip) => line(sampleSign(flip), sampleChangeText(flip))),
+    ...changedSamples.map((changedSample) => line(sampleSign(changedSample), sampleChangeText(changedSample))),
     ...(change.carried.length === 0
       ? []
       : [ended(element('span', { class: 'quiet' }, `  keeps the live value of ${carriedText(change.carried)}`))]),
   ];
   const risks = risksText(change.risks);
-  return element('details', { 'data-name': change.id.toLowerCase(), 'data-way': way }, [
+  return element('details', { 'data-name': change.id.toLowerCase(), 'data-direction': direction }, [
     element('summary', {}, [
       element('span', { class: 'mono' }, `${actionSymbols[change.action]} ${change.id}`),
       ' ',
@@ -104,7 +108,7 @@ function ended(one: Html): Html {
 function heldEdge(edge: EdgeChange): Html {
   return element(
     'p',
-    { class: 'mono', 'data-name': `${edge.rule} ${edge.connection}`.toLowerCase(), 'data-way': 'strengthens' },
+    { class: 'mono', 'data-name': `${edge.rule} ${edge.connection}`.toLowerCase(), 'data-direction': 'strengthens' },
     `= ${edgeText(edge)}`,
   );
 }
@@ -159,13 +163,17 @@ const mostPlaces = 3;
 
 /** Returns the protection of one connection before and after, with the lines that cause the difference; folded. */
 export function postureDetails(change: PostureChange, columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
-  const { connection, way, comes, goes, tags, aspects, rules = [] } = change;
+  const { connection, direction, created, deleted, tags, controls, rules = [] } = change;
   const name = nameOf(connection);
-  const isWhole = comes === true || goes === true;
+  const isWhole = created === true || deleted === true;
   const note =
-    comes === true ? 'created' : goes === true ? 'deleted' : aspects.map(({ aspect }) => columnOf(columns, aspect).heading).join(', ');
+    created === true
+      ? 'created'
+      : deleted === true
+        ? 'deleted'
+        : controls.map(({ control }) => columnOf(columns, control).heading).join(', ');
   const rows = [
-    ...aspects.map((aspect) => aspectRow(aspect, columnOf(columns, aspect.aspect), linkOf)),
+    ...controls.map((control) => aspectRow(control, columnOf(columns, control.control), linkOf)),
     ...(rules.length === 0 ? [] : [rulesRow(rules)]),
   ];
   const head = element('thead', {}, [
@@ -175,9 +183,9 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
       ['control', 'before', 'after', 'effect', 'cause'].map((text) => element('th', { scope: 'col' }, text)),
     ),
   ]);
-  return element('details', { 'data-name': searchText(name, tags), 'data-way': way }, [
+  return element('details', { 'data-name': searchText(name, tags), 'data-direction': direction }, [
     element('summary', {}, [
-      ...(isWhole && way === 'neutral' ? [] : [verdictBadge(way), ' ']),
+      ...(isWhole && direction === 'neutral' ? [] : [verdictBadge(direction), ' ']),
       element('span', { class: 'mono' }, name),
       ' ',
       element('span', { class: 'quiet' }, note),
@@ -186,7 +194,7 @@ export function postureDetails(change: PostureChange, columns: readonly ControlC
   ]);
 }
 
-function aspectRow({ way, before, after, atLeast, causes }: ControlChange, column: ControlColumn, linkOf: LinkOf | undefined): Html {
+function aspectRow({ direction, before, after, atLeast, causes }: ControlChange, column: ControlColumn, linkOf: LinkOf | undefined): Html {
   const spoken = (texts: readonly string[]): readonly string[] => texts.map((text) => controlText(column, text));
   const [first, last] = [spoken(before), spoken(after)];
   const least = atLeast === true ? element('div', { class: 'quiet' }, 'at least; more are possible') : '';
@@ -194,7 +202,7 @@ function aspectRow({ way, before, after, atLeast, causes }: ControlChange, colum
     element('th', { scope: 'row' }, column.heading),
     element('td', {}, partsOnOneSide(first, last, 'loses')),
     element('td', {}, [...partsOnOneSide(last, first, 'gains'), least]),
-    element('td', {}, [verdictBadge(way)]),
+    element('td', {}, [verdictBadge(direction)]),
     element('td', {}, causesHtml(causes, linkOf)),
   ]);
 }
@@ -269,7 +277,7 @@ export function impactTable(causes: readonly Impact[], linkOf: LinkOf | undefine
 }
 
 function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
-  const { connections, places, byHand, way } = cause;
+  const { connections, places, byHand, direction } = cause;
   const names = shortList(connections.map(nameOf), mostNames).join(', ');
   const lines = places.slice(0, mostPlaces).flatMap((place) => parsePosition(place) ?? []);
   const more = places.length - lines.length;
@@ -280,7 +288,7 @@ function impactRow(cause: Impact, linkOf: LinkOf | undefined): Html {
       ...lines.map((at) => element('div', {}, [positionHtml(at, linkOf)])),
       ...(more > 0 ? [element('div', { class: 'quiet' }, `and ${more} more`)] : []),
     ]),
-    element('td', {}, [verdictBadge(way)]),
+    element('td', {}, [verdictBadge(direction)]),
     element('td', {}, [element('strong', {}, String(connections.length)), ' ', element('span', { class: 'mono' }, names)]),
     element('td', { class: 'tags mono' }, tagTexts(cause, mostTags).join(', ')),
   ]);

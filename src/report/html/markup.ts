@@ -184,15 +184,17 @@ function tagText(value: Json | undefined): string {
 }
 
 function groupBody(title: string | undefined, rows: readonly ProtectionMatrixRow[], columns: readonly ControlColumn[]): Html {
-  const changed = rows.filter(({ way }) => way !== undefined);
+  const changed = rows.filter(({ direction }) => direction !== undefined);
   const alike = new Map<string, ProtectionMatrixRow[]>();
-  for (const row of rows.filter(({ way }) => way === undefined)) {
-    const look = row.cells.map((cell) => cellText(columnOf(columns, cell.aspect), cell.after)).join('|');
+  for (const row of rows.filter(({ direction }) => direction === undefined)) {
+    const look = row.cells.map((cell) => cellText(columnOf(columns, cell.control), cell.after)).join('|');
     addToGroup(alike, look, row);
   }
   const counted = `${plural(rows.length, 'connection')}, ${changed.length} changed`;
   const head = title === undefined ? [] : [element('tr', { class: 'group' }, [groupHead(`${title} · ${counted}`, columns)])];
-  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way ?? 'neutral') - verdicts.indexOf(right.way ?? 'neutral'));
+  const sorted = changed.toSorted(
+    (left, right) => verdicts.indexOf(left.direction ?? 'neutral') - verdicts.indexOf(right.direction ?? 'neutral'),
+  );
   const shown = changed.length > mostRows ? sorted.slice(0, mostRows) : changed;
   const more = changed.length - shown.length;
   const rest =
@@ -210,18 +212,18 @@ function groupHead(text: string, columns: readonly ControlColumn[]): Html {
 }
 
 function changedRow(
-  { connection, tags, comes, goes, way = 'neutral', cells, rules }: ProtectionMatrixRow,
+  { connection, tags, created, deleted, direction = 'neutral', cells, rules }: ProtectionMatrixRow,
   columns: readonly ControlColumn[],
 ): Html {
   const name = nameOf(connection);
-  const note = comes === true ? ' created' : goes === true ? ' deleted' : '';
+  const note = created === true ? ' created' : deleted === true ? ' deleted' : '';
   const head = element('th', { scope: 'row' }, [
     element('span', { class: 'mono' }, name),
     note === '' ? '' : element('span', { class: 'quiet' }, note),
   ]);
-  return element('tr', { 'data-name': searchText(name, tags), 'data-way': way }, [
+  return element('tr', { 'data-name': searchText(name, tags), 'data-direction': direction }, [
     head,
-    ...cells.map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rules)),
+    ...cells.map((cell) => cellOf(cell, columnOf(columns, cell.control), rules)),
   ]);
 }
 
@@ -238,35 +240,35 @@ function alikeRow(rows: readonly ProtectionMatrixRow[], columns: readonly Contro
           element('span', { class: 'quiet' }, ` and ${rows.length - 1} more`),
         ]);
   const text = rows.map(({ connection, tags }) => searchText(nameOf(connection), tags)).join(' ');
-  return element('tr', { 'data-name': text, 'data-way': 'same' }, [
+  return element('tr', { 'data-name': text, 'data-direction': 'same' }, [
     element('th', { scope: 'row' }, [title]),
-    ...(first?.cells ?? []).map((cell) => cellOf(cell, columnOf(columns, cell.aspect), rows.length === 1 ? first?.rules : undefined)),
+    ...(first?.cells ?? []).map((cell) => cellOf(cell, columnOf(columns, cell.control), rows.length === 1 ? first?.rules : undefined)),
   ]);
 }
 
 function cellOf(
-  { aspect, before, after, way, atLeast }: ProtectionMatrixCell,
+  { control, before, after, direction, atLeast }: ProtectionMatrixCell,
   column: ControlColumn,
   rules: ProtectionMatrixRow['rules'],
 ): Html {
   const [first, last] = [cellText(column, before), cellText(column, after)];
   const least = atLeast === true ? '+' : '';
-  if (way === undefined)
+  if (direction === undefined)
     return element(
       'td',
-      { class: last === '·' ? 'none' : undefined, title: `${listText(column, after)}${rulesText(aspect, rules)}` },
+      { class: last === '·' ? 'none' : undefined, title: `${listText(column, after)}${rulesText(control, rules)}` },
       `${last}${least}`,
     );
-  const said = `${column.heading}: ${listText(column, before)} → ${listText(column, after)}, ${verdictWord(way)}${rulesText(aspect, rules)}`;
-  return element('td', { class: way, title: said }, [
-    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(way)]),
+  const said = `${column.heading}: ${listText(column, before)} → ${listText(column, after)}, ${verdictWord(direction)}${rulesText(control, rules)}`;
+  return element('td', { class: direction, title: said }, [
+    element('span', { 'aria-hidden': 'true' }, [`${first} `, icon('arrow'), ` ${last}${least} `, verdictIcon(direction)]),
     element('span', { class: 'said' }, said),
   ]);
 }
 
 /** Returns the rules behind a cell, and the attachments of each. */
-function rulesText(aspect: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
-  const giving = rules.filter(({ aspects: own }) => own.includes(aspect));
+function rulesText(control: ControlType, rules: ProtectionMatrixRow['rules'] = []): string {
+  const giving = rules.filter(({ controls: own }) => own.includes(control));
   const texts = giving.map(({ rule, by }) => `${nameOf(rule)} (${attachmentsText(by)})`);
   return texts.length === 0 ? '' : `; from ${shortList(texts, longestList).join(', ')}`;
 }

@@ -64,7 +64,7 @@ summary .mono { font-weight: 600; }
 export const htmlScript: string = `
 (() => {
   const search = document.getElementById('search');
-  const way = document.getElementById('way');
+  const direction = document.getElementById('direction');
   const count = document.getElementById('count');
   const rows = [...document.querySelectorAll('[data-name]')];
   const parts = [...document.querySelectorAll('[data-part]')];
@@ -72,17 +72,17 @@ export const htmlScript: string = `
     const words = search.value.trim().toLowerCase().split(/\\s+/);
     let shown = 0;
     for (const row of rows) {
-      const fits = words.every((word) => row.dataset.name.includes(word)) && (way.value === '' || row.dataset.way === way.value);
+      const fits = words.every((word) => row.dataset.name.includes(word)) && (direction.value === '' || row.dataset.direction === direction.value);
       row.hidden = !fits;
       if (fits) shown += 1;
     }
-    const filters = search.value.trim() !== '' || way.value !== '';
+    const filters = search.value.trim() !== '' || direction.value !== '';
     for (const rest of document.querySelectorAll('[data-rest]')) if (filters) rest.open = true;
     for (const part of parts) part.hidden = part.querySelector('[data-name]:not([hidden])') === null;
-    count.textContent = search.value.trim() === '' && way.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
+    count.textContent = search.value.trim() === '' && direction.value === '' ? '' : shown + ' of ' + rows.length + ' shown';
   };
   search.addEventListener('input', apply);
-  way.addEventListener('change', apply);
+  direction.addEventListener('change', apply);
   const folded = () => [...document.querySelectorAll('details:not([open])')];
   let opened = [];
   // On paper, a short page shows everything; of a long one, what is unfolded.

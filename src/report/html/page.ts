@@ -59,7 +59,7 @@ function tools(): Html {
       'Search ',
       empty('input', { type: 'search', id: 'search', placeholder: 'a name, or env=prod', autocomplete: 'off' }),
     ]),
-    element('label', {}, ['Show ', element('select', { id: 'way' }, [element('option', { value: '' }, 'everything'), ...choices])]),
+    element('label', {}, ['Show ', element('select', { id: 'direction' }, [element('option', { value: '' }, 'everything'), ...choices])]),
     element('button', { type: 'button', id: 'fold' }, 'Unfold or fold all'),
     element('span', { id: 'count', class: 'quiet', 'aria-live': 'polite' }, ''),
   ]);
@@ -140,7 +140,7 @@ function isSingleChange(blocks: readonly ReportBlock[]): boolean {
   const changes = blocksOfType(blocks, 'changes').flatMap(({ group }) => [...group.changes, ...group.edges]);
   const connections = blocksOfType(blocks, 'postures').flatMap((block) => block.connections);
   const [only] = connections;
-  return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.aspects.length === 1;
+  return headlines.length === 1 && changes.length === 1 && connections.length === 1 && only?.controls.length === 1;
 }
 
 /** Returns an entry for the objects that one commit removed, with a link to that commit. */
@@ -167,11 +167,11 @@ function headlineList(headlines: readonly Headline[], deletions: readonly Deleti
   return element('ul', { class: 'headlines' }, [
     ...deletions.map((deletion) => deletionItem(deletion, linkOf)),
     ...headlines.map((headline) => {
-      const { way, text, causes } = headline;
+      const { direction, text, causes } = headline;
       const names = shortList(headlineObjects(headline).map(nameOf), mostNames).join(', ');
       const lines = causeLines(causes);
-      return element('li', { class: way }, [
-        verdictBadge(way),
+      return element('li', { class: direction }, [
+        verdictBadge(direction),
         ' ',
         element('strong', {}, text),
         ' ',
@@ -219,7 +219,7 @@ function allowanceList(allowed: Plan['allowed']): readonly Html[] {
 }
 
 function postureList(changed: readonly PostureChange[], columns: readonly ControlColumn[], linkOf: LinkOf | undefined): Html {
-  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.way) - verdicts.indexOf(right.way));
+  const sorted = changed.toSorted((left, right) => verdicts.indexOf(left.direction) - verdicts.indexOf(right.direction));
   const details = sorted.slice(0, mostPostures).map((change) => postureDetails(change, columns, linkOf));
   const more = sorted.length - mostPostures;
   return element('div', { 'data-part': true }, [

@@ -163,8 +163,8 @@ function heldText(change: AssessedChange, note: string): string {
 }
 
 /** Returns whether the row of a change shows all of it. */
-function isComplete({ first: { change, edges, flips }, all }: AlikeChanges): boolean {
-  if (change.action !== 'held' || all.length > mostAlike || edges.length + flips.length + change.carried.length > 0) return false;
+function isComplete({ first: { change, edges, changedSamples }, all }: AlikeChanges): boolean {
+  if (change.action !== 'held' || all.length > mostAlike || edges.length + changedSamples.length + change.carried.length > 0) return false;
   const rows = changeRows(change);
   const fits = rows.every(
     ({ label, note, ...row }) => label.length <= longestLabel && Math.max(note.length, valueOf(row).length) <= longestCell,
@@ -178,12 +178,12 @@ function valueOf({ parts }: Pick<ChangeRow, 'parts'>): string {
 
 /** Returns the folded difference of a change; if `isStated`, the fold also names the risks, because no row does. */
 function detailBlocks({ first, all }: AlikeChanges, { name, title }: ChangeGroup, isStated: boolean): readonly MarkdownBlock[] {
-  const { change, edges, flips } = first;
+  const { change, edges, changedSamples } = first;
   const isTitleEnough = name === 'undone' && title !== '';
   const lines = [
     ...changeRows(change, isTitleEnough).flatMap((row) => rowDiff(row, change.action)),
     ...edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => `${sign} attachment: ${text}`),
-    ...flips.map(sampleChangeLine),
+    ...changedSamples.map(sampleChangeLine),
     ...(change.carried.length === 0 ? [] : [`  keeps the live value of ${shortList(change.carried.map(pathText), 6).join(', ')}`]),
   ];
   if (lines.length === 0 && all.length <= mostAlike) return [];

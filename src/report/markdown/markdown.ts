@@ -57,7 +57,7 @@ function sectionBlocks(
   const headlines = blocksOfType(blocks, 'headlines').flatMap((block) => [
     ...block.deletions.map((deletion) => deletionBlock(deletion, linkOf)),
     ...headlineBlocks(block.headlines, block.orphans, linkOf),
-    ...sampleBlocks(block.flips),
+    ...sampleBlocks(block.changedSamples),
   ]);
   const groups = blocksOfType(blocks, 'changes').map(({ group }) => group);
   const isOnly = groups.length === 1 && headlines.length > 0;
@@ -254,13 +254,13 @@ function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf
 }
 
 /** Returns the samples that are less protected after the change, or may be, as a list. */
-function sampleBlocks(flips: readonly SampleChange[]): readonly MarkdownBlock[] {
-  const losses = flips.filter((flip) => sampleSign(flip) !== '+');
-  return losses.map((flip) => {
-    const { text, note } = sampleText(flip);
+function sampleBlocks(changedSamples: readonly SampleChange[]): readonly MarkdownBlock[] {
+  const losses = changedSamples.filter((changedSample) => sampleSign(changedSample) !== '+');
+  return losses.map((changedSample) => {
+    const { text, note } = sampleText(changedSample);
     const end = note === '' ? '' : ` ${escapeMarkdown(note)}`;
     return {
-      text: `- ${codeSpan(clip(flip.rule, 100))}: **${escapeMarkdown(sampleTurn(flip))}**: ${codeSpan(text)}${end}\n`,
+      text: `- ${codeSpan(clip(changedSample.rule, 100))}: **${escapeMarkdown(sampleTurn(changedSample))}**: ${codeSpan(text)}${end}\n`,
       rank: 1,
       label: 'headline',
     };

@@ -46,14 +46,14 @@ export function othersText(others: readonly ResourceId[]): string {
  * Returns a text that similar changes share: the same action, fields and risks. The values count, too, unless an object is created or
  * deleted, or the change is harmless.
  */
-export function likenessOfChange({ change, edges, note, flips }: GroupedChange): string {
+export function likenessOfChange({ change, edges, note, changedSamples }: GroupedChange): string {
   const { action, id, risks, carried } = change;
   const risk = highestRisk(risks);
   const isHarmless = risk === undefined || risk === 'neutral' || risk === 'strengthens';
-  const isShape = flips.length === 0 && (isHarmless || action === 'create' || action === 'delete');
+  const isShape = changedSamples.length === 0 && (isHarmless || action === 'create' || action === 'delete');
   const codes = risks.map(({ code, class: one }) => [code, one]);
   const parts = [rowsOf(changeRows(change), isShape), edgesOf(edgeChangeRows(change, edges), isShape)];
-  return JSON.stringify([action, kindOf(id), note, codes, carried, parts, isShape ? [] : flips]);
+  return JSON.stringify([action, kindOf(id), note, codes, carried, parts, isShape ? [] : changedSamples]);
 }
 
 /** Returns a text that similarly drifted objects share; the values of changed fields count. */
@@ -107,7 +107,7 @@ function riskRank({ risks }: AssessedChange): number {
 }
 
 /** Returns all that a report shows of a change, except its object and its position. */
-function contentOf({ change, edges, note, flips }: GroupedChange): string {
-  const parts = [changeRows(change), edgeChangeRows(change, edges), note, flips, risksText(change.risks), change.carried];
+function contentOf({ change, edges, note, changedSamples }: GroupedChange): string {
+  const parts = [changeRows(change), edgeChangeRows(change, edges), note, changedSamples, risksText(change.risks), change.carried];
   return JSON.stringify([kindOf(change.id), change.action, change.adoption, parts]);
 }

@@ -34,7 +34,7 @@ export type GroupedChange = {
   readonly edges: readonly EdgeChange[];
   readonly note: string;
   /** Samples whose result the change affects; only one group lists them. */
-  readonly flips: readonly SampleChange[];
+  readonly changedSamples: readonly SampleChange[];
 };
 
 export type ChangeGroup = {
@@ -65,10 +65,10 @@ export function groupPlan(plan: Plan): GroupedPlan {
     const parts = partsOf(change, edges.written.get(change.id) ?? [], undone);
     const main = parts.find(([name]) => name !== 'held') ?? parts[0];
     for (const [name, part] of parts) {
-      const flips = name === main?.[0] ? sampleChangesOf(plan.protection, change) : [];
+      const changedSamples = name === main?.[0] ? sampleChangesOf(plan.protection, change) : [];
       entries
         .get(name)
-        ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), flips });
+        ?.push({ ...part, note: changeNote(part.change, change.action === 'delete' ? orphans.get(change.id) : undefined), changedSamples });
     }
   }
   entries.set('accepted', plan.accepted.map(acceptedChange));
@@ -83,7 +83,7 @@ export function groupPlan(plan: Plan): GroupedPlan {
 /** Returns accepted drift as a change of the manifests. */
 function acceptedChange(drift: AcceptedDrift): GroupedChange {
   const edges = drift.edges.map((edge): EdgeChange => ({ ...edge, by: liveKeyOf(drift) }));
-  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift), flips: [] };
+  return { change: { ...drift, needs: [], reasons: [], carried: [] }, edges, note: acceptedNote(drift), changedSamples: [] };
 }
 
 type Untitled = Omit<ChangeGroup, 'title'>;
@@ -111,7 +111,7 @@ function titleOf({ name, changes: entries, edges }: Untitled, plan: Plan): strin
   return titles[name];
 }
 
-type Part = readonly [GroupName, Omit<GroupedChange, 'note' | 'flips'>];
+type Part = readonly [GroupName, Omit<GroupedChange, 'note' | 'changedSamples'>];
 
 /** Splits an update by the group of each field and attachment; other actions stay whole. */
 function partsOf(change: AssessedChange, edges: readonly EdgeChange[], undone: GroupName): readonly Part[] {

@@ -32,8 +32,8 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
       { type: 'notices', lines: orphanNotices(plan) },
-      { type: 'headlines', headlines: protection.headlines, flips: [], deletions: [], orphans: new Map() },
-      { type: 'impact', causes: unstatedImpact(protection.reach ?? [], protection.headlines), orphans: new Map() },
+      { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
+      { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)

@@ -59,8 +59,14 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   return [
     { type: 'refusals', refusals },
     { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan)] },
-    { type: 'headlines', headlines: protection.headlines, flips: protection.flips ?? [], deletions: deletionsOf(plan), orphans },
-    { type: 'impact', causes: unstatedImpact(protection.reach ?? [], protection.headlines), orphans },
+    {
+      type: 'headlines',
+      headlines: protection.headlines,
+      changedSamples: protection.changedSamples ?? [],
+      deletions: deletionsOf(plan),
+      orphans,
+    },
+    { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'allowances', allowed },
@@ -112,7 +118,7 @@ export function planObject(plan: Plan): JsonObject {
     unwatched: plan.unwatched.map(({ id, path }) => ({ id, path })),
     ...(plan.notCompared.length === 0 ? {} : { notCompared: plan.notCompared.map(({ id, path, reason }) => ({ id, path, reason })) }),
     ...(plan.unwrittenSecrets.length === 0 ? {} : { unwrittenSecrets: plan.unwrittenSecrets.map(unwrittenSecretObject) }),
-    ...(plan.singleWrites.length === 0 ? {} : { once: plan.singleWrites.map(singleWriteObject) }),
+    ...(plan.singleWrites.length === 0 ? {} : { singleWrites: plan.singleWrites.map(singleWriteObject) }),
     ...(plan.references.length === 0 ? {} : { references: plan.references.map(referenceObject) }),
     ...(plan.unwritten.length === 0 ? {} : { unwritten: plan.unwritten.map(({ id, risks }) => ({ id, risks: risks.map(riskObject) })) }),
     ...(plan.accepted.length === 0 ? {} : { accepted: plan.accepted.map(acceptedObject) }),
@@ -196,7 +202,7 @@ function singleWriteObject({ id, why, slot, windows }: SingleWrite): JsonObject 
   return {
     id,
     why,
-    moment: slot,
+    slot,
     windows: windows.map(({ from, lost, until, missing, connections }) => ({ from, lost, until, missing, connections })),
   };
 }
@@ -231,34 +237,42 @@ function ordered(value: Json): Json {
   return value === 0 ? 0 : value;
 }
 
-function protectionObject({ headlines, connections, losing, reach, flips }: Protection): JsonObject {
+function protectionObject({ headlines, connections, losing, impact, changedSamples }: Protection): JsonObject {
   return definedFields({
     headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
     connections: connections.map(postureObject),
     losing,
-    reach: reach?.map(reachObject),
-    flips: flips?.map(flipObject),
+    impact: impact?.map(reachObject),
+    changedSamples: changedSamples?.map(flipObject),
   });
 }
 
-function postureObject({ connection, way, comes, goes, tags, aspects, rules }: PostureChange): JsonObject {
-  return definedFields({ connection, way, comes, goes, tags, aspects: aspects.map(aspectObject), rules: rules?.map(ruleOnObject) });
+function postureObject({ connection, direction, created, deleted, tags, controls, rules }: PostureChange): JsonObject {
+  return definedFields({
+    connection,
+    direction,
+    created,
+    deleted,
+    tags,
+    controls: controls.map(aspectObject),
+    rules: rules?.map(ruleOnObject),
+  });
 }
 
-function aspectObject({ aspect, way, before, after, atLeast, causes }: ControlChange): JsonObject {
-  return definedFields({ aspect, way, before, after, atLeast, causes: causes.map(causeObject) });
+function aspectObject({ control, direction, before, after, atLeast, causes }: ControlChange): JsonObject {
+  return definedFields({ control, direction, before, after, atLeast, causes: causes.map(causeObject) });
 }
 
 function causeObject({ by, path, edge, place, byHand }: Cause): JsonObject {
   return definedFields({ by, path, edge, place, byHand });
 }
 
-function reachObject({ by, path, edges, way, places, byHand, connections, tags }: Impact): JsonObject {
+function reachObject({ by, path, edges, direction, places, byHand, connections, tags }: Impact): JsonObject {
   return definedFields({
     by,
     path,
     edges,
-    way,
+    direction,
     places,
     byHand,
     connections,
@@ -271,9 +285,9 @@ export function ruleOnObject({ rule, before, after }: ConnectionRule): JsonObjec
   return definedFields({ rule, before: before && attachedObject(before), after: after && attachedObject(after) });
 }
 
-function attachedObject({ aspects, by }: RuleEffect): JsonObject {
+function attachedObject({ controls, by }: RuleEffect): JsonObject {
   return {
-    aspects,
+    controls,
     by: by.map(({ how, attribute, place }) => definedFields({ how, attribute, place })),
   };
 }

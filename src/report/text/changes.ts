@@ -173,7 +173,11 @@ function actionPaint(change: AssessedChange, color: Palette): Paint {
   return paints[change.action];
 }
 
-function detailLines({ change, edges, flips }: GroupedChange, { name, title }: ChangeGroup, terminal: Terminal): readonly string[] {
+function detailLines(
+  { change, edges, changedSamples }: GroupedChange,
+  { name, title }: ChangeGroup,
+  terminal: Terminal,
+): readonly string[] {
   const { color } = terminal;
   const isTitleEnough = name === 'undone' && title !== '';
   const ends: Span[] = edgeChangeRows(change, edges, isTitleEnough).map(({ sign, text }) => ({
@@ -183,7 +187,7 @@ function detailLines({ change, edges, flips }: GroupedChange, { name, title }: C
   return [
     ...rowLines(changeRows(change, isTitleEnough), terminal),
     ...endLines(ends, terminal),
-    ...flips.flatMap((flip) => flipLines(flip, terminal)),
+    ...changedSamples.flatMap((changedSample) => flipLines(changedSample, terminal)),
     ...carriedLines(change, terminal),
     ...riskLines(change, terminal),
   ];
@@ -205,10 +209,10 @@ function riskLines({ risks }: AssessedChange, terminal: Terminal): readonly stri
 }
 
 /** Returns a changed sample; less protection is red. */
-function flipLines(flip: SampleChange, terminal: Terminal): readonly string[] {
+function flipLines(changedSample: SampleChange, terminal: Terminal): readonly string[] {
   const { green, red, yellow } = terminal.color;
-  const paint = { '-': red, '+': green, '!': yellow }[sampleSign(flip)];
-  return wrap([{ text: '      ' }, ...words(sampleChangeLine(flip), paint)], terminal, 8);
+  const paint = { '-': red, '+': green, '!': yellow }[sampleSign(changedSample)];
+  return wrap([{ text: '      ' }, ...words(sampleChangeLine(changedSample), paint)], terminal, 8);
 }
 
 /** Returns the live values that a write carries although the manifest does not state them. A change that is not written carries nothing. */
@@ -260,7 +264,7 @@ const longestName = 60;
 /** Returns the lines of headlines: the connections that become less or more protected, and the manifest lines that cause it. */
 export function headlineLines(headlines: readonly Headline[], orphans: Orphans, terminal: Terminal): readonly string[] {
   return headlines.flatMap((headline) => {
-    const text = words(escapeTerminal(headline.text), wayPaint(headline.way, terminal.color));
+    const text = words(escapeTerminal(headline.text), wayPaint(headline.direction, terminal.color));
     const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
     const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
     return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], terminal, 6);
@@ -271,9 +275,9 @@ export function headlineLines(headlines: readonly Headline[], orphans: Orphans, 
 export function impactLines(causes: readonly Impact[], orphans: Orphans, terminal: Terminal): readonly string[] {
   if (causes.length === 0) return [];
   const lines = causes.slice(0, listed).flatMap((cause) => {
-    const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.way, terminal.color) };
+    const name: Span = { text: escapeTerminal(clip(causeName(cause), longestName)), paint: wayPaint(cause.direction, terminal.color) };
     const tags = tagTexts(cause, mostTags).map(escapeTerminal).join(', ');
-    const effect = words(effectWord(cause), wayPaint(cause.way, terminal.color));
+    const effect = words(effectWord(cause), wayPaint(cause.direction, terminal.color));
     const connections = `${plural(cause.connections.length, 'connection')}${tags === '' ? '' : ` (${tags})`}`;
     const places = causePlaces(cause, orphans, { place: (text) => escapeTerminal(shortPlace(text)), name: String });
     const where = places === '' ? [] : [...gap, ...withoutBreak(words(places, terminal.color.dim))];
@@ -292,9 +296,9 @@ function shortPlace(place: string): string {
   return at === undefined ? place : `${at.file}:${at.line}`;
 }
 
-function wayPaint(way: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {
-  if (way === 'weakens') return red;
-  return way === 'strengthens' ? green : yellow;
+function wayPaint(direction: HeadlineVerdict | ProtectionVerdict, { green, red, yellow }: Palette): Paint {
+  if (direction === 'weakens') return red;
+  return direction === 'strengthens' ? green : yellow;
 }
 
 /** Returns the color of a risk class. */

@@ -70,10 +70,10 @@ export function unstatedImpact(causes: readonly Impact[], headlines: readonly He
   return causes.filter((cause) => !headlines.some((headline) => isStated(cause, headline)));
 }
 
-function isStated({ by, way, places, connections, tags }: Impact, headline: Headline): boolean {
+function isStated({ by, direction, places, connections, tags }: Impact, headline: Headline): boolean {
   const own = new Set(headline.connections);
   return (
-    way === headline.way &&
+    direction === headline.direction &&
     connections.length === own.size &&
     connections.every((id) => own.has(id)) &&
     tags.length <= mostSharedTags &&
@@ -104,8 +104,8 @@ const effectWords: Readonly<Record<ProtectionVerdict, string>> = {
 };
 
 /** Returns the effect of a cause on protection in words. */
-export function effectWord({ way }: Impact): string {
-  return effectWords[way];
+export function effectWord({ direction }: Impact): string {
+  return effectWords[direction];
 }
 
 /** Returns the tags of the connections that a cause affects, each with its number of connections: `env=prod: 12`. */
@@ -118,14 +118,14 @@ export function tagTexts({ tags, connections: { length } }: Impact, most: number
 
 /** Returns the positions of a cause, or the commit that removed its manifest; and whether it was a manual change. */
 export function causePlaces(
-  reach: Impact,
+  impact: Impact,
   orphans: Orphans,
   { place, name }: { readonly place: (text: string) => string; readonly name: (text: string) => string },
 ): string {
-  const { by, places, byHand } = reach;
+  const { by, places, byHand } = impact;
   const shown = shortList(places.map(place), mostPlaces).join(', ');
   if (byHand === true) return driftCause(shown);
-  if (shown !== '' || by === undefined || causeName(reach) !== by) return shown;
+  if (shown !== '' || by === undefined || causeName(impact) !== by) return shown;
   const orphan = orphans.get(by);
   const removed = orphan === undefined ? '' : removalText(orphan);
   return removed === '' ? 'deleted' : name(removed);

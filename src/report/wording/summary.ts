@@ -180,10 +180,10 @@ export function planVerdict(plan: Plan): Verdict {
 /** Returns counts beside the worst effect on protection; an effect that is not good comes first. */
 export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
   const risk = highest !== undefined && isEffect(highest) ? highest : 'strengthens';
-  const way = risk === 'strengthens' ? (headlines[0]?.way ?? risk) : risk;
-  const connections = new Set(headlines.flatMap((headline) => (headline.way === way ? headline.connections : [])));
-  if (way === 'strengthens') return connections.size === 0 ? [counts] : [counts, effectText(way, connections.size)];
-  return [effectText(way, connections.size), counts];
+  const direction = risk === 'strengthens' ? (headlines[0]?.direction ?? risk) : risk;
+  const connections = new Set(headlines.flatMap((headline) => (headline.direction === direction ? headline.connections : [])));
+  if (direction === 'strengthens') return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
+  return [effectText(direction, connections.size), counts];
 }
 
 const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {
@@ -198,7 +198,7 @@ function isEffect(risk: RiskClass): risk is HeadlineVerdict {
   return Object.hasOwn(effects, risk);
 }
 
-function effectText(way: HeadlineVerdict, connections: number): string {
-  const [effect, object] = effects[way];
+function effectText(direction: HeadlineVerdict, connections: number): string {
+  const [effect, object] = effects[direction];
   return `${effect}${connections === 0 ? '' : `${object}${plural(connections, 'connection')}`}.`;
 }

@@ -11,7 +11,7 @@ const longestSample = 100;
 
 /** Returns the samples whose result a change affects. */
 export function sampleChangesOf(protection: Protection, { id }: Pick<Change, 'id'>): readonly SampleChange[] {
-  return (protection.flips ?? []).filter(({ rule }) => rule === id);
+  return (protection.changedSamples ?? []).filter(({ rule }) => rule === id);
 }
 
 /** Returns the results before and after, such as `blocked → allowed`, with the entity type of a masking rule before them. */
@@ -33,14 +33,14 @@ export function sampleSign({ before, after }: SampleChange): '-' | '+' | '!' {
 }
 
 /** Returns a changed sample as one line, escaped. */
-export function sampleChangeText(flip: SampleChange): string {
-  const { text, note } = sampleText(flip);
-  return `sample ${sampleTurn(flip)}: ${text}${note === '' ? '' : ` ${note}`}`;
+export function sampleChangeText(changedSample: SampleChange): string {
+  const { text, note } = sampleText(changedSample);
+  return `sample ${sampleTurn(changedSample)}: ${text}${note === '' ? '' : ` ${note}`}`;
 }
 
 /** Returns a changed sample as a line of a diff. */
-export function sampleChangeLine(flip: SampleChange): string {
-  return `${sampleSign(flip)} ${sampleChangeText(flip)}`;
+export function sampleChangeLine(changedSample: SampleChange): string {
+  return `${sampleSign(changedSample)} ${sampleChangeText(changedSample)}`;
 }
 
 /** Matches text that is ambiguous without quotes: a literal, a list, words of the report, empty text. */

@@ -25,7 +25,7 @@ test('a plan lists the samples whose result changes, and rejects a rule that can
   expect(loosened.stdout).toContain('      - sample blocked → allowed: exec xp_cmdshell\n');
   expect(loosened.stderr).toContain('warning rule/sample-failed');
   const json = JSON.parse((await gateway.run('plan --format json', folder)).stdout);
-  expect(json.plans[0].protection.flips).toMatchObject([{ rule: 'GuardrailRule/no-shell', before: 'blocked', after: 'allowed' }]);
+  expect(json.plans[0].protection.changedSamples).toMatchObject([{ rule: 'GuardrailRule/no-shell', before: 'blocked', after: 'allowed' }]);
   expect(await gateway.run('validate', folder)).toMatchObject({ code: 3 });
 
   writeFiles(folder, { 'access/rule.yaml': rule(['xp_dirtree'], 'a(?!b)') });

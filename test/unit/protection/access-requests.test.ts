@@ -8,7 +8,7 @@ function named(names: readonly string[]): readonly { readonly name: string }[] {
 
 function verdicts(before: Posture, after: Posture): readonly string[] {
   return compareProtection(before, after)
-    .map((difference) => `${difference.aspect} ${differenceVerdict(difference)}`)
+    .map((difference) => `${difference.control} ${differenceVerdict(difference)}`)
     .toSorted();
 }
 

@@ -19,7 +19,7 @@ function postureOf({ reviewers, needed = reviewers.length, forcing = [] }: Appro
 }
 
 function verdicts(before: Approval, after: Approval): readonly string[] {
-  return compareProtection(postureOf(before), postureOf(after)).map((found) => `${found.aspect} ${differenceVerdict(found)}`);
+  return compareProtection(postureOf(before), postureOf(after)).map((found) => `${found.control} ${differenceVerdict(found)}`);
 }
 
 test.each<readonly [string, Approval, Approval, readonly string[], readonly string[]]>([

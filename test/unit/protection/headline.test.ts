@@ -19,7 +19,7 @@ function thereAndBack(
   ].map(([from, to]) => {
     const live = connection('db', { ...others, [field]: from ?? null });
     const protection = protectionOfWrites([live], [changeOf('Connection/db', [fieldOf(`/${field}`, from, to)])], { longestAccess });
-    return protection.headlines.map(({ way, text }) => `${way}: ${text}`);
+    return protection.headlines.map(({ direction, text }) => `${direction}: ${text}`);
   });
 }
 
@@ -77,7 +77,9 @@ describe('headlines of a connection’s own fields', () => {
   it('names the field where only a rule of the gateway may require review', () => {
     const write = changeOf('Connection/db', [fieldOf('/force_approve_groups/sre', undefined, 'sre')]);
     const protection = protectionOfWrites([connection('db', {})], [write], { dialect: 'hoop' });
-    expect(protection.headlines).toMatchObject([{ way: 'unknown', causes: [{ by: 'Connection/db', path: '/force_approve_groups/sre' }] }]);
+    expect(protection.headlines).toMatchObject([
+      { direction: 'unknown', causes: [{ by: 'Connection/db', path: '/force_approve_groups/sre' }] },
+    ]);
   });
 
   it('compares no limit of access with the limit of the gateway, if the gateway reports it', () => {

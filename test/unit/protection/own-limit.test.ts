@@ -40,8 +40,10 @@ test.each<Row>([
     live,
     registry,
   );
-  expect(protection.headlines.map(({ way }) => way)).toEqual(ways);
-  expect((protection.reach ?? []).map(({ way }) => way)).toEqual(ways.length === 0 ? [] : ways[0] === 'unknown' ? ['strengthens'] : ways);
+  expect(protection.headlines.map(({ direction }) => direction)).toEqual(ways);
+  expect((protection.impact ?? []).map(({ direction }) => direction)).toEqual(
+    ways.length === 0 ? [] : ways[0] === 'unknown' ? ['strengthens'] : ways,
+  );
 });
 
 test.each([

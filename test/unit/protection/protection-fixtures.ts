@@ -64,5 +64,5 @@ export function protectionOfWrites(
 
 /** The sentences, with whom they go for. */
 export function sentences({ headlines }: Protection): readonly string[] {
-  return headlines.map(({ way, text, connections }) => `${way}: ${text} (${connections.join(', ')})`);
+  return headlines.map(({ direction, text, connections }) => `${direction}: ${text} (${connections.join(', ')})`);
 }

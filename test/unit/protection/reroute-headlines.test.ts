@@ -25,13 +25,13 @@ test.each([
   ['another agent', leadingTo('one', { agent_id: 'other' }), '/agent_id'],
   ['another command', leadingTo('one', { command: ['bash'] }), '/command'],
 ])('drift that sends a credential to %s has the headline of the plan that undoes it, which is marked', (_, found, path) => {
-  const headline = { way: 'reroutes', connections: ['Connection/db'], causes: [{ by: 'Connection/db', path, byHand: true }] };
+  const headline = { direction: 'reroutes', connections: ['Connection/db'], causes: [{ by: 'Connection/db', path, byHand: true }] };
   expect(headlinesOf(leadingTo('one'), found, leadingTo('one'))).toMatchObject([[headline], [headline]]);
 });
 
 test('a change of the manifests that sends a credential elsewhere is not marked', () => {
   const [planned] = headlinesOf(leadingTo('two'), leadingTo('one'), leadingTo('one'));
-  expect(planned).toMatchObject([{ way: 'reroutes', causes: [{ path: '/secret/envvar:HOST' }] }]);
+  expect(planned).toMatchObject([{ direction: 'reroutes', causes: [{ path: '/secret/envvar:HOST' }] }]);
   expect(JSON.stringify(planned)).not.toContain('byHand');
 });
 
@@ -43,7 +43,7 @@ function booksAt(url: string): readonly Manifest[] {
 test('drift that sends the password of runbooks in clear has the headline of the plan that undoes it', () => {
   const [applied, found] = [booksAt('https://git.example.com/books'), booksAt('http://git.example.com/books')];
   const headline = {
-    way: 'reroutes',
+    direction: 'reroutes',
     text: '1 runbook configuration sends a kept credential to another endpoint',
     connections: [],
     causes: [{ by: 'RunbookConfiguration/books', path: '/git_url', byHand: true }],
@@ -58,7 +58,7 @@ test('another repository of runbooks names the connections on which runbooks can
   const [planned] = headlinesOf(next ?? [], first ?? [], first ?? []);
   expect(planned).toMatchObject([
     {
-      way: 'reroutes',
+      direction: 'reroutes',
       text: '2 connections accept runbooks from another repository or server',
       connections: ['Connection/app', 'Connection/ops'],
       causes: [{ by: 'RunbookConfiguration/books', path: '/git_url' }],

@@ -5,8 +5,8 @@ import type { Cause, Headline } from '../../../src/model/protection/protection.t
 import { quietPlan } from './quiet-plan.ts';
 
 /** The list of headlines on the page of a plan with one headline. */
-function headlineOf(way: Headline['way'], causes: readonly Cause[]): string {
-  const headline = { way, text: '1 connection changes', connections: ['Connection/orders-db'], tags: {}, causes } as const;
+function headlineOf(direction: Headline['direction'], causes: readonly Cause[]): string {
+  const headline = { direction, text: '1 connection changes', connections: ['Connection/orders-db'], tags: {}, causes } as const;
   const page = renderHtml(planDocument([{ ...quietPlan(), protection: { headlines: [headline], connections: [], losing: [] } }]));
   return /<ul class="headlines">.*?<\/ul>/s.exec(page)?.[0] ?? '';
 }
@@ -16,9 +16,9 @@ test.each([
   ['reroutes', 'rerouted'],
   ['weakens', 'weaker'],
   ['strengthens', 'stronger'],
-] as const)('the page labels a headline that %s as %s', (way, word) => {
-  const item = headlineOf(way, []);
-  expect(item).toContain(`class="badge ${way}"`);
+] as const)('the page labels a headline that %s as %s', (direction, word) => {
+  const item = headlineOf(direction, []);
+  expect(item).toContain(`class="badge ${direction}"`);
   expect(item).toMatch(new RegExp(` ${word}</span>`));
 });
 

@@ -5,7 +5,7 @@ import type { ResourceId } from '../../../src/model/resource.ts';
 export const sampleProtection: Protection = {
   headlines: [
     {
-      way: 'weakens',
+      direction: 'weakens',
       text: '7 connections lose a guardrail',
       connections: ['sandbox', 'a', 'b', 'c', 'd', 'e', 'a-connection-with-a-name-so-long-that-few-ever-read-it-to-its-very-end'].map(
         (name): ResourceId => `Connection/${name}`,
@@ -20,14 +20,14 @@ export const sampleProtection: Protection = {
       ],
     },
     {
-      way: 'unknown',
+      direction: 'unknown',
       text: '1 connection changes guardrail patterns in a way that cannot be compared',
       connections: ['Connection/orders-db'],
       tags: {},
       causes: [{ by: 'GuardrailRule/no-drop', path: '/input/rules/pattern', byHand: true }],
     },
     {
-      way: 'strengthens',
+      direction: 'strengthens',
       text: '1 connection closes exec',
       connections: ['Connection/billing-db'],
       tags: { env: 'staging' },
@@ -37,19 +37,19 @@ export const sampleProtection: Protection = {
   connections: [
     {
       connection: 'Connection/billing-db',
-      way: 'both',
+      direction: 'both',
       tags: { env: 'staging' },
-      aspects: [
+      controls: [
         {
-          aspect: 'access',
-          way: 'strengthens',
+          control: 'access',
+          direction: 'strengthens',
           before: ['exec'],
           after: [],
           causes: [{ by: 'Connection/billing-db', path: '/access_mode_exec', place: 'manifests/billing.yaml:12:1', byHand: true }],
         },
         {
-          aspect: 'input',
-          way: 'weakens',
+          control: 'input',
+          direction: 'weakens',
           before: ['DROP'],
           after: [],
           atLeast: true,
@@ -57,12 +57,12 @@ export const sampleProtection: Protection = {
         },
       ],
       rules: [
-        { rule: 'GuardrailRule/no-drop', before: { aspects: ['input'], by: [{ how: 'direct' }] } },
+        { rule: 'GuardrailRule/no-drop', before: { controls: ['input'], by: [{ how: 'direct' }] } },
         {
           rule: 'DataMaskingRule/mask-staff',
-          before: { aspects: ['masking'], by: [{ how: 'edge' }] },
+          before: { controls: ['masking'], by: [{ how: 'edge' }] },
           after: {
-            aspects: ['masking'],
+            controls: ['masking'],
             by: [
               { how: 'selector', place: 'manifests/rules.yaml:20:5' },
               { how: 'attribute', attribute: 'pci' },
@@ -71,15 +71,15 @@ export const sampleProtection: Protection = {
         },
       ],
     },
-    { connection: 'Connection/orders-db', way: 'neutral', comes: true, tags: {}, aspects: [] },
-    { connection: 'Connection/old-db', way: 'neutral', goes: true, tags: {}, aspects: [] },
+    { connection: 'Connection/orders-db', direction: 'neutral', created: true, tags: {}, controls: [] },
+    { connection: 'Connection/old-db', direction: 'neutral', deleted: true, tags: {}, controls: [] },
   ],
   losing: ['Connection/billing-db'],
-  reach: [
+  impact: [
     {
       by: 'GuardrailRule/no-drop',
       edges: true,
-      way: 'weakens',
+      direction: 'weakens',
       places: ['manifests/rules.yaml:8:7', 'manifests/rules.yaml:9:7', 'manifests/rules.yaml:10:7', 'manifests/rules.yaml:11:7'],
       connections: ['Connection/a', 'Connection/b', 'Connection/billing-db', 'Connection/sandbox'],
       tags: [
@@ -90,10 +90,10 @@ export const sampleProtection: Protection = {
         { tag: 'zone=eu', connections: 1 },
       ],
     },
-    { by: 'GuardrailRule/retired', way: 'weakens', places: [], connections: ['Connection/sandbox'], tags: [] },
+    { by: 'GuardrailRule/retired', direction: 'weakens', places: [], connections: ['Connection/sandbox'], tags: [] },
     {
       path: '/access_mode_exec',
-      way: 'strengthens',
+      direction: 'strengthens',
       places: [],
       byHand: true,
       connections: ['Connection/billing-db'],

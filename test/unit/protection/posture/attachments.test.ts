@@ -47,7 +47,7 @@ describe('how rules are attached', () => {
     const listing = connectionManifest('db', { connection_tags: prod, guardrail_rules: ['no-drop'] });
     const made = planWithRisks([db], [listing, noDrop(selecting)]);
     const [rule] = rulesOf(made);
-    expect(rule).toMatchObject({ rule: 'GuardrailRule/no-drop', after: { aspects: ['input'] } });
+    expect(rule).toMatchObject({ rule: 'GuardrailRule/no-drop', after: { controls: ['input'] } });
     expect(rule?.after?.by.map(({ how }) => how)).toEqual(['direct', 'selector']);
     for (const { place } of rule?.after?.by ?? []) expect(place).toMatch(/:\d+:\d+$/);
   });
@@ -65,11 +65,11 @@ describe('how rules are attached', () => {
       [renamed, connectionManifest('other', { connection_tags: prod }), noDrop(selecting)],
     );
     expect(contributions(rulesOf(made))).toEqual(['GuardrailRule/no-drop: selector → nothing']);
-    expect(made.protection?.reach).toMatchObject([
+    expect(made.protection?.impact).toMatchObject([
       {
         path: '/connection_tags/env',
         edges: true,
-        way: 'weakens',
+        direction: 'weakens',
         connections: [idOf('db')],
         tags: [{ tag: 'env=production', connections: 1 }],
       },
@@ -91,6 +91,6 @@ describe('how rules are attached', () => {
   it('is the same for manifests alone', () => {
     const snapshot = desiredSnapshot(desiredState([db, noDrop(selecting)]), registry, 'interface');
     const [[rule, attached] = []] = [...(readPostures(snapshot)(idOf('db'))?.rules ?? [])];
-    expect([rule, attached?.aspects, attached?.by.map(({ how }) => how)]).toEqual(['GuardrailRule/no-drop', ['input'], ['selector']]);
+    expect([rule, attached?.controls, attached?.by.map(({ how }) => how)]).toEqual(['GuardrailRule/no-drop', ['input'], ['selector']]);
   });
 });

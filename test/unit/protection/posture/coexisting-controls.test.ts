@@ -9,14 +9,14 @@ function masking(...parts: readonly Control[]): Posture {
   return { ...emptyPosture, controls: { masking: parts } };
 }
 
-function way(before: Posture, after: Posture): readonly string[] {
+function direction(before: Posture, after: Posture): readonly string[] {
   return compareProtection(before, after).map(differenceVerdict);
 }
 
 test('a second masking rule with another score never weakens, and the effect of its removal is unknown', () => {
-  expect(way(masking(uncounted), masking(uncounted, counted))).toEqual(['strengthens']);
-  expect(way(masking(counted), masking(uncounted, counted))).toEqual(['strengthens']);
-  expect(way(masking(uncounted, counted), masking(uncounted))).toEqual(['unknown']);
-  expect(way(masking(uncounted, counted), masking(counted))).toEqual(['unknown']);
-  expect(way(masking(uncounted), masking(counted))).toEqual(['unknown']);
+  expect(direction(masking(uncounted), masking(uncounted, counted))).toEqual(['strengthens']);
+  expect(direction(masking(counted), masking(uncounted, counted))).toEqual(['strengthens']);
+  expect(direction(masking(uncounted, counted), masking(uncounted))).toEqual(['unknown']);
+  expect(direction(masking(uncounted, counted), masking(counted))).toEqual(['unknown']);
+  expect(direction(masking(uncounted), masking(counted))).toEqual(['unknown']);
 });

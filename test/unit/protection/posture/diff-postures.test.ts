@@ -29,16 +29,16 @@ describe('access-request rules of the gateway', () => {
       accessRules: [requestRule('by-name', ['a']), requestRule('by-pii', [], ['pii']), requestRule('other', ['b'])],
     };
     const { connections } = protectionOf(writes, state, registry);
-    expect(connections.flatMap(({ aspects }) => aspects.map(({ aspect, before, atLeast }) => ({ aspect, before, atLeast })))).toEqual([
-      { aspect: 'review', before: ['dba'], atLeast: undefined },
-      { aspect: 'attributes', before: ['pii'], atLeast: undefined },
-      { aspect: 'requests', before: ['by-pii (unmanaged): 1 of sre for jit'], atLeast: undefined },
+    expect(connections.flatMap(({ controls }) => controls.map(({ control, before, atLeast }) => ({ control, before, atLeast })))).toEqual([
+      { control: 'review', before: ['dba'], atLeast: undefined },
+      { control: 'attributes', before: ['pii'], atLeast: undefined },
+      { control: 'requests', before: ['by-pii (unmanaged): 1 of sre for jit'], atLeast: undefined },
     ]);
   });
 
   it('mark a posture as a minimum when they cannot be read', () => {
     const { connections } = protectionOfWrites(live, [change], { dialect: 'hoop' });
-    expect(connections[0]?.aspects.find(({ aspect }) => aspect === 'review')?.atLeast).toBe(true);
+    expect(connections[0]?.controls.find(({ control }) => control === 'review')?.atLeast).toBe(true);
   });
 });
 
@@ -56,7 +56,7 @@ describe('the protection of connections in a plan', () => {
     const live = [connection('a', { reviewers: ['dba', 'sre'] })];
     const fields = [fieldOf('/reviewers/dba', 'dba', undefined, { held: true }), fieldOf('/reviewers/sre', 'sre', undefined)];
     expect(protectionOfWrites(live, [changeOf('Connection/a', fields)]).connections).toMatchObject([
-      { aspects: [{ before: ['sre'], after: [], causes: [{ path: '/reviewers/sre' }] }] },
+      { controls: [{ before: ['sre'], after: [], causes: [{ path: '/reviewers/sre' }] }] },
     ]);
   });
 
@@ -86,44 +86,44 @@ describe('the protection of connections in a plan', () => {
     expect(connections).toEqual([
       {
         connection: 'Connection/a',
-        way: 'weakens',
+        direction: 'weakens',
         tags: {},
-        aspects: [
+        controls: [
           {
-            aspect: 'review',
-            way: 'weakens',
+            control: 'review',
+            direction: 'weakens',
             before: ['dba'],
             after: [],
             causes: [{ by: 'Connection/a', path: '/reviewers/dba', place: 'access.yaml:3:5' }],
           },
           {
-            aspect: 'input',
-            way: 'weakens',
+            control: 'input',
+            direction: 'weakens',
             before: ['DROP'],
             after: [],
             causes: [{ by: 'GuardrailRule/g', path: '/input/rules/ddl', place: 'access.yaml:3:5' }],
           },
           {
-            aspect: 'masking',
-            way: 'weakens',
+            control: 'masking',
+            direction: 'weakens',
             before: ['URL'],
             after: [],
             causes: [{ by: 'DataMaskingRule/m', edge: 'Connection/a', place: 'access.yaml:7:1' }],
           },
           {
-            aspect: 'duration',
-            way: 'weakens',
+            control: 'duration',
+            direction: 'weakens',
             before: ['60 s'],
             after: ['90 s'],
             causes: [{ by: 'Connection/a', path: '/access_max_duration', place: 'access.yaml:3:5', byHand: true }],
           },
         ],
         rules: [
-          { rule: 'DataMaskingRule/m', before: { aspects: ['masking'], by: [{ how: 'edge' }] } },
+          { rule: 'DataMaskingRule/m', before: { controls: ['masking'], by: [{ how: 'edge' }] } },
           {
             rule: 'GuardrailRule/g',
-            before: { aspects: ['input'], by: [{ how: 'edge' }] },
-            after: { aspects: [], by: [{ how: 'edge' }] },
+            before: { controls: ['input'], by: [{ how: 'edge' }] },
+            after: { controls: [], by: [{ how: 'edge' }] },
           },
         ],
       },
@@ -135,8 +135,8 @@ describe('the protection of connections in a plan', () => {
     const live = [connection('a'), masking('m', { supported_entity_types: types('URL') }, [])];
     expect(protectionOfWrites(live, [changeOf('Connection/a', [])], { edges: [edge] }).connections).toMatchObject([
       {
-        way: 'strengthens',
-        aspects: [{ causes: [{ by: 'Connection/a', edge: 'DataMaskingRule/m', place: 'access.yaml:9:7', byHand: true }] }],
+        direction: 'strengthens',
+        controls: [{ causes: [{ by: 'Connection/a', edge: 'DataMaskingRule/m', place: 'access.yaml:9:7', byHand: true }] }],
       },
     ]);
   });
@@ -147,7 +147,7 @@ describe('the protection of connections in a plan', () => {
       [connection('a', { access_schema: 'disabled' })],
       [changeOf('Connection/a', fields)],
     );
-    expect(connections.map(({ way }) => way)).toEqual(['both']);
+    expect(connections.map(({ direction }) => direction)).toEqual(['both']);
     expect(losing).toEqual(['Connection/a']);
   });
 
@@ -184,14 +184,14 @@ describe('created and deleted connections', () => {
   it('counts opening a connection that was created closed as its creation', () => {
     const open = changeOf('Connection/a', [fieldOf('/access_mode_connect', 'disabled', 'enabled')], { reasons: ['unfinished'] });
     const { connections, losing } = protectionOfWrites([connection('a', { access_mode_connect: 'disabled', reviewers: ['dba'] })], [open]);
-    expect(connections).toMatchObject([{ comes: true, way: 'neutral' }]);
+    expect(connections).toMatchObject([{ created: true, direction: 'neutral' }]);
     expect(losing).toEqual([]);
   });
 
   it('reports no loss for a deleted connection', () => {
     const gone = changeOf('Connection/a', [], { action: 'delete' });
     const protection = protectionOfWrites([connection('a', { reviewers: ['dba'] }), guardrail('g', ['DROP'], ['a'])], [gone]);
-    expect(protection).toMatchObject({ headlines: [], connections: [{ goes: true, way: 'neutral' }], losing: [] });
+    expect(protection).toMatchObject({ headlines: [], connections: [{ deleted: true, direction: 'neutral' }], losing: [] });
   });
 });
 
@@ -206,10 +206,10 @@ describe('hidden values', () => {
     ];
     expect(protectionOfWrites([hidden], changes).connections).toMatchObject([
       {
-        way: 'unknown',
-        aspects: [
-          { aspect: 'review', way: 'unknown', atLeast: true },
-          { aspect: 'redaction', way: 'strengthens' },
+        direction: 'unknown',
+        controls: [
+          { control: 'review', direction: 'unknown', atLeast: true },
+          { control: 'redaction', direction: 'strengthens' },
         ],
       },
     ]);
@@ -218,18 +218,18 @@ describe('hidden values', () => {
   it('make a posture a minimum if access-request rules may add to it', () => {
     const change = changeOf('Connection/a', [fieldOf('/reviewers/dba', 'dba', undefined)]);
     const live = [connection('a', { reviewers: ['dba'] })];
-    expect(protectionOfWrites(live, [change], { dialect: 'hoop' }).connections[0]?.aspects).toMatchObject([
-      { aspect: 'review', atLeast: true },
+    expect(protectionOfWrites(live, [change], { dialect: 'hoop' }).connections[0]?.controls).toMatchObject([
+      { control: 'review', atLeast: true },
     ]);
-    expect(protectionOfWrites(live, [change]).connections[0]?.aspects[0]).not.toHaveProperty('atLeast');
+    expect(protectionOfWrites(live, [change]).connections[0]?.controls[0]).not.toHaveProperty('atLeast');
   });
 
   it('count an unreadable rule as a control', () => {
     const live = connection('a', {}, { edges: { guardrail_rules: ['GuardrailRule/00000000-0000-4000-8000-000000000001'] } });
     const edge: EdgeChange = { ...detach, rule: 'GuardrailRule/00000000-0000-4000-8000-000000000001', by: 'Connection/a' };
-    expect(protectionOfWrites([live], [changeOf('Connection/a', [])], { edges: [edge] }).connections[0]?.aspects).toMatchObject([
-      { aspect: 'input', way: 'unknown', atLeast: true },
-      { aspect: 'output', way: 'unknown', atLeast: true },
+    expect(protectionOfWrites([live], [changeOf('Connection/a', [])], { edges: [edge] }).connections[0]?.controls).toMatchObject([
+      { control: 'input', direction: 'unknown', atLeast: true },
+      { control: 'output', direction: 'unknown', atLeast: true },
     ]);
   });
 

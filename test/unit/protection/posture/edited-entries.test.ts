@@ -20,7 +20,7 @@ function blocking(...rules: readonly JsonObject[]): readonly Manifest[] {
 }
 
 function impactOf(before: readonly Manifest[], after: readonly Manifest[]): readonly string[] {
-  return (planWithRisks(before, after).protection.reach ?? []).map(({ way }) => way);
+  return (planWithRisks(before, after).protection.impact ?? []).map(({ direction }) => direction);
 }
 
 test.each<readonly [string, readonly JsonObject[], readonly JsonObject[], readonly string[]]>([
@@ -47,8 +47,8 @@ test('a drift has the verdict of the change that was made on the gateway, not of
   const [desired, live] = [desiredState(blocking(pattern('(?i)drop'))), liveAs(desiredState(blocking(pattern('zzzz'))))];
   const plan = planWithRisks(blocking(pattern('zzzz')), blocking(pattern('(?i)drop')));
   const found = protectionOfDrift(plan, live, registry, { desired });
-  expect(found.headlines.map(({ way }) => way)).toEqual(['weakens']);
-  expect((found.reach ?? []).map(({ way }) => way)).toEqual(['weakens']);
+  expect(found.headlines.map(({ direction }) => direction)).toEqual(['weakens']);
+  expect((found.impact ?? []).map(({ direction }) => direction)).toEqual(['weakens']);
 });
 
 const masked = (regex: string): readonly Manifest[] => [
@@ -67,5 +67,5 @@ test.each([
 test('a loss that another rule of the connection makes up for is none', () => {
   const other = guardrail('other', [pattern('drop', { name: 'd' })], { connection_ids: ['a'] });
   const plan = planWithRisks([...blocking(pattern('drop table')), other], [...blocking(pattern('zzzz')), other]);
-  expect(plan.protection.headlines.map(({ way }) => way)).toEqual(['strengthens']);
+  expect(plan.protection.headlines.map(({ direction }) => direction)).toEqual(['strengthens']);
 });

@@ -37,7 +37,7 @@ function planOf(desired: DesiredState, live?: DesiredState): Plan {
 }
 
 function headlinesOf({ protection }: Plan): readonly string[] {
-  return protection.headlines.map(({ way, text }) => `${way}: ${text}`).filter((text) => text.includes(' give'));
+  return protection.headlines.map(({ direction, text }) => `${direction}: ${text}`).filter((text) => text.includes(' give'));
 }
 
 function classOf(plan: Plan): string | undefined {

@@ -123,7 +123,7 @@ describe('credentials that a connection inherits', () => {
   test('headlines count the connections', () => {
     const after = [member({}, { agent_id: 'other' })];
     const texts = (inherited: InheritedKeys): readonly string[] =>
-      planWithRisks([member()], after, { inherited }).protection.headlines.map(({ way, text }) => `${way}: ${text}`);
+      planWithRisks([member()], after, { inherited }).protection.headlines.map(({ direction, text }) => `${direction}: ${text}`);
     expect(texts(shared)).toEqual(['reroutes: 1 connection sends a kept credential to another agent']);
     expect(texts('hidden')).toEqual([
       'unknown: 1 connection may send a credential of the resource elsewhere; the gateway does not show which it has',

@@ -157,7 +157,7 @@ const refused = [
 test.each(rows.filter(([name]) => refused.includes(name)))('--max-risk availability refuses %s', (_, first, second) => {
   const plan = planWithRisks(first, second);
   expect(riskRefusals(plan, 'availability').length).toBeGreaterThan(0);
-  expect(plan.protection.headlines.filter(({ way }) => way !== 'strengthens').length).toBeGreaterThan(0);
+  expect(plan.protection.headlines.filter(({ direction }) => direction !== 'strengthens').length).toBeGreaterThan(0);
 });
 
 describe('--max-risk', () => {

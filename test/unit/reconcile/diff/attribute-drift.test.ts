@@ -38,7 +38,7 @@ test.each<readonly [string, JsonObject, JsonObject]>([
   const { changes, protection } = planDrift(applied, live);
   expect(changes.flatMap(({ fields }) => fields.map(({ held }) => held === true))).not.toContain(true);
   expect(changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toContain('unknown');
-  expect(protection.headlines.map(({ way }) => way)).toContain('unknown');
+  expect(protection.headlines.map(({ direction }) => direction)).toContain('unknown');
 });
 
 test('a reviewer that was added beside an attribute is held', () => {

@@ -210,7 +210,7 @@ describe('a drift of a rule is held only if a connection is provably better prot
     expect(held).toEqual([]);
     expect(after).toMatchObject(input(pattern('(?i)drop')));
     expect(plan.changes.flatMap(({ risks }) => risks.map((one) => one.class))).toEqual([risk]);
-    expect(plan.protection.headlines.map(({ text, way }) => [way, text])).toEqual([[risk, headline]]);
+    expect(plan.protection.headlines.map(({ text, direction }) => [direction, text])).toEqual([[risk, headline]]);
   });
 
   test('a word that another rule of the connection blocks is not held', async () => {

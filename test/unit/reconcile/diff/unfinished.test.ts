@@ -71,7 +71,7 @@ test.each([
   const history = { desired: desiredState([connectionWith('enabled')]), base, consent: { adopt: [], revert: [], prune: false } };
   const { plan: result } = await planHistory(gateway, history);
   expect(result.changes.map((change) => change.reasons)).toEqual([reasons]);
-  expect(result.protection.headlines.filter(({ way }) => way === 'weakens').map(({ text }) => text)).toEqual(lost);
+  expect(result.protection.headlines.filter(({ direction }) => direction === 'weakens').map(({ text }) => text)).toEqual(lost);
 });
 
 const modes = ['access_mode_connect', 'access_mode_exec', 'access_mode_runbooks'] as const;

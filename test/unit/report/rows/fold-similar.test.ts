@@ -37,7 +37,7 @@ function update(id: string, after: number, riskClass: RiskClass): GroupedChange 
     carried: [],
     risks: [{ code: 'risk/duration-changed', class: riskClass, connections: [] }],
   };
-  return { change, edges: [], note: '', flips: [] };
+  return { change, edges: [], note: '', changedSamples: [] };
 }
 
 function withAction(action: AssessedChange['action'], grouped: GroupedChange): GroupedChange {

@@ -8,5 +8,5 @@ test('a headline without connections names the objects that cause it, each once'
     { by: 'RunbookConfiguration/more', path: '/git_url' },
   ] as const;
   const text = '2 runbook configurations send a kept credential to another endpoint';
-  expect(headlineConnections({ way: 'reroutes', text, connections: [], tags: {}, causes }, (name) => name)).toBe('books, more');
+  expect(headlineConnections({ direction: 'reroutes', text, connections: [], tags: {}, causes }, (name) => name)).toBe('books, more');
 });
