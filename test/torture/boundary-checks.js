@@ -174,7 +174,7 @@ export const boundaryChecks = [
     'server/audit/audit-chain.ts',
     'if (hash !== nextHash(last.hash, text)) throw',
     'if (hash === null) throw',
-    ['server/audit/audit-chain.test.ts: the audit log in a folder that was changed is broken at the changed entry'],
+    ['server/audit/audit-chain.test.ts'],
   ],
   [
     'a folder serves one process',
