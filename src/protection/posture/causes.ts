@@ -177,13 +177,42 @@ function contributionsOf(
   const { longestAccess, accessLimits, incomplete, accessRules = [], samples } = before;
   const mayRequireReview = incomplete.has('review') || accessRules.length > 0;
   const sides = { ...(isReversed ? swapped(specs) : specs), longestAccess, accessLimits, mayRequireReview, samples };
-  return fieldGroups(kind, change, specs).flatMap((group): readonly Contribution[] => {
-    const [first] = group;
-    const fields = isReversed ? group.map((field) => ({ ...field, ...swapped(field) })) : group;
-    const direction = combineEffects(fieldEffects(kind, key, { fields, sides }));
-    return first === undefined || direction === 'neutral'
+  const directionOf = (fields: readonly FieldChange[]): ProtectionVerdict => {
+    const directed = isReversed ? fields.map((field) => ({ ...field, ...swapped(field) })) : fields;
+    return combineEffects(fieldEffects(kind, key, { fields: directed, sides }));
+  };
+  const groups = fieldGroups(kind, change, specs).flatMap((fields): readonly GroupedContribution[] => {
+    const [first] = fields;
+    return first === undefined
       ? []
-      : [{ controls: aspectsAt(kind, first), direction, cause: fieldCause(change, first) }];
+      : [{ fields, direction: directionOf(fields), controls: aspectsAt(kind, first), cause: fieldCause(change, first) }];
+  });
+  const isEffective = ({ direction }: Contribution): boolean => direction !== 'neutral';
+  return [...groups.filter(isEffective), ...jointContributions(groups, directionOf).filter(isEffective)].map(
+    ({ controls, direction, cause }) => ({
+      controls,
+      direction,
+      cause,
+    }),
+  );
+}
+
+type GroupedContribution = Contribution & { readonly fields: readonly FieldChange[] };
+
+/**
+ * Lists the contributions of fields that have an effect only together, such as a reviewer and the number of approvals beside groups that
+ * may force them; only for control types on which no field has an effect of its own.
+ */
+function jointContributions(
+  groups: readonly GroupedContribution[],
+  directionOf: (fields: readonly FieldChange[]) => ProtectionVerdict,
+): readonly Contribution[] {
+  const explained = new Set(groups.flatMap(({ direction, controls }) => (direction === 'neutral' ? [] : controls)));
+  const open = new Set(groups.flatMap(({ controls }) => controls.filter((control) => !explained.has(control))));
+  return [...open].flatMap((control) => {
+    const together = groups.filter(({ controls }) => controls.includes(control));
+    const direction = together.length < 2 ? 'neutral' : directionOf(together.flatMap(({ fields }) => fields));
+    return together.map(({ cause }) => ({ controls: [control], direction, cause }));
   });
 }
 

@@ -74,6 +74,20 @@ describe('headlines of a connection’s own fields', () => {
     expect(thereAndBack('force_approve_groups', [], ['dba'], { reviewers: ['dba'] })).toEqual([[], []]);
   });
 
+  it('names the fields that make approval easier only together, beside groups that may force it', () => {
+    const before = { reviewers: ['x'], min_review_approvals: 2, force_approve_groups: ['x'] };
+    const write = changeOf('Connection/db', [
+      fieldOf('/force_approve_groups/a', undefined, 'a'),
+      fieldOf('/reviewers/a', undefined, 'a'),
+      fieldOf('/min_review_approvals', 2, 1),
+    ]);
+    const { headlines } = protectionOfWrites([connection('db', before)], [write]);
+    expect(headlines.map((one) => [one.text, ...one.causes.map(({ path }) => path)])).toEqual([
+      ['1 connection is easier to approve', '/reviewers/a', '/min_review_approvals'],
+      ['1 connection can be force-approved by more groups', '/force_approve_groups/a'],
+    ]);
+  });
+
   it('names the field where only a rule of the gateway may require review', () => {
     const write = changeOf('Connection/db', [fieldOf('/force_approve_groups/sre', undefined, 'sre')]);
     const protection = protectionOfWrites([connection('db', {})], [write], { dialect: 'hoop' });
