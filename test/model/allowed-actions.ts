@@ -22,6 +22,7 @@ export type Condition = (typeof conditions)[number];
 export type Admitted = Readonly<Partial<Record<Condition, bigint>>>;
 
 export const modes: readonly ['connect', 'exec', 'runbooks'] = ['connect', 'exec', 'runbooks'];
+export type Mode = (typeof modes)[number];
 
 export const actionKinds: readonly ['connect', 'exec', 'runbooks', 'browse'] = ['connect', 'exec', 'runbooks', 'browse'];
 
@@ -75,7 +76,7 @@ function isForwarded(spec: Fields, { readsUnknown }: World): boolean {
 /** What is the same in all worlds, for one connection. */
 type Reading = {
   readonly spec: Fields;
-  readonly approval: { readonly beside: bigint; readonly instead: bigint };
+  readonly approval: Readonly<Record<Mode, { readonly beside: bigint; readonly instead: bigint }>>;
   readonly metadata: bigint;
   readonly redaction: bigint;
   readonly input: bigint;
@@ -96,12 +97,15 @@ function readConnection(state: ModelState, id: string): Reading | undefined {
   const spec = state[id]?.spec;
   if (spec === undefined) return undefined;
   const guardrails = reaching(state, 'GuardrailRule', id);
-  const rules = reaching(state, 'AccessRule', id);
   const reviewed = reviewersPass(spec);
-  const granted = rulesPass(rules);
+  const approvalOf = (mode: Mode): Reading['approval'][Mode] => {
+    const rules = reaching(state, 'AccessRule', id).filter((rule) => textsOf(rule.spec?.['modes']).includes(mode));
+    const granted = rulesPass(rules);
+    return { beside: reviewed & granted, instead: rules.length === 0 ? reviewed : granted };
+  };
   return {
     spec,
-    approval: { beside: reviewed & granted, instead: rules.length === 0 ? reviewed : granted },
+    approval: { connect: approvalOf('connect'), exec: approvalOf('exec'), runbooks: approvalOf('runbooks') },
     metadata: bitsOf(statements, (given) =>
       textsOf(spec['mandatory_metadata_fields']).every((field) => given.some((one) => one === field)),
     ),
@@ -128,7 +132,6 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   if (found === undefined) return { connect: {}, exec: {}, runbooks: {}, browse: {} };
   const { spec, approval, metadata, redaction, input, output } = found;
   const own = {
-    approval: world.rulesReplaceReviewers ? approval.instead : approval.beside,
     duration: bitsOf(sessions, (seconds) => seconds <= numberOr(spec['access_max_duration'], world.longest)),
     metadata,
     redaction,
@@ -136,8 +139,9 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const content = { input, output, masking: visibleValues(found.masking, world.threshold) };
   const isBlocking = input !== unread.input || output !== unread.output;
   const forwarded = world.refuses && isBlocking ? nothingPasses : unread;
-  const ofMode = (mode: (typeof modes)[number]): Admitted => ({
+  const ofMode = (mode: Mode): Admitted => ({
     access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
+    approval: world.rulesReplaceReviewers ? approval[mode].instead : approval[mode].beside,
     ...own,
     ...(mode === 'connect' && isForwarded(spec, world) ? forwarded : content),
   });

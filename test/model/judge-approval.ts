@@ -1,4 +1,4 @@
-import { allowedOn } from './allowed-actions.ts';
+import { allowedOn, modes } from './allowed-actions.ts';
 import { textsOf, type ModelObject } from './gateway-objects.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
@@ -49,10 +49,9 @@ export function judgeApproval(pair: Pair, run: Run, isUnfinished: (id: string) =
 type Effect = { readonly opens: boolean; readonly closes: boolean };
 
 function effectOf({ before, after }: Run, subject: string, id: string): Effect {
-  const pairs = worlds.map((world) => [
-    allowedOn(before, subject, world).exec.approval ?? 0n,
-    allowedOn(after, id, world).exec.approval ?? 0n,
-  ]);
+  const pairs = worlds.flatMap((world) =>
+    modes.map((mode) => [allowedOn(before, subject, world)[mode].approval ?? 0n, allowedOn(after, id, world)[mode].approval ?? 0n]),
+  );
   return {
     opens: pairs.some(([was = 0n, is = 0n]) => (is & ~was) !== 0n),
     closes: pairs.some(([was = 0n, is = 0n]) => (was & ~is) !== 0n),

@@ -1,6 +1,7 @@
+import type { Plan } from '../../src/index.ts';
 import { reroutedCredentials } from './credential-routes.ts';
 import { sharedCredential } from './declared-state.ts';
-import { textOf, type ModelState } from './gateway-objects.ts';
+import { resourceOf, textOf, type ModelState } from './gateway-objects.ts';
 import { declaredOn } from './kept-state.ts';
 import type { Finding } from './laws.ts';
 import type { Pair } from './pairs.ts';
@@ -16,6 +17,7 @@ export const inheritedFeatures = [
   'an inherited credential of another resource',
   'an inherited credential that was hidden by an own one',
   'an inherited credential of a new connection',
+  'an inherited credential of the first connection of a resource',
   'an inherited credential of a replaced connection',
   'an inherited credential that the token cannot see',
 ] as const;
@@ -31,11 +33,12 @@ export type InheritedJudgement = { readonly findings: readonly Finding[]; readon
  */
 export function judgeInherited(pair: Pair, { plan, before, after }: Run, keys: 'shown' | 'hidden'): InheritedJudgement {
   const known = { before, applied: declaredOn(before, pair.base ?? []) };
+  const seen = keys === 'shown' ? after : withoutHidden(after, before, plan);
   const redirected = Object.keys(after).flatMap((id) => {
     if (!id.startsWith('Connection/') || pair.unmanaged.includes(id)) return [];
     const subject = before[id] === undefined ? pair.predecessors[id] : id;
     const options = { id, ...(subject === undefined ? {} : { predecessor: subject }), isShared: isSource };
-    return reroutedCredentials(known, after, options).some(({ isInherited }) => isInherited) ? [{ id, subject }] : [];
+    return reroutedCredentials(known, seen, options).some(({ isInherited }) => isInherited) ? [{ id, subject }] : [];
   });
   const findings = redirected.flatMap(({ id }): readonly Finding[] => {
     const found = (why: string): Finding => ({ law: 'inherited credential unnamed', connection: id, why });
@@ -48,6 +51,19 @@ export function judgeInherited(pair: Pair, { plan, before, after }: Run, keys: '
   if (redirected.length > 0 && keys === 'hidden') return { findings, features: ['an inherited credential that the token cannot see'] };
   const causes = redirected.flatMap(({ id, subject }) => causesOf(pair, { before, after }, { id, subject }));
   return { findings, features: redirected.length === 0 ? [] : ['an inherited credential that goes elsewhere', ...new Set(causes)] };
+}
+
+/** Returns a state in which the secrets that a plan does not compare, as its report counts, are as before. */
+function withoutHidden(after: ModelState, before: ModelState, { notCompared }: Plan): ModelState {
+  return Object.fromEntries(
+    Object.entries(after).map(([id, one]) => {
+      const paths = notCompared.flatMap((hidden) => (hidden.id === id ? [hidden.path] : []));
+      const isHidden = ([path]: readonly [string, string]): boolean => paths.some((hidden) => hidden === path || hidden === '/secret');
+      const kept = Object.entries(before[id]?.secrets ?? {}).filter(isHidden);
+      const own = Object.entries(one.secrets ?? {}).filter((entry) => !isHidden(entry));
+      return [id, paths.length === 0 ? one : { ...one, secrets: Object.fromEntries([...own, ...kept]) }];
+    }),
+  );
 }
 
 /** Returns whether a credential comes from a source outside the manifests, so that two connections may share it. */
@@ -63,7 +79,14 @@ function causesOf(
   { before, after }: States,
   { id, subject }: { readonly id: string; readonly subject: string | undefined },
 ): readonly InheritedFeature[] {
-  if (subject === undefined) return ['an inherited credential of a new connection'];
+  if (subject === undefined) {
+    const resource = resourceOf(after, id);
+    const isShared = Object.keys(before).some((one) => one.startsWith('Connection/') && resourceOf(before, one)?.id === resource?.id);
+    return [
+      'an inherited credential of a new connection',
+      ...(isShared ? [] : (['an inherited credential of the first connection of a resource'] as const)),
+    ];
+  }
   const [had, has] = [before[subject], after[id]];
   const differs = (field: string): boolean => JSON.stringify(had?.spec?.[field] ?? null) !== JSON.stringify(has?.spec?.[field] ?? null);
   const lost = Object.keys(had?.secrets ?? {}).filter((path) => path !== host && has?.secrets?.[path] === undefined);

@@ -4,7 +4,8 @@ import type { Manifest } from '../support/scenario.ts';
 import { reaching, type ModelObject, type ModelState } from './gateway-objects.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
-import { isOpenMode, judgeConnection } from './protection-model.ts';
+import { openModes, unreviewedModes } from './open-modes.ts';
+import { judgeConnection } from './protection-model.ts';
 import { reroutedCredentials } from './credential-routes.ts';
 import { declaredOn, withKeptSecrets } from './kept-state.ts';
 import { reportOf } from './plan-report.ts';
@@ -19,6 +20,8 @@ export const mergeFeatures = [
   'a credential that goes elsewhere, as the manifests alone show',
   'a loss that the gateway already has',
   'a mode that opens without review',
+  'a mode that opens without review beside an access-request rule',
+  'an open mode that loses review',
 ] as const;
 
 type MergeFeature = (typeof mergeFeatures)[number];
@@ -31,10 +34,10 @@ type Merge = { readonly findings: readonly Finding[]; readonly features: readonl
  */
 export function judgeMerge(pair: Pair, done: Run, seen: Plan): Merge {
   const parts = [judgeSecrets(pair, done, seen), judgeWritten(pair, done, seen), judgeRoutes(pair, done, seen), judgeAccepted(pair, done)];
-  const opened = connectionsOf(pair.manifests).some((id) => opensUnreviewed(done, id));
+  const unreviewed = new Set(connectionsOf(pair.manifests).flatMap((id) => unreviewedFeatures(done, id)));
   return {
     findings: parts.flatMap(({ findings }) => findings),
-    features: [...parts.flatMap(({ features }) => features), ...(opened ? (['a mode that opens without review'] as const) : [])],
+    features: [...parts.flatMap(({ features }) => features), ...unreviewed],
   };
 }
 
@@ -143,8 +146,15 @@ function ignores(manifests: readonly Manifest[]): boolean {
   return manifests.some(({ metadata }) => metadata['ignore'] !== undefined);
 }
 
-function opensUnreviewed({ before, after }: Run, id: string): boolean {
-  const reviewers = after[id]?.spec?.['reviewers'];
-  const isReviewed = (Array.isArray(reviewers) && reviewers.length > 0) || reaching(after, 'AccessRule', id).length > 0;
-  return !isReviewed && ['connect', 'exec', 'runbooks'].some((mode) => isOpenMode(after, id, mode) && !isOpenMode(before, id, mode));
+/** Returns what a mode without review is exercised by: one that opens, and a rule of other modes, or of some sessions only. */
+function unreviewedFeatures({ before, after }: Run, id: string): readonly MergeFeature[] {
+  const modes = unreviewedModes(after, id);
+  const isNew = modes.some((mode) => !openModes(before, id).includes(mode));
+  const isLost = modes.some((mode) => openModes(before, id).includes(mode) && !unreviewedModes(before, id).includes(mode));
+  const rules = reaching(after, 'AccessRule', id);
+  return [
+    ...(isNew ? (['a mode that opens without review'] as const) : []),
+    ...(isNew && rules.length > 0 ? (['a mode that opens without review beside an access-request rule'] as const) : []),
+    ...(isLost ? (['an open mode that loses review'] as const) : []),
+  ];
 }

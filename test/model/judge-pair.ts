@@ -11,9 +11,10 @@ import { isSource, judgeInherited } from './judge-inherited.ts';
 import { judgeUntouched } from './judge-untouched.ts';
 import { declaredOn } from './kept-state.ts';
 import type { Finding } from './laws.ts';
+import { isOpen, openModes, unreviewedModes } from './open-modes.ts';
 import type { Pair } from './pairs.ts';
 import { alarms, highestRiskOf, reportOf } from './plan-report.ts';
-import { isOpen, isUnreviewed, judgeConnection } from './protection-model.ts';
+import { judgeConnection } from './protection-model.ts';
 import { judgeMerge } from './judge-merge.ts';
 import { previewPair, runPair, type Run } from './run-pair.ts';
 import { servedWorlds, worlds } from './worlds.ts';
@@ -111,9 +112,14 @@ function judgePlan(pair: Pair, { plan, before, after }: Run, id: string): readon
   }
   const isAlarmed = report.headlines.some((verdict) => alarms[verdict] !== undefined);
   const opens = isOpen(after, id) && (subject === undefined || !isOpen(before, subject));
-  if (opens && isUnreviewed(after, id)) {
-    if (!isAlarmed) findings.push(tooMild('it becomes accessible without review'));
-    if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow('it becomes accessible without review'));
+  const unreviewed = unreviewedModes(after, id);
+  const isReviewLost = unreviewed.some(
+    (mode) => openModes(before, subject ?? '').includes(mode) && !unreviewedModes(before, subject ?? '').includes(mode),
+  );
+  if ((opens && unreviewed.length > 0) || isReviewLost) {
+    const why = `sessions need no review by ${unreviewed.join(', ')}`;
+    if (!isAlarmed) findings.push(tooMild(why));
+    if (risk === undefined || isRiskierThan('exposes', risk)) findings.push(tooLow(why));
   }
   const known = { before, applied: declaredOn(before, pair.base ?? []) };
   const options = { id, ...(subject === undefined ? {} : { predecessor: subject }), isShared: isSource };

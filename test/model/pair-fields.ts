@@ -44,7 +44,7 @@ export const connectionFields: FieldChoices = {
   access_mode_runbooks: mode,
   access_schema: mode,
   access_max_duration: fc.constantFrom(null, null, ...pools.durations),
-  reviewers: some(pools.groups),
+  reviewers: fc.oneof({ weight: 3, arbitrary: some(pools.groups) }, { weight: 1, arbitrary: fc.constant([]) }),
   min_review_approvals: fc.constantFrom(undefined, null, 1, 2, 3),
   force_approve_groups: fc.oneof(fc.constant([]), some(['a', 'x'])),
   redact_types: fc.oneof(fc.constant([]), some(pools.redacted)),

@@ -27,7 +27,8 @@ const leastOfLaws: Readonly<Record<string, number>> = {
   'a hidden secret that is written': 30,
   'a credential that goes elsewhere, as the manifests alone show': 50,
   'a loss that the gateway already has': 12,
-  'a mode that opens without review': 15,
+  'a mode that opens without review': 40,
+  'an open mode that loses review': 12,
   'an inherited credential that goes elsewhere': 50,
   'an inherited credential that the token cannot see': 15,
   'reviewers and forcing groups that change together': 50,
@@ -35,7 +36,7 @@ const leastOfLaws: Readonly<Record<string, number>> = {
   'a forcing group that is removed': 40,
   'an approval that becomes possible': 40,
   'an approval that becomes impossible': 50,
-  'approvals of which some become possible and some impossible': 30,
+  'approvals of which some become possible and some impossible': 20,
 };
 
 type Kind = { readonly times: number; readonly index: number };
@@ -51,7 +52,7 @@ test(
   async () => {
     const [kinds, exercised, broken] = [new Map<string, Kind>(), new Map<string, Kind>(), new Map<string, Kind>()];
     let judged = 0;
-    for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 50), ...seedOfRound(0) }).entries()) {
+    for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 150), ...seedOfRound(0) }).entries()) {
       const judgement = await judgePair(pair);
       if (judgement === undefined) continue;
       judged += 1;
@@ -65,7 +66,7 @@ test(
     expect(judged).toBeGreaterThanOrEqual(runCount(least));
     expect(await Promise.all([...kinds].slice(0, 4).map(([kind, { times, index }]) => shrunk(kind, times, index)))).toEqual([]);
     expect(missing(exercised)).toEqual([]);
-    // It takes 40 seconds of a processor; a busy machine takes longer than the usual limit.
+    // It takes 60 seconds of a processor; a busy machine takes longer than the usual limit.
   },
   runCount(400_000),
 );

@@ -1,5 +1,5 @@
-import { actionKinds, allowedOn, conditions, modes, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
-import { reaching, textsOf, type ModelState } from './gateway-objects.ts';
+import { actionKinds, allowedOn, conditions, type Admitted, type Allowed, type Condition } from './allowed-actions.ts';
+import type { ModelState } from './gateway-objects.ts';
 import { worlds, type World } from './worlds.ts';
 
 /**
@@ -62,19 +62,4 @@ function conditionsWith(before: Allowed, after: Allowed, test: (was: bigint, is:
 /** Lists what `state` allows on a connection and `wished` forbids, in any world. */
 export function excessOf(state: ModelState, wished: ModelState, id: string, possible: readonly World[]): readonly string[] {
   return judgeConnection(wished, state, id, { possible }).demands.map((demand) => [...demand].join(' or '));
-}
-
-/** Returns whether a person can use a connection in any mode. */
-export function isOpen(state: ModelState, id: string): boolean {
-  return modes.some((mode) => isOpenMode(state, id, mode));
-}
-
-/** Returns whether a person can use a connection in one mode. */
-export function isOpenMode(state: ModelState, id: string, mode: string): boolean {
-  return state[id]?.spec?.[`access_mode_${mode}`] === 'enabled';
-}
-
-/** Returns whether an open connection has no reviewers, and no access-request rule; a rule of these pairs asks about every mode. */
-export function isUnreviewed(state: ModelState, id: string): boolean {
-  return isOpen(state, id) && textsOf(state[id]?.spec?.['reviewers']).length === 0 && reaching(state, 'AccessRule', id).length === 0;
 }

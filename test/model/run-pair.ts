@@ -21,10 +21,7 @@ function gatewayOf({ dialect, live, resources }: Pair, secrets: 'shown' | 'hidde
 
 /** Returns everything that the gateway has; access-request rules and resources belong to it, and a plan never changes them. */
 function stateOfGateway(gateway: MemoryGateway, { accessRules = [], resources }: Pair): ModelState {
-  const rules = accessRules.map(({ name, connections, attributes }) => [
-    `AccessRule/${name}`,
-    { id: `AccessRule/${name}`, spec: { connections, attributes } },
-  ]);
+  const rules = accessRules.map(({ name, ...spec }) => [`AccessRule/${name}`, { id: `AccessRule/${name}`, spec }]);
   return { ...gateway.state(), ...Object.fromEntries(rules), ...resourcesIn(resources) };
 }
 
