@@ -201,7 +201,7 @@ type GroupedContribution = Contribution & { readonly fields: readonly FieldChang
 
 /**
  * Lists the contributions of fields that have an effect only together, such as a reviewer and the number of approvals beside groups that
- * may force them; only for control types on which no field has an effect of its own.
+ * can approve alone; only for control types on which no field has an effect of its own.
  */
 function jointContributions(
   groups: readonly GroupedContribution[],
