@@ -3,18 +3,18 @@ import { join, resolve } from 'node:path';
 import { type Decisions, digestFromComment, overrideCommands, withDecisions } from './decisions.ts';
 import { type ActionInputs, linesOf, projectKeyOf, readInputs } from './inputs.ts';
 import {
-  senderOf,
   type ActionTask,
-  type Findings,
-  type TaskResult,
-  type Waits,
   addEvent,
   checkoutFromEnvironment,
   createStep,
   fallbackToValidate,
+  type Findings,
   readCheckout,
   reportSecrets,
+  senderOf,
   targetNameOf,
+  type TaskResult,
+  type Waits,
 } from './task.ts';
 import { findProposal } from './proposal.ts';
 import { reportToGitHub } from './report-to-github.ts';
@@ -28,20 +28,21 @@ import { listCaches, readCache, writeCache } from '../disk/cache.ts';
 import { isFolder, readRunnerFile } from '../disk/write.ts';
 import {
   type CacheService,
-  openCacheService,
   type JobLog,
   maskCommands,
+  openCacheService,
   openJobLog,
-  type WorkflowRun,
   readWorkflowRun,
   withGitCredentials,
+  type WorkflowRun,
 } from '../github/workflow-run.ts';
 import type { SendRequest } from '../github/github-client.ts';
 import { UsageError } from '../model/errors.ts';
 import { isObject } from '../model/json.ts';
 import { requireConfigOfCheckout } from '../project/config-checkout.ts';
-import { type TargetSelector, pathForTarget, requirePathPerTarget, selectTargets } from '../project/resolved-config.ts';
+import { pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
+import { requireWritable } from '../console/output/emit.ts';
 
 const plainFlags = { color: false, quiet: false } as const;
 
@@ -170,6 +171,7 @@ async function prepareTasks(
   const env = withGitCredentials(context.env, inputs.token, run.page);
   const cwd = workingDirectoryOf(inputs, run, context);
   const inGit: CliContext = { ...inner, env, cwd };
+  if (inputs.sarif !== undefined) requireWritable([{ what: 'file of findings', path: inputs.sarif }], inGit);
   await requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
   const checkout = await readCheckout(run, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.

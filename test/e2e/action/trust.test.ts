@@ -72,13 +72,15 @@ test('a saved plan is applied and contains no secret', async () => {
   expect(await gateway.names('/connections')).toContain('saved');
 });
 
-test('findings are written through no link that a pull request contains', async () => {
-  const { plan, cwd } = await proposed('linked');
+test('findings are written through no link that a pull request contains, and nothing is applied before', async () => {
+  const { plan, apply, cwd } = await proposed('linked');
   mkdirSync(join(cwd, 'real'));
   symlinkSync('real', join(cwd, 'linked'));
   symlinkSync('ostiary.yaml', join(cwd, 'findings'));
   for (const sarif of ['linked/findings.sarif', 'findings'])
-    expect(await plan({ sarif })).toMatchObject({ code: 3, stdout: expect.stringContaining('report/link') });
+    for (const run of [plan, apply])
+      expect(await run({ sarif })).toMatchObject({ code: 3, stdout: expect.stringContaining('report/link') });
+  expect(await gateway.names('/connections')).not.toContain('linked');
   expect([readdirSync(join(cwd, 'real')), readFileSync(join(cwd, 'ostiary.yaml'), 'utf8')]).toEqual([[], config(gateway.url())]);
 });
 
