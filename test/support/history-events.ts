@@ -88,6 +88,13 @@ const added = (name: string): fc.Arbitrary<HistoryEvent> =>
 const applied: HistoryEvent = { type: 'apply', prune: true, fault: undefined };
 
 /** Generates the events of a history that begins with a complete apply of a few objects, and changes outside as often as by commits. */
-export const busyEvents: fc.Arbitrary<readonly HistoryEvent[]> = fc
-  .tuple(added('c1'), added('c2'), added('g1'), fc.constant(applied), historyEvents(5, 12))
-  .map(([one, two, rule, apply, events]) => [one, two, rule, apply, ...events]);
+export const busyEvents: fc.Arbitrary<readonly HistoryEvent[]> = beginning(historyEvents(5, 12));
+
+/** Generates the events of a history that begins the same, and that nothing else changes. */
+export const quietEvents: fc.Arbitrary<readonly HistoryEvent[]> = beginning(historyEvents(0, 12));
+
+function beginning(rest: fc.Arbitrary<readonly HistoryEvent[]>): fc.Arbitrary<readonly HistoryEvent[]> {
+  return fc
+    .tuple(added('c1'), added('c2'), added('g1'), fc.constant(applied), rest)
+    .map(([one, two, rule, apply, events]) => [one, two, rule, apply, ...events]);
+}

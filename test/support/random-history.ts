@@ -31,6 +31,7 @@ import {
 import type { Fault, HistoryEvent, OutsideEvent, Statement } from './history-events.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
 import { inputOf, reviewOf } from './run-pipeline.ts';
+import { resume, savedText } from './saved-plan.ts';
 
 /** A commit; `desired` has unresolved sources, and `resolved` is loaded when a plan needs it. */
 type Committed = Tree & { readonly id: string; readonly desired: DesiredState; readonly resolved: () => DesiredState };
@@ -63,6 +64,8 @@ export type Try = {
   /** Whether the apply writes anything. */
   readonly writes: boolean;
   readonly effect: ReturnType<MemoryGateway['state']>;
+  /** What the plan itself makes of that state, saved and applied by an admin; undefined once a secret was changed outside, because a reader cannot see that. */
+  readonly saved: ReturnType<MemoryGateway['state']> | undefined;
 };
 
 /** A repository, a gateway and the record of applies. */
@@ -95,6 +98,7 @@ export function repositoryHistory(): RepositoryHistory {
   const tried = new Set<string>();
   let record: AppliedRecord = emptyRecord;
   let applies = 0;
+  let areSecretsMoved = false;
 
   const commitOf = ({ entries, content }: Tree): Committed => {
     const id = String(commits.length + 1).padStart(40, '0');
@@ -151,6 +155,7 @@ export function repositoryHistory(): RepositoryHistory {
     else if (event.type === 'detached outside') gateway.put({ ...found, edges: { guardrail_rules: [] } });
     else if (event.type === 'reviewers changed outside') gateway.put({ ...found, spec: { ...found.spec, reviewers: event.reviewers } });
     else {
+      areSecretsMoved = true;
       const { [secretPath]: _, ...others } = found.secrets ?? {};
       gateway.put({ ...found, secrets: event.value === undefined ? others : { ...others, [secretPath]: event.value } });
     }
@@ -260,11 +265,24 @@ export function repositoryHistory(): RepositoryHistory {
       await runApply({ draft, reviewed, live }, undefined);
       const effect = gateway.state();
       restore();
-      for (const [key, { reviewed: plans }] of Object.entries({ admin, reader }))
-        if (plans !== undefined)
-          tries.push({ key, tree: one.desired.tree, base: record.commit, at, digest: plans.plan.digest, effect, writes: isWriting });
+      for (const [key, drafted] of Object.entries({ admin, reader })) {
+        if (drafted.reviewed === undefined) continue;
+        const { digest } = drafted.reviewed.plan;
+        const saved = areSecretsMoved ? undefined : key === 'admin' ? effect : await applySaved(drafted, one);
+        restore();
+        tries.push({ key, tree: one.desired.tree, base: record.commit, at, digest, effect, saved, writes: isWriting });
+      }
     }
     return tries;
+  }
+
+  /** Saves a plan, and applies it with the key of an admin. */
+  async function applySaved({ draft, reviewed, live }: Drafted, one: Committed): Promise<ReturnType<MemoryGateway['state']>> {
+    if (draft === undefined || reviewed === undefined) throw new Error('there is no plan');
+    const { desired, base } = draft.prepared;
+    const { refusals } = await resume(savedText({ plan: reviewed.plan, live, desired, base }), { gateway, desired: one.resolved() });
+    if (refusals.length > 0) throw new Error(`a plan that was just made is refused: ${refusals.map(({ message }) => message).join(', ')}`);
+    return gateway.state();
   }
 
   return {

@@ -27,6 +27,8 @@ type SecretSides = {
   readonly live: LiveResource | undefined;
   /** The manifest at the base; undefined if that is not known. */
   readonly base: DesiredResource | undefined;
+  /** The manifests that incomplete applies may have written since. */
+  readonly written: readonly DesiredResource[];
 };
 
 type MutableComparison = {
@@ -42,18 +44,23 @@ const absent: Value = { absent: true };
 
 /**
  * Compares the secrets of a manifest twice: with live, as far as the token may read live and the run resolves sources, and with the
- * base. Whatever the manifests changed since the base is a change even if live cannot be read. A secret that is the same as in the base,
- * or has no base, and that cannot be compared with live, is not compared.
+ * base. Whatever the manifests changed since the base is a change even if live cannot be read, and so is what an incomplete apply may have
+ * written otherwise. A secret that is the same as in both, or has neither, and that cannot be compared with live, is not compared.
  */
-export function compareSecrets(desired: DesiredResource, live: LiveResource | undefined, base?: DesiredResource): SecretComparison {
-  const sides: SecretSides = { desired, live, base };
+export function compareSecrets(
+  desired: DesiredResource,
+  live: LiveResource | undefined,
+  base?: DesiredResource,
+  written: readonly DesiredResource[] = [],
+): SecretComparison {
+  const sides: SecretSides = { desired, live, base, written };
   const found: MutableComparison = { fields: [], unwritten: [], kept: [], notCompared: new Map(), missing: [], diagnostics: [] };
   for (const path of Object.keys(desired.secrets).toSorted(compareText)) {
     const wanted = desired.secrets[path];
     if (wanted !== undefined && !isIgnored(path, sides)) compareDeclared(path, wanted, sides, found);
   }
   if (live === undefined) return found;
-  const others = [...Object.keys(live.secrets), ...Object.keys(base?.secrets ?? {})];
+  const others = [live, base, ...written].flatMap((one) => Object.keys(one?.secrets ?? {}));
   for (const path of [...new Set(others)].toSorted(compareText))
     if (!Object.hasOwn(desired.secrets, path)) compareUndeclared(path, { ...sides, live }, found);
   for (const path of desired.wholeSecrets) compareKeys(path, { ...sides, live }, found);
@@ -65,7 +72,7 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
   const { desired, live } = sides;
   const value = live?.secrets[path];
   const isHidden = isUnknown(path, live) || value?.state === 'hidden';
-  const change = changeSinceBase(path, wanted, sides);
+  const change = changeSince(sides.base, path, wanted, live);
   if (wanted.state === 'keep') {
     if (value === undefined && !isHidden) {
       found.missing.push({ path, before: absent, after: { secret: wanted.source, state: 'set' } });
@@ -81,10 +88,11 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
     if (!wanted.equals(value))
       found.fields.push({ path, before: { secret: 'live', state: 'differs' }, after: { secret: wanted.source, state: 'differs' } });
     else if (change !== undefined) found.unwritten.push(change);
-  } else if (change !== undefined) {
-    found.fields.push(change);
   } else {
-    found.notCompared.set(path, isHidden ? 'hidden' : 'unresolved');
+    const changes = [change, ...formsThatWrite(path, sides).map((form) => changeSince(form, path, wanted, live))];
+    const unread = changes.find((one) => one !== undefined);
+    if (unread === undefined) found.notCompared.set(path, isHidden ? 'hidden' : 'unresolved');
+    else found.fields.push(unread);
   }
 }
 
@@ -101,8 +109,11 @@ function compareUndeclared(path: Pointer, sides: LiveSides, found: MutableCompar
     if (applied !== undefined && !isIgnored(path, sides)) found.unwritten.push(removalOf(path, applied, live));
   } else if (value !== undefined) {
     found.fields.push({ path, before: { secret: 'live', state: 'removed' }, after: absent });
-  } else if (applied !== undefined) {
-    (isUnknown(path, live) ? found.fields : found.unwritten).push(removalOf(path, applied, live));
+  } else if (!isUnknown(path, live)) {
+    if (applied !== undefined) found.unwritten.push(removalOf(path, applied, live));
+  } else {
+    const secret = applied ?? formsThatWrite(path, sides).find(({ secrets }) => secrets[path] !== undefined)?.secrets[path];
+    if (secret !== undefined) found.fields.push(removalOf(path, secret, live));
   }
 }
 
@@ -160,8 +171,22 @@ function changedOnGateway(sides: LiveSides, found: MutableComparison): SecretCom
   };
 }
 
-/** Returns what the manifests changed about a secret since the base; undefined without a base. */
-function changeSinceBase(path: Pointer, wanted: DesiredSecret, { live, base }: SecretSides): FieldChange | undefined {
+/** Returns the forms with which an incomplete apply may have written or removed a secret. */
+function formsThatWrite(path: Pointer, { written }: SecretSides): readonly DesiredResource[] {
+  return written.filter(({ secrets, wholeSecrets, ignore }) => {
+    const secret = secrets[path];
+    const isStated = secret === undefined ? isWithinAny(path, wholeSecrets) : secret.state !== 'keep';
+    return isStated && !isWithinAny(path, ignore);
+  });
+}
+
+/** Returns what the manifests changed about a secret since an earlier form of them; undefined without one. */
+function changeSince(
+  base: DesiredResource | undefined,
+  path: Pointer,
+  wanted: DesiredSecret,
+  live: LiveResource | undefined,
+): FieldChange | undefined {
   const applied = base?.secrets[path];
   if (live === undefined || base === undefined || isSameSecretSource(wanted, applied)) return undefined;
   const origin = originOf(live);

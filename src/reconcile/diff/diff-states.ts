@@ -140,10 +140,12 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
       continue;
     const ours = uncertain.has(resource.key) ? undefined : own.get(resource.key);
     const isWaiting = waiting.has(resource.key);
+    const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)?.resource];
     const context: ChangeContext = {
       live: found,
       state: live,
       past,
+      written: forms.filter((form) => form !== undefined),
       isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && ours === undefined,
       isAdoptionAgreed: resource.adopt || input.consent?.adopt.includes(resource.id) === true,
       isCreated: ours?.unfinished === true,

@@ -96,6 +96,8 @@ export type ChangeContext = {
   readonly live: LiveResource | undefined;
   readonly state: LiveState;
   readonly past?: AppliedResource | undefined;
+  /** The manifests that incomplete applies may have written. */
+  readonly written?: readonly DesiredResource[];
   /** The paths of drift that stays as it is. */
   readonly held?: ReadonlySet<Pointer>;
   readonly isAdopted?: boolean;
@@ -121,6 +123,7 @@ export function draftChange(
     live,
     state,
     past,
+    written = [],
     held = nothingHeld,
     isAdopted = false,
     isAdoptionAgreed = false,
@@ -135,7 +138,7 @@ export function draftChange(
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
   // The base has no manifest of an imported object, so every secret in it is new.
   const base = past?.base ?? (isAdopted && isAdoptionAgreed ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
-  const compared = compareSecrets(desired, live, base);
+  const compared = compareSecrets(desired, live, base, written);
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
     past === undefined

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../../src/model/desired.ts';
-import type { LiveResource } from '../../../../src/model/live.ts';
 import type { Value } from '../../../../src/model/plan/plan.ts';
 import { seal, type DesiredSecret, type LiveSecret } from '../../../../src/model/secret.ts';
 import { compareSecrets } from '../../../../src/reconcile/compare/compare-secrets.ts';
@@ -14,8 +13,8 @@ const hidden: LiveSecret = { state: 'hidden', source: 'live' };
 const other = seal('live', 'b3RoZXI=');
 
 /** Returns the planned change of the only secret: `before→after`, `kept`, or the code of a diagnostic. */
-function verdict(desired: DesiredResource, live: LiveResource | undefined): string {
-  const { fields, kept, notCompared, diagnostics } = compareSecrets(desired, live);
+function verdict(...sides: Parameters<typeof compareSecrets>): string {
+  const { fields, kept, notCompared, diagnostics } = compareSecrets(...sides);
   return [
     ...fields.map(({ before, after }) => `${side(before)}→${side(after)}`),
     ...kept.map(() => 'kept'),
@@ -66,6 +65,38 @@ describe('compareSecrets', () => {
   ])('takes %s of a field that the gateway does not mention for unknown', (_, wished) => {
     const live = liveOf('Connection/db', { unknown: ['/secret'] });
     expect(verdict(desiredOf('Connection/db', { secrets: { [path]: wished } }), live)).toBe('not compared: hidden');
+  });
+
+  describe('an incomplete apply wrote another manifest than the base', () => {
+    const [is, was] = [seal('inline', 'YQ=='), seal('inline', 'Yg==')];
+    const base = desiredOf('Connection/db', { secrets: { [path]: is }, wholeSecrets: ['/secret'] });
+    const shown = liveOf('Connection/db', { secrets: { [path]: hidden } });
+    const keyless = liveOf('Connection/db', { unknown: ['/secret'] });
+
+    it.each<[string, Partial<DesiredResource>, string]>([
+      ['another value', { secrets: { [path]: was } }, 'inline/unknown→inline/unknown'],
+      ['another source', { secrets: { [path]: value } }, 'env:KEY/unknown→inline/unknown'],
+      ['the same value', { secrets: { [path]: is } }, 'not compared: hidden'],
+      ['keep', { secrets: { [path]: keep } }, 'not compared: hidden'],
+      ['another value that is ignored', { secrets: { [path]: was }, ignore: ['/secret'] }, 'not compared: hidden'],
+      ['no such secret', {}, 'not compared: hidden'],
+      ['a map without the key', { wholeSecrets: ['/secret'] }, 'absent→inline/set'],
+    ])('%s', (_, given, expected) => {
+      const form = desiredOf('Connection/db', given);
+      expect(verdict(base, keyless, base, [form])).toBe(expected);
+      expect(verdict(base, keyless, undefined, [form])).toBe(expected);
+    });
+
+    it('restores a value that the token may not read, and compares one that it may', () => {
+      const form = desiredOf('Connection/db', { secrets: { [path]: was } });
+      expect(verdict(base, shown, base, [form])).toBe('inline/unknown→inline/unknown');
+      expect(verdict(base, liveOf('Connection/db', { secrets: { [path]: seal('live', 'YQ==') } }), base, [form])).toBe('');
+    });
+
+    it('removes a key that the base does not have', () => {
+      const form = desiredOf('Connection/db', { secrets: { [path]: was, '/secret/envvar:NEW': was }, wholeSecrets: ['/secret'] });
+      expect(verdict(base, keyless, base, [form])).toBe('inline/unknown→inline/unknown inline/removed→absent');
+    });
   });
 
   it('uses the value that is ignored on create', () => {
