@@ -38,8 +38,8 @@ export const ruleCodes = {
   'rule/pattern-backtracks': {
     level: 'warning',
     meaning: 'The pattern is slow in a backtracking engine',
-    cause: 'It takes exponential or cubic time on some texts, quadratic time is a notice; RE2 takes linear time',
-    fix: 'Use no repeat inside or after a repeat that can match the same text',
+    cause: 'It takes exponential time on some texts, because a repeated part can match the same text in two ways; RE2 takes linear time',
+    fix: 'Use no repeat inside a repeat that can match the same text',
     example: 'the pattern "(\\pL|é)+$" takes exponential time in backtracking engines, for example on longer texts like "aéaéaéa!"',
   },
   'rule/pattern-refused': {
@@ -54,13 +54,6 @@ export const ruleCodes = {
     cause: 'It has large repeat counts',
     fix: 'Lower its repeat counts, or split it into several entries',
     example: 'the pattern "(a{1000}){1000}" is too large to simulate',
-  },
-  'rule/pattern-unjudged': {
-    level: 'notice',
-    meaning: 'Ostiary cannot judge whether the pattern is slow in a backtracking engine',
-    cause: 'The message gives the reason',
-    fix: 'Nothing for RE2; for other engines, split the pattern into several entries',
-    example: 'Ostiary cannot judge whether the pattern "(?i)…" is slow in backtracking engines: it is too large',
   },
   'rule/sample-failed': {
     meaning: 'A sample does not have the expected result',

@@ -8,7 +8,6 @@ import type { DesiredResource } from '../../model/desired.ts';
 import { kindOf } from '../../model/resource.ts';
 import type { SampleSide } from '../../model/protection/protection.ts';
 import type { PatternError } from '../pattern/automaton.ts';
-import type { Unjudged } from '../pattern/slowness.ts';
 
 type GuardrailSide = 'input' | 'output';
 type Word = { readonly text: string; readonly at: Pointer };
@@ -208,7 +207,7 @@ function lintPattern(place: LocatedPattern, patterns: PatternCompiler): readonly
   const compiled = patterns(place.text);
   if ('error' in compiled) return [syntaxFinding(place, compiled.error)];
   if ('tooLarge' in compiled) return [sizeFinding(place)];
-  return [...matchesTooMuch(place, compiled), ...slownessFindings(place, compiled.pattern)];
+  return [...matchesTooMuch(place, compiled), ...slowFindings(place, compiled.pattern)];
 }
 
 /** Reports a syntax error. It is only a warning for masking, because the provider's engine may accept more than RE2. */
@@ -263,36 +262,17 @@ function harmlessFinding(
   };
 }
 
-/** Reports slowness in backtracking engines: a notice for quadratic time, a warning for more. */
-function slownessFindings({ text, at }: LocatedPattern, { slowness }: Pattern): readonly DocumentDiagnostic[] {
-  const found = slowness();
-  if (found === undefined) return [];
-  if ('reason' in found) return [unjudgedFinding({ text, at }, found)];
-  const { power, sample } = found;
-  const time = Number.isFinite(power)
-    ? `time that grows with the ${powers[power] ?? `${Math.min(power, 20)}th power`} of the text`
-    : 'exponential time';
+/** Reports a pattern that takes exponential time in backtracking engines. */
+function slowFindings({ text, at }: LocatedPattern, { slowText }: Pattern): readonly DocumentDiagnostic[] {
+  const sample = slowText();
+  if (sample === undefined) return [];
   return [
     {
       code: 'rule/pattern-backtracks',
-      severity: power === 2 ? 'notice' : 'warning',
+      severity: 'warning',
       pointer: at,
-      message: `the pattern ${shortText(text)} takes ${time} in backtracking engines, for example on longer texts like ${shortText(sample)}`,
-      hint: Number.isFinite(power)
-        ? 'RE2 is not affected; for other engines, avoid adjacent repeats that match the same text'
-        : 'RE2 is not affected; for other engines, avoid nested repeats that match the same text',
+      message: `the pattern ${shortText(text)} takes exponential time in backtracking engines, for example on longer texts like ${shortText(sample)}`,
+      hint: 'RE2 is not affected; for other engines, avoid nested repeats that match the same text',
     },
   ];
 }
-
-function unjudgedFinding({ text, at }: Pick<LocatedPattern, 'text' | 'at'>, { reason }: Unjudged): DocumentDiagnostic {
-  return {
-    code: 'rule/pattern-unjudged',
-    severity: 'notice',
-    pointer: at,
-    message: `Ostiary cannot judge whether the pattern ${shortText(text)} is slow in backtracking engines: ${reason}`,
-    hint: 'RE2 is not affected; for other engines, split the pattern into several entries',
-  };
-}
-
-const powers: Readonly<Record<number, string>> = { 2: 'square', 3: 'cube' };

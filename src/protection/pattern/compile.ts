@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { parsePattern } from './parse.ts';
-import { findSlowness, type Slowness, type Unjudged } from './slowness.ts';
+import { findExponential } from './exponential.ts';
 import { hasFewStates, type PatternNode, type PatternError } from './automaton.ts';
 
 /** A compiled pattern. `finds` returns whether a part of the text matches, or undefined when the search exceeds the budget. */
@@ -8,8 +8,8 @@ export type Pattern = {
   readonly node: PatternNode;
   readonly size: number;
   readonly finds: (text: string) => boolean | undefined;
-  /** Returns how slow a backtracking engine can become, or why that is unknown; undefined when it stays linear. */
-  readonly slowness: () => Slowness | Unjudged | undefined;
+  /** Returns a text like those on which a backtracking engine takes exponential time; undefined if none is found. */
+  readonly slowText: () => string | undefined;
 };
 
 /** The result of compiling: a pattern, an RE2 syntax error, or a pattern that is too large to simulate. */
@@ -77,7 +77,7 @@ export function compilePattern(text: string, budget: PatternBudget = fullBudget(
     budget.work -= compact === true ? 0 : work;
     return machine.test(sample);
   };
-  return { pattern: { node: read.node, size, finds, slowness: () => findSlowness(read.node, budget) } };
+  return { pattern: { node: read.node, size, finds, slowText: () => findExponential(read.node, budget) } };
 }
 
 /** Converts an error of the library re2js; the index is that of the part that the message quotes. */

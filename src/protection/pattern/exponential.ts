@@ -1,25 +1,25 @@
 import { appendAll } from '../../model/collections.ts';
-import { runAutomaton, type Automaton, someCommon } from './automaton.ts';
+import { buildAutomaton, runAutomaton, type Automaton, type PatternNode, someCommon } from './automaton.ts';
 
+/** The maximum number of characters of a pattern that is searched, after expanding repeats. */
+const maxCharacters = 120;
 const maxWork = 1_000_000;
 /** The minimum cost of a search, even without repeats. */
 const minCost = 1_000;
 
-/** The result of a search: a text, if one was found, and whether the search ended before it had tried everything. */
-type TextSearch = { readonly text?: string; readonly isIncomplete: boolean };
-
 /**
  * Finds a text on which a backtracking engine takes exponential time: its middle can be matched in two ways, repeatedly, and
- * the end fails. The text is verified before it is returned, so there are no false alarms. The search is incomplete when
- * `budget` (shared by all patterns of a run) is used up.
+ * the end fails. The text is verified before it is returned, so there are no false alarms. Nothing is found in a pattern that is
+ * too long, or after `budget` (shared by all patterns of a run) is used up.
  */
-export function findExponential(automaton: Automaton, budget: { steps: number } = { steps: maxWork }): TextSearch {
-  if (budget.steps <= 0) return { isIncomplete: true };
+export function findExponential(node: PatternNode, budget: { steps: number } = { steps: maxWork }): string | undefined {
+  const automaton = budget.steps <= 0 ? undefined : buildAutomaton(node, maxCharacters);
+  if (automaton === undefined) return undefined;
   const own = { left: Math.min(maxWork, budget.steps) };
   const whole = own.left;
   const text = searchExponential(automaton, own);
   budget.steps -= minCost + whole - own.left;
-  return text === undefined ? { isIncomplete: own.left < 0 } : { text, isIncomplete: false };
+  return text;
 }
 
 function searchExponential(automaton: Automaton, budget: { left: number }): string | undefined {
@@ -36,12 +36,12 @@ function searchExponential(automaton: Automaton, budget: { left: number }): stri
 }
 
 /** Texts that are tried in order to make a match fail after the loop. */
-export const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';', '\n!', '\n!\n!'];
+const failingEndings: readonly string[] = ['!', '\u0001', '\n', '0', 'z', ' ', ';', '\n!', '\n!\n!'];
 
 type Attempt = { readonly index: number; readonly stem: string; readonly ending: string };
 
 /** Returns whether the stem reaches the character again and no prefix of stem and ending matches. */
-export function failsAfterLoop(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
+function failsAfterLoop(automaton: Automaton, { index, stem, ending }: Attempt): boolean {
   return runAutomaton(automaton, stem, ending).at.has(index) && !runAutomaton(automaton, `${stem}${ending}`, '').matches;
 }
 
@@ -76,7 +76,7 @@ function stepsWithin(steps: Automaton['first'] = [], circle: ReadonlySet<number>
 }
 
 /** Returns the shortest text that reaches the goal from the given transitions, ignoring assertions. */
-export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: number): string | undefined {
+function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: number): string | undefined {
   const texts = new Map<number, string>();
   const open = by.map(({ to }) => ({ to, text: '' }));
   for (const { to, text } of open) {
@@ -90,7 +90,7 @@ export function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: 
 }
 
 /** Returns for each character its strongly connected component; undefined when no path leads back to it. */
-export function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
+function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
   const impact = next.map((steps) => reachable(next, steps));
   return impact.map((found, index) => {
     if (!found.has(index)) return undefined;
