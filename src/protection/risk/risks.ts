@@ -195,7 +195,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
     predecessor: predecessor === undefined ? undefined : liveResources.get(predecessor),
     desired: resources.get(change.id),
     after: specIn(context.after, key),
-    applied: baseResources.get(change.id),
+    applied: baseResources.get(change.id) ?? (predecessor === undefined ? undefined : baseResources.get(predecessor)),
     usersOf,
     membersOf,
     inherited,

@@ -212,10 +212,11 @@ function reusedSecrets(
     const secret = desired.secrets[path];
     if (secret === undefined || !isCredential(tokensOf(path)[1] ?? '')) return [];
     const appliedKeys = applied === undefined ? [] : keysWith(applied, secret);
-    const known = new Set([...appliedKeys, ...liveKeysWith(subject ?? predecessor, secret)]);
+    const liveKeys = liveKeysWith(subject ?? predecessor, secret);
+    const known = new Set([...appliedKeys, ...liveKeys]);
     const users = known.size === 0 && hasOwnSource(secret) ? usersOf(secret.source).filter((other) => other.id !== id) : [];
     // A drift of the secret is reverted while the manifest leads elsewhere.
-    const isRestored = applied !== undefined && appliedKeys.includes(path) && !isSameRoute(desired, applied);
+    const isRestored = applied !== undefined && appliedKeys.includes(path) && !liveKeys.includes(path) && !isSameRoute(desired, applied);
     const isMoved = isRestored || (known.size > 0 && !known.has(path));
     const isShared = users.length > 0 && !users.some((other) => isSameRoute(desired, other) && keysWith(other, secret).includes(path));
     return isMoved || isShared ? [{ code: generalRisk('secret-reused'), fields: tokensOf(path).slice(0, 1) }] : [];

@@ -4,17 +4,17 @@ import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { type EdgeEnds, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, type FieldChange, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
-import { isPointerWithin, overlaps, pointer, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, overlaps, type Pointer, pointer } from '../../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
-import { hasOtherContent } from '../compare/compare-secrets.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
 import { declaredEnds, edgeField, type EdgeIndex, edgesByKey, indexEdges } from '../compare/edge-index.ts';
 import { isUnchanged, kindFields } from '../diff/draft-change.ts';
 import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import { isSameSecretSource } from '../compare/compare-secrets.ts';
 
 /** The gateway as the base left it, and the manifests that lead from there to the same result. */
 export type StateAtBase = {
@@ -200,7 +200,7 @@ function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly i
     if (before?.state === 'value' && !(after?.state === 'value' && after.equals(before))) {
       if (found === undefined || !found.equals(before)) changed.push([path, before]);
     } else if (before === undefined && after?.state === 'value' && found !== undefined) changed.push([path, undefined]);
-    else if (after?.state === 'value' && hasOtherContent(after, before) && found?.equals(after) === true)
+    else if (after?.state === 'value' && !isSameSecretSource(after, before) && found?.equals(after) === true)
       changed.push([path, { state: 'hidden', source: 'live' }]);
   }
   if (changed.length === 0) return live.secrets;

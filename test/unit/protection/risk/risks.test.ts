@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { assessProtection } from '../../../../src/protection/protection.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
 import { planRisks } from '../../../../src/model/plan/plan.ts';
 import { riskCodes, riskRefusals } from '../../../../src/protection/risk/risk-codes.ts';
 import { stateOf, wantedOf } from '../../../support/resources.ts';
@@ -41,6 +42,22 @@ describe('the risks of a change', () => {
 
   test.each(rows.filter(([name]) => !oneWay.has(name)))('%s, reversed', (_, first, second, __, back) => {
     expect(riskTexts(planWithRisks(second, first))).toEqual(back);
+  });
+
+  test('a successor sends a credential elsewhere that the manifest of its predecessor had and the gateway has lost', () => {
+    const stored = (value: string): JsonObject => ({ 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value } });
+    const before = connection('orders', { reviewers: ['dba'], secret: stored('applied') });
+    const after = connection(
+      'next',
+      { reviewers: ['dba'], secret: stored('applied'), type: 'custom', subtype: '' },
+      { replaces: 'orders' },
+    );
+    const { value: plan } = runReconcile({
+      desired: desiredState([after]),
+      live: liveAs(desiredState([connection('orders', { reviewers: ['dba'], secret: stored('other') })])),
+      base: { commit: 'a'.repeat(40), desired: desiredState([before]), removedIn: new Map() },
+    });
+    expect(plan && riskTexts(plan)).toContain('reroutes secret-reused');
   });
 
   test('a deleted connection affects availability, and a deleted rule is detached', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { DesiredState } from '../../../../src/model/desired.ts';
+import type { JsonObject } from '../../../../src/model/json.ts';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
 import { highestPlanRisk, type Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
@@ -78,6 +80,20 @@ describe('drift that the manifests accept', () => {
       { consent: { ...consent, prune } },
     );
     expect(acceptedOf(plan)).toEqual([['Connection/db', 'weakens reviewer-removed']]);
+  });
+
+  test('a password under another key, which the gateway has already, is one where the earlier source is not resolved', () => {
+    const keyed = (token: JsonObject): Manifest => connection({ secret: { 'envvar:PASS': { value: 'p' }, 'envvar:TOKEN': token } });
+    const [base, head] = [keyed({ valueFrom: { env: 'OSTIARY_SECRET_A' } }), keyed({ value: 'p' })];
+    for (const isUnresolved of [false, true]) {
+      const load = (one: Manifest): DesiredState => desiredState([one], { isUnresolved });
+      const { value: plan } = runReconcile({
+        desired: load(head),
+        live: liveAs(desiredState([head])),
+        base: { commit: 'a'.repeat(40), desired: load(base), removedIn: new Map() },
+      });
+      expect(plan && acceptedOf(plan)).toEqual([['Connection/db', 'reroutes secret-reused']]);
+    }
   });
 
   test('a lost review is an entry without a write', () => {
