@@ -35,6 +35,8 @@ function runbooksOn(host: string): Manifest {
 
 const drifted = own({ command: ['bash'], secret: { 'envvar:PASS': { value: 'other' } } });
 
+const stored = (value: string): JsonObject => ({ 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value } });
+
 describe('the risks of a change', () => {
   test.each(rows)('%s', (_, first, second, there) => {
     expect(riskTexts(planWithRisks(first, second))).toEqual(there);
@@ -45,7 +47,6 @@ describe('the risks of a change', () => {
   });
 
   test('a successor sends a credential elsewhere that the manifest of its predecessor had and the gateway has lost', () => {
-    const stored = (value: string): JsonObject => ({ 'envvar:HOST': { value: 'one' }, 'envvar:PASS': { value } });
     const before = connection('orders', { reviewers: ['dba'], secret: stored('applied') });
     const after = connection(
       'next',

@@ -52,6 +52,8 @@ const lasting = (seconds: number): Manifest => connection({ reviewers: ['dba'], 
 
 const twelve = (spec: Manifest['spec']): readonly Manifest[] => Array.from({ length: 12 }, (_, index) => connection(spec, `db-${index}`));
 
+const keyed = (token: JsonObject): Manifest => connection({ secret: { 'envvar:PASS': { value: 'p' }, 'envvar:TOKEN': token } });
+
 describe('drift that the manifests accept', () => {
   test('is planned for a rule that stays beside its successor, because something unmanaged needs it', () => {
     const [db, other] = [connection({}), connection({}, 'unmanaged')];
@@ -83,7 +85,6 @@ describe('drift that the manifests accept', () => {
   });
 
   test('a password under another key, which the gateway has already, is one where the earlier source is not resolved', () => {
-    const keyed = (token: JsonObject): Manifest => connection({ secret: { 'envvar:PASS': { value: 'p' }, 'envvar:TOKEN': token } });
     const [base, head] = [keyed({ valueFrom: { env: 'OSTIARY_SECRET_A' } }), keyed({ value: 'p' })];
     for (const isUnresolved of [false, true]) {
       const load = (one: Manifest): DesiredState => desiredState([one], { isUnresolved });
