@@ -201,6 +201,24 @@ test('every code that the pages name exists', () => {
   expect(wrong).toEqual([]);
 });
 
+test('each file and folder that the map of the code names exists', () => {
+  const paragraphs = readFileSync('src/README.md', 'utf8').split('\n\n');
+  const named = paragraphs.flatMap((text) => {
+    const room = /^(?:## .*\n)?\*\*`(\w+)\/`/.exec(text)?.[1] ?? '';
+    const lines = text
+      .split('\n')
+      .map((line) =>
+        [...line.matchAll(/`([a-z][\w./-]*(?:\/|\.ts))`/g)].map((match) => match[1] ?? '').filter((path) => !/KIND|NAME/.test(path)),
+      );
+    // A name without a folder is beside the one before it.
+    return lines.flatMap((paths) =>
+      paths.map((path, index) => ({ path, places: ['src', '.', `src/${room}`, `src/${dirname(paths[index - 1] ?? '')}`] })),
+    );
+  });
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter(({ path, places }) => !places.some((place) => existsSync(join(place, path)))).map(({ path }) => path)).toEqual([]);
+});
+
 test('each test that SECURITY.md names exists', () => {
   const text = readFileSync('SECURITY.md', 'utf8');
   const files = new Map([...text.matchAll(/\b([A-Z]) is in `([^`]+)`/g)].map(([, letter = '', path = '']) => [letter, path]));
