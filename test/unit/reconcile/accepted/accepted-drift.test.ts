@@ -97,6 +97,13 @@ describe('drift that the manifests accept', () => {
     }
   });
 
+  test('the source of a kept password under another key, which the gateway has already, is one', () => {
+    const stored = { valueFrom: { env: 'OSTIARY_SECRET_A' } };
+    const head = connection({ secret: { 'envvar:PASS': stored, 'envvar:TOKEN': stored } });
+    const plan = planOfSides({ base: [connection({ secret: { 'envvar:PASS': { keep: true } } })], live: [head], head: [head] });
+    expect(acceptedOf(plan)).toEqual([['Connection/db', 'reroutes secret-reused']]);
+  });
+
   test('a lost review is an entry without a write', () => {
     const open = connection({ reviewers: [] });
     const plan = planOfSides({ base: [connection({ reviewers: ['dba'] })], live: [open], head: [open] });
