@@ -32,7 +32,7 @@ describe('the bundle', () => {
   });
 
   /** The files that a program of the bundle loads at once, and those that it may load later. */
-  function impact(entry: string, pattern: RegExp): ReadonlySet<string> {
+  function reach(entry: string, pattern: RegExp): ReadonlySet<string> {
     const found = new Set<string>();
     const visit = (path: string): void => {
       if (found.has(path)) return;
@@ -54,7 +54,7 @@ describe('the bundle', () => {
   });
 
   test('loads neither the gateway nor a package', () => {
-    const loaded = [...impact('action.js', atOnce)];
+    const loaded = [...reach('action.js', atOnce)];
     expect(loaded.filter((path) => path.includes('serve'))).toEqual([]);
     expect(loaded.filter((path) => !path.endsWith('.js') && !isBuiltin(path))).toEqual([]);
     const words = loaded.filter((path) => path.endsWith('.js')).map((path) => readFileSync(join(dist, path), 'utf8'));
@@ -62,18 +62,18 @@ describe('the bundle', () => {
   });
 
   test('contains at most 1,825 kB besides the Markdown parser, and no command that a workflow does not run', () => {
-    const files = [...impact('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    const files = [...reach('action.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     expect(files.filter((path) => /\/(?:serve|fmt|init|completion|review|search)-/.test(path))).toEqual([]);
     // Only comments with a command are parsed.
     const parser = files.filter((path) => path.includes('/plain-lines-'));
     expect(parser).toHaveLength(1);
-    expect([...impact('action.js', atOnce)]).not.toContain(parser[0]);
+    expect([...reach('action.js', atOnce)]).not.toContain(parser[0]);
     const own = files.filter((path) => !parser.includes(path));
     expect(own.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0)).toBeLessThanOrEqual(1_825_000);
   });
 
   test('keeps packages of the action out of the command line', () => {
-    const loaded = [...impact('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
+    const loaded = [...reach('cli.js', /["'`](\.[^"'`]+\.js)["'`]/g)].filter((path) => path.endsWith('.js'));
     const words = loaded.map((path) => readFileSync(join(dist, path), 'utf8'));
     expect(words.filter((text) => text.includes('GITHUB_STEP_SUMMARY'))).toEqual([]);
   });

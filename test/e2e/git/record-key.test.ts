@@ -70,7 +70,7 @@ function signedFor(record: SignedRecord, { url = gateway.url(), name = 'producti
 }
 
 /** Returns a text with another first character. */
-function changedSample(text: string): string {
+function flip(text: string): string {
   return `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
 }
 
@@ -110,7 +110,7 @@ describe('a record of which one part was forged', () => {
     'the counter': () => ({ ...genuine, signature: { ...signatureOf(genuine), counter: signatureOf(genuine).counter + 1 } }),
     'the value of the signature': () => ({
       ...genuine,
-      signature: { ...signatureOf(genuine), value: changedSample(signatureOf(genuine).value) },
+      signature: { ...signatureOf(genuine), value: flip(signatureOf(genuine).value) },
     }),
     'the key, signed by the other one': () => signedFor(genuine, { key: other }),
     'the name of the key': () => ({ ...genuine, signature: { ...signatureOf(genuine), key: other.key } }),

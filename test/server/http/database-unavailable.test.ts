@@ -41,16 +41,16 @@ class Way {
 test('while the database is unavailable, requests get a 503 with Retry-After; then everything works again', async () => {
   const database = await createDatabase();
   const url = new URL(database.url);
-  const direction = new Way({ host: url.hostname, port: Number(url.port) });
-  await direction.open();
-  url.port = String(direction.port);
+  const way = new Way({ host: url.hostname, port: Number(url.port) });
+  await way.open();
+  url.port = String(way.port);
   const server = await startTestServer({ database: { url: url.href } });
   const call = callerOf(server);
   const key = await createKey(call, 'ci', ['admin']);
   expect((await call('POST', '/guardrails', { body: { name: 'before' }, key })).status).toBe(201);
   // The cut happens while statements run; it must not end the process.
   const underWay = Array.from({ length: 8 }, () => call('GET', '/audit/logs', { key }));
-  await direction.cut();
+  await way.cut();
   for (const { status } of await Promise.all(underWay)) expect([200, 503]).toContain(status);
   for (const [method, path, body] of [
     ['GET', '/guardrails', undefined],
@@ -62,11 +62,11 @@ test('while the database is unavailable, requests get a 503 with Retry-After; th
   }
   expect((await call('GET', '/healthz')).status).toBe(200);
   expect((await call('GET', '/readyz')).status).toBe(503);
-  await direction.open();
+  await way.open();
   expect((await call('POST', '/guardrails', { body: { name: 'after' }, key })).status).toBe(201);
   expect((await call('GET', '/guardrails', { key })).list.map(({ name }) => name)).toEqual(['after', 'before']);
   await server.close();
-  await direction.cut();
+  await way.cut();
   await database.drop();
 });
 

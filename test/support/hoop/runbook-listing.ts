@@ -22,8 +22,8 @@ function list(call: Call): Reply {
   const keepEmpty = query.get('remove_empty_connections') === 'false';
   const shown = query.get('list_connections') === 'true' || named !== '';
   const allowed = found.map((repository) => {
-    const impact = (name: string): readonly string[] => reachable(call, repository, name, all);
-    const names = viewFiles(repository, impact).filter((file) => keepEmpty || 'connections' in file);
+    const reach = (name: string): readonly string[] => reachable(call, repository, name, all);
+    const names = viewFiles(repository, reach).filter((file) => keepEmpty || 'connections' in file);
     return {
       repository,
       items: names.map(({ connections, ...file }) => (shown && connections !== undefined ? { ...file, connections } : file)),
