@@ -91,10 +91,10 @@ function pathTo({ sets, next }: Automaton, by: Automaton['first'], goal: number)
 
 /** Returns for each character its strongly connected component; undefined when no path leads back to it. */
 function cyclesOf({ next }: Automaton): readonly (ReadonlySet<number> | undefined)[] {
-  const impact = next.map((steps) => reachable(next, steps));
-  return impact.map((found, index) => {
+  const reach = next.map((steps) => reachable(next, steps));
+  return reach.map((found, index) => {
     if (!found.has(index)) return undefined;
-    return new Set([...found].filter((to) => impact[to]?.has(index) === true));
+    return new Set([...found].filter((to) => reach[to]?.has(index) === true));
   });
 }
 

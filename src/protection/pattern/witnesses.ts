@@ -40,14 +40,14 @@ function shortestTexts(
 ): ReadonlyMap<number, string> {
   const texts = new Map<number, string>();
   const open: { readonly at: number; readonly text: string }[] = [];
-  const impact = (at: number, text: string): void => {
+  const reach = (at: number, text: string): void => {
     if (texts.has(at)) return;
     const longer = extend(text, at);
     texts.set(at, longer);
     open.push({ at, text: longer });
   };
-  for (const start of starts) impact(start, '');
-  for (const { at, text } of open) for (const to of nextOf(at)) impact(to, text);
+  for (const start of starts) reach(start, '');
+  for (const { at, text } of open) for (const to of nextOf(at)) reach(to, text);
   return texts;
 }
 
