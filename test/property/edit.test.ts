@@ -62,8 +62,19 @@ function endsOf(lines: readonly Found[]): readonly string[] {
   return [...new Set(lines.map(({ end }) => end))].filter((end) => end !== '');
 }
 
-function plain(text = ''): string {
+function withCrlf(text = ''): string {
+  return text.replaceAll('\n', '\r\n');
+}
+
+function plain(text: string): string {
   return text.replaceAll('\r\n', '\n');
+}
+
+/** Returns whether a file has lines that end in two ways, or a document an alias, and the refusal says so. */
+function isExpectedRefusal({ lines }: YamlFile, index: number, message = ''): boolean {
+  if (endsOf(lines).length > 1) return message.endsWith('give all lines the same end');
+  const hasAlias = lines.some((line) => line.document === index && /\*n\d/.test(line.text));
+  return hasAlias && /the alias \*n\d+ in line \d+ may use it/.test(message);
 }
 
 describe('an edit of a document', () => {
@@ -80,11 +91,12 @@ describe('an edit of a document', () => {
         if (value === undefined) throw new Error(JSON.stringify(diagnostics));
         const isMade = diagnostics.length === 0;
         if (isMade) made += 1;
-        else refusals += 1;
+        else if (!isExpectedRefusal(file, index, diagnostics[0]?.message)) refusals += 1;
         expect(valuesOf(value.text)).toEqual(file.values.map((document, number) => (isMade && number === index ? given.wished : document)));
         expect(missing(othersOf(file, index, given.edit.path), value.text, file.lines.at(-1)?.end === '')).toEqual([]);
         const ends = endsOf(file.lines);
         expect(ends.length === 0 ? ['\n'] : ends).toEqual(expect.arrayContaining([...endsOf(linesOf(value.text))]));
+        expect(isMade && value.text !== file.text && ends.length > 1).toBe(false);
         expect(value.text.startsWith('\ufeff')).toBe(file.text.startsWith('\ufeff'));
         const isRepeatable = given.edit.edit !== 'remove' || !/\/\d+$/.test(given.edit.path);
         const twice = isRepeatable ? editDocument({ ...source, text: value.text }, index, [given.edit]).value?.text : value.text;
@@ -138,7 +150,7 @@ describe('an edit of a document', () => {
           }),
         );
         const edited = (text: string): string | undefined => editFile({ path: 'a.yaml', text }, edits).value?.text;
-        expect(plain(edited(file.text))).toBe(edited(plain(file.text)));
+        expect(edited(withCrlf(plain(file.text)))).toBe(withCrlf(edited(plain(file.text))));
       }),
       { numRuns: runCount(60) },
     );

@@ -74,7 +74,7 @@ export const yamlFile: fc.Arbitrary<YamlFile> = fc
   .record({
     values: fc.array(root, { minLength: 1, maxLength: 3 }),
     seeds,
-    newline: fc.constantFrom<LineEnd | 'mixed'>('\n', '\r\n', 'mixed'),
+    newline: fc.constantFrom<LineEnd | 'mixed'>('\n', '\n', '\r\n', '\r\n', 'mixed'),
     bom: fc.constantFrom('', '', '\ufeff'),
     open: fc.boolean(),
   })

@@ -30,10 +30,10 @@ export type EditResult<T extends FileEdit = FileEdit> = {
 
 /**
  * Edits documents of a file and returns its text; only the necessary lines change. The edits of a document are made in
- * order, and an edit without effect changes nothing. Comments, blank lines, order, quotes, indentation, line endings,
- * anchors and all other documents stay; new text follows the style around it. The result is read again: an edit that would
- * not give exactly the wanted values is refused with its position, and the others are made. A text that cannot be parsed
- * returns its diagnostics and no value.
+ * order, and an edit without effect changes nothing. Comments, blank lines, order, quotes, indentation and all other documents
+ * stay; new text follows the style around it. The result is read again: an edit that would not give exactly the wanted values,
+ * for example because an alias repeats one of them, is refused with its position, and the others are made. A text that cannot be
+ * parsed returns its diagnostics and no value.
  */
 export function editFile<T extends FileEdit>(file: SourceFile, edits: readonly T[]): Checked<EditResult<T>> {
   const { value: documents, diagnostics } = parseDocuments(file);
@@ -83,13 +83,21 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
     if (plan.wanted.is !== 'kept') plans.set(index, plan);
   }
   if (plans.size === 0) return { text: file.text };
+  if (source.lineEnding === 'mixed') return refuse(edits, 'some of its lines end with CRLF and some with LF; give all lines the same end');
   for (const literals of [true, false]) {
     const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
     if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between the removed lines would be lost');
     const text = applySplices(source, splices);
     if (readsAsPlanned({ path: file.path, text }, documents, plans)) return { text };
   }
-  return refuse(edits, 'the text around it has a form that is not edited');
+  return refuse(edits, findReason(source, plans));
+}
+
+/** Returns why the edited text does not read as planned; an alias is the usual reason. */
+function findReason({ text }: SourceText, plans: ReadonlyMap<number, DocumentPlan>): string {
+  const [alias] = [...plans.values()].flatMap(({ context }) => [...context.nodes.aliases]);
+  if (alias === undefined) return 'the text around it has a form that is not edited';
+  return `the alias *${alias.source} in line ${text.slice(0, alias.range[0]).split('\n').length} may use it; write the value in place of the alias`;
 }
 
 function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | DocumentDiagnostic {

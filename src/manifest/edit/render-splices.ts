@@ -1,6 +1,6 @@
-import { isMap, isScalar, isSeq, type ParsedNode, isAlias, isPair } from 'yaml';
+import { isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { writeScalar, type Quoting, writeEntry, writeFlowPair, writeFlow, writePair, type YamlStyle } from '../yaml/write-yaml.ts';
-import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type EditContext, openNode } from './wanted-node.ts';
+import { wantedValue, type WantedNode, type WantedEntry, type WantedPair, type EditContext } from './wanted-node.ts';
 import { createFlowSplices } from './flow-splices.ts';
 import {
   type SourceText,
@@ -11,27 +11,19 @@ import {
   lineBreakBefore,
   lineEnd,
   nextLineStart,
-  withLayout,
   detectStyleAmong,
   isFlow,
   listSourceItems,
   type SourceItem,
   type ValueSite,
 } from './source-text.ts';
-import { cutWord, detectQuoting, replaceValue } from './replace-value.ts';
-import type { Json } from '../../model/json.ts';
+import { detectQuoting, replaceValue } from './replace-value.ts';
 
-type RenderContext = {
-  readonly source: SourceText;
-  readonly context: EditContext;
-  readonly style: YamlStyle;
-  readonly anchorMoves: AnchorMoves;
-};
+type RenderContext = { readonly source: SourceText; readonly context: EditContext; readonly style: YamlStyle };
 
 /** Creates the splices after which the text has the wanted values. */
 export function renderSplices(wanted: WantedNode, source: SourceText, context: EditContext, style: YamlStyle): readonly Splice[] {
-  const anchorMoves = planAnchorMoves(wanted, context);
-  return render(writeMovedAnchors(wanted, anchorMoves, context), { source, context, style, anchorMoves }, style);
+  return render(wanted, { source, context, style }, style);
 }
 
 /** Renders one node; `near` is the style of the values beside it. */
@@ -39,19 +31,9 @@ function render(wanted: WantedNode, context: RenderContext, near: YamlStyle): re
   if (wanted.is === 'kept' || wanted.site === undefined) return [];
   const { site } = wanted;
   const { node } = site;
-  const leaves =
-    node !== null && context.anchorMoves.losesAnchor.has(node) && site.anchor !== undefined
-      ? [cutWord(context.source.text, site.anchor)]
-      : [];
-  if (wanted.is !== 'written' && wanted.inPlace && node !== null && (isMap(node) || isSeq(node))) {
-    return [
-      ...leaves,
-      ...(wanted.is === 'map' ? mapSplices(node, wanted.pairs, site, context) : listSplices(node, wanted.entries, site, context)),
-    ];
-  }
-  const anchor = wanted.is === 'written' ? wanted.anchor : undefined;
-  const laid = wanted.is === 'written' && wanted.layout !== undefined ? withLayout(near, wanted.layout) : near;
-  return [...leaves, ...replaceValue(context.source, site, wantedValue(wanted, context.context), laid, anchor)];
+  if (wanted.is !== 'written' && wanted.inPlace && node !== null && (isMap(node) || isSeq(node)))
+    return wanted.is === 'map' ? mapSplices(node, wanted.pairs, site, context) : listSplices(node, wanted.entries, site, context);
+  return replaceValue(context.source, site, wantedValue(wanted, context.context), near);
 }
 
 type WantedItem = {
@@ -166,81 +148,6 @@ function renameKey(node: ParsedNode, key: string, inFlow: boolean, style: YamlSt
 function detectKeyQuoting(keys: readonly ParsedNode[]): Quoting {
   const [first] = keys.map(detectQuoting);
   return first !== undefined && keys.every((key) => detectQuoting(key) === first) ? first : 'plain';
-}
-
-/** The aliases that define an anchor from now on, with the anchor's previous value. */
-type AnchorTakers = ReadonlyMap<ParsedNode, { readonly anchor: string; readonly value: Json; readonly layout: 'flow' | 'block' }>;
-
-/** The aliases that inherit an anchor, and the nodes that lose theirs. */
-type AnchorMoves = { readonly takers: AnchorTakers; readonly losesAnchor: ReadonlySet<ParsedNode> };
-
-/**
- * Plans which aliases inherit anchors: a changed value with an anchor leaves the anchor and its previous value to the
- * first alias that stays, so that no other user of the value changes.
- */
-function planAnchorMoves(wanted: WantedNode, { nodes }: EditContext): AnchorMoves {
-  const intact = new Set<ParsedNode>();
-  collectIntact(wanted, intact);
-  const takers = new Map<ParsedNode, { anchor: string; value: Json; layout: 'flow' | 'block' }>();
-  const losesAnchor = new Set<ParsedNode>();
-  for (const [alias, target] of nodes.targets) {
-    if (!intact.has(alias) || intact.has(target) || losesAnchor.has(target)) continue;
-    losesAnchor.add(target);
-    takers.set(alias, { anchor: alias.source, value: nodes.valueOf(alias), layout: isBlock(target) ? 'block' : 'flow' });
-  }
-  return { takers, losesAnchor };
-}
-
-function isBlock(node: ParsedNode): boolean {
-  return (isMap(node) || isSeq(node)) && !isFlow(node);
-}
-
-/** Collects all nodes that stay unchanged, keys included. */
-function collectIntact(wanted: WantedNode, intact: Set<ParsedNode>): void {
-  if (wanted.is === 'kept') addNodes(wanted.site.node, intact);
-  if (wanted.is === 'list' && wanted.inPlace) for (const { value } of wanted.entries) collectIntact(value, intact);
-  if (wanted.is !== 'map' || !wanted.inPlace) return;
-  for (const { key, value, part } of wanted.pairs) {
-    collectIntact(value, intact);
-    if (part?.key !== undefined && 'value' in part.key && part.key.value === key) intact.add(part.key);
-  }
-}
-
-function addNodes(node: ParsedNode | null, intact: Set<ParsedNode>): void {
-  if (node === null) return;
-  intact.add(node);
-  if (!isMap(node) && !isSeq(node)) return;
-  for (const child of node.items) {
-    if (!isPair(child)) addNodes(child, intact);
-    else for (const one of [child.key, child.value]) addNodes(one, intact);
-  }
-}
-
-/** Writes out the aliases that inherit anchors. */
-function writeMovedAnchors(wanted: WantedNode, anchorMoves: AnchorMoves, context: EditContext): WantedNode {
-  const { takers } = anchorMoves;
-  if (takers.size === 0) return wanted;
-  if (wanted.is === 'kept') {
-    const { node } = wanted.site;
-    const taker = node !== null && isAlias(node) ? takers.get(node) : undefined;
-    if (taker !== undefined) return { is: 'written', site: wanted.site, ...taker };
-    return holdsTaker(node, takers) ? writeMovedAnchors(openNode(wanted, context), anchorMoves, context) : wanted;
-  }
-  if (wanted.is === 'map')
-    return { ...wanted, pairs: wanted.pairs.map((pair) => ({ ...pair, value: writeMovedAnchors(pair.value, anchorMoves, context) })) };
-  if (wanted.is === 'list')
-    return {
-      ...wanted,
-      entries: wanted.entries.map((entry) => ({ ...entry, value: writeMovedAnchors(entry.value, anchorMoves, context) })),
-    };
-  return wanted;
-}
-
-function holdsTaker(node: ParsedNode | null, takers: AnchorTakers): boolean {
-  if (node === null) return false;
-  if (isAlias(node)) return takers.has(node);
-  if (isMap(node)) return node.items.some(({ value }) => holdsTaker(value, takers));
-  return isSeq(node) && node.items.some((entry) => holdsTaker(entry, takers));
 }
 
 /** The lines of new items, and the item that precedes them, if any. */

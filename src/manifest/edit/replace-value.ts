@@ -28,20 +28,18 @@ import {
 } from './source-text.ts';
 
 /** Replaces the value at a site. */
-export function replaceValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle, anchor?: string): readonly Splice[] {
-  const name = anchor === undefined ? '' : `&${anchor} `;
+export function replaceValue(source: SourceText, site: ValueSite, value: Json, style: YamlStyle): readonly Splice[] {
   const untagged = site.tag === undefined ? [] : [cutWord(source.text, site.tag)];
   const { node } = site;
-  if (node !== null && isScalar(node) && isBlockScalar(node) && typeof value === 'string' && name === '' && style.literals) {
+  if (node !== null && isScalar(node) && isBlockScalar(node) && typeof value === 'string' && style.literals) {
     const splices = replaceBlockScalar(source, site, node, value);
     if (splices !== undefined) return [...untagged, ...splices];
   }
-  const written = writeValue(source, site, value, style);
-  return [...untagged, ...placeText(source, site, { ...written, inline: (name + written.inline).trimEnd() })];
+  return [...untagged, ...placeText(source, site, writeValue(source, site, value, style))];
 }
 
 /** Cuts a word and the blanks around it. */
-export function cutWord(text: string, { start, end }: { readonly start: number; readonly end: number }): Splice {
+function cutWord(text: string, { start, end }: { readonly start: number; readonly end: number }): Splice {
   const blanks = /[ \t]*$/.exec(text.slice(lineStart(text, start), start))?.[0].length ?? 0;
   if (blanks > 0) return { start: start - blanks, end, text: '' };
   return { start, end: end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0), text: '' };

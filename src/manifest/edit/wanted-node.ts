@@ -1,19 +1,12 @@
-import { appendAll } from '../../model/collections.ts';
 import { isAlias, isMap, isSeq, type Alias, type Document, isScalar, type ParsedNode } from 'yaml';
-import { equal, isObject, type Json } from '../../model/json.ts';
+import { canonical, equal, isObject, type Json } from '../../model/json.ts';
 import { toText } from '../json-values.ts';
 import { isFlow, listSourceItems, type SourceItem, type ValueSite } from './source-text.ts';
 
-/** A wanted value: kept as it is, written anew (perhaps with an anchor that it defines from now on), or a map or list of wanted values. */
+/** A wanted value: kept as it is, written anew, or a map or list of wanted values. */
 export type WantedNode =
   | { readonly is: 'kept'; readonly site: ValueSite }
-  | {
-      readonly is: 'written';
-      readonly value: Json;
-      readonly site?: ValueSite;
-      readonly anchor?: string;
-      readonly layout?: 'flow' | 'block';
-    }
+  | { readonly is: 'written'; readonly value: Json; readonly site?: ValueSite }
   | (WantedMap & { readonly site?: ValueSite })
   | (WantedList & { readonly site?: ValueSite });
 
@@ -113,100 +106,65 @@ export function insertPair(pairs: readonly WantedPair[], pair: WantedPair, befor
   return [...pairs.slice(0, index), pair, ...pairs.slice(index)];
 }
 
-/** Longer lists are compared only from both ends. */
-const maxComparedLength = 500;
-
-/** Matches entries with values: equal entries stay; between them, entries with the same name are edited, then entries at the same index. */
+/**
+ * Matches entries with values in their order: equal entries stay, entries with the same name are edited, and between them as
+ * many entries as values are edited one by one. An entry that moved is written anew.
+ */
 function matchEntries(entries: readonly WantedEntry[], values: readonly Json[], context: EditContext): readonly WantedEntry[] {
   const had = entries.map(({ value }) => wantedValue(value, context));
-  const pairs = [...findCommonPairs(had, values), [had.length, values.length] as const];
+  const [from, to] = [had.map(toEntryKey), values.map(toEntryKey)];
+  const forward = matchInOrder(from, to);
+  const backward = matchInOrder(from.toReversed(), to.toReversed())
+    .map(([left, right]) => [from.length - 1 - left, to.length - 1 - right] as const)
+    .toReversed();
+  const matches = forward.length < backward.length ? backward : forward;
   const result: WantedEntry[] = [];
   let [left, right] = [0, 0];
-  for (const [at, wishedAt] of pairs) {
-    appendAll(result, matchGap(entries.slice(left, at), values.slice(right, wishedAt), context));
-    const same = entries[at];
-    if (same !== undefined) result.push(same);
-    [left, right] = [at + 1, wishedAt + 1];
+  const edit = (entry: WantedEntry, value: Json): WantedEntry => ({ ...entry, value: replaceNodeValue(entry.value, value, context) });
+  for (const [entryEnd, valueEnd] of [...matches, [entries.length, values.length] as const]) {
+    const isSameSize = entryEnd - left === valueEnd - right;
+    for (let index = right; index < valueEnd; index += 1) {
+      const [value = null, at] = [values[index], left + index - right];
+      const entry = isSameSize && isAlike(had[at], value) ? entries[at] : undefined;
+      result.push(entry === undefined ? { value: writeNode(value) } : edit(entry, value));
+    }
+    const [entry, value] = [entries[entryEnd], values[valueEnd]];
+    if (entry !== undefined && value !== undefined) result.push(edit(entry, value));
+    [left, right] = [entryEnd + 1, valueEnd + 1];
   }
   return result;
 }
 
-function matchGap(entries: readonly WantedEntry[], values: readonly Json[], context: EditContext): readonly WantedEntry[] {
-  const isSameSize = entries.length === values.length;
-  let next = 0;
-  return values.map((value, index): WantedEntry => {
-    const name = findName(value);
-    const found = entries.findIndex((entry, at) => {
-      if (at < next) return false;
-      const had = wantedValue(entry.value, context);
-      return name !== undefined ? findName(had) === name : isSameSize && at === index && findName(had) === undefined && isAlike(had, value);
-    });
-    const entry = entries[found];
-    if (entry === undefined) return { value: writeNode(value) };
-    next = found + 1;
-    return { ...entry, value: replaceNodeValue(entry.value, value, context) };
-  });
-}
-
-function findName(value: Json): string | undefined {
-  const name = isObject(value) ? value['name'] : undefined;
-  return typeof name === 'string' ? name : undefined;
-}
-
-function isAlike(left: Json, right: Json): boolean {
-  return isObject(left) === isObject(right) && Array.isArray(left) === Array.isArray(right);
-}
-
-/** Returns a longest common subsequence as pairs of indexes. */
-function findCommonPairs(left: readonly Json[], right: readonly Json[]): readonly (readonly [number, number])[] {
-  let start = 0;
-  while (start < left.length && start < right.length && equal(left[start], right[start])) start += 1;
-  let end = 0;
-  const most = Math.min(left.length, right.length) - start;
-  while (end < most && equal(left[left.length - 1 - end], right[right.length - 1 - end])) end += 1;
-  const head = Array.from({ length: start }, (_, index) => [index, index] as const);
-  const tail = Array.from({ length: end }, (_, index) => [left.length - end + index, right.length - end + index] as const);
-  const [rows, columns] = [left.length - start - end, right.length - start - end];
-  if (rows * columns > maxComparedLength * maxComparedLength) return [...head, ...tail];
-  return [...head, ...findMiddlePairs(left, right, { start, rows, columns }), ...tail];
-}
-
-type Middle = { readonly start: number; readonly rows: number; readonly columns: number };
-
-function findMiddlePairs(left: readonly Json[], right: readonly Json[], { start, rows, columns }: Middle): (readonly [number, number])[] {
-  const lengths = Array.from({ length: rows + 1 }, () => Array.from({ length: columns + 1 }, () => 0));
-  const at = (row: number, column: number): number => lengths[row]?.[column] ?? 0;
-  const isEqual = (row: number, column: number): boolean => equal(left[start + row], right[start + column]);
-  for (let row = rows - 1; row >= 0; row -= 1) {
-    const line = lengths[row];
-    if (line === undefined) continue;
-    for (let column = columns - 1; column >= 0; column -= 1) {
-      line[column] = isEqual(row, column) ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
-    }
-  }
+/** Pairs each key with its first occurrence after the previous pair, as indexes. */
+function matchInOrder(from: readonly string[], to: readonly string[]): readonly (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
-  for (let row = 0, column = 0; row < rows && column < columns;) {
-    if (isEqual(row, column)) {
-      pairs.push([start + row, start + column]);
-      row += 1;
-      column += 1;
-    } else if (at(row + 1, column) >= at(row, column + 1)) row += 1;
-    else column += 1;
+  for (const [index, key] of to.entries()) {
+    const found = from.indexOf(key, (pairs.at(-1)?.[0] ?? -1) + 1);
+    if (found !== -1) pairs.push([found, index]);
   }
   return pairs;
+}
+
+/** Returns the name of an entry, or the value of one without a name. */
+function toEntryKey(value: Json): string {
+  return canonical(isObject(value) && typeof value['name'] === 'string' ? { name: value['name'] } : value);
+}
+
+/** Returns whether an entry can be edited until it is the value: both are maps without a name, lists, or scalars. */
+function isAlike(left: Json = null, right: Json): boolean {
+  return isObject(left) ? isObject(right) && left['name'] === undefined : !isObject(right) && Array.isArray(left) === Array.isArray(right);
 }
 
 /** The values of a document's nodes, with aliases resolved. */
 type NodeValues = {
   readonly valueOf: (node: ParsedNode | null) => Json;
-  /** The aliases in order, and the node of each one's anchor. */
-  readonly targets: ReadonlyMap<Alias.Parsed, ParsedNode>;
+  readonly aliases: readonly Alias.Parsed[];
 };
 
 /** Resolves the values of all nodes of a valid document. */
 export function resolveNodes(document: Document.Parsed): NodeValues {
   const anchors = new Map<string, ParsedNode>();
-  const targets = new Map<Alias.Parsed, ParsedNode>();
+  const aliases: Alias.Parsed[] = [];
   const values = new Map<ParsedNode, Json>();
   const read = (node: ParsedNode | null): Json => {
     if (node === null) return null;
@@ -217,9 +175,8 @@ export function resolveNodes(document: Document.Parsed): NodeValues {
   };
   const follow = (alias: Alias.Parsed): Json => {
     const target = anchors.get(alias.source);
-    if (target === undefined) return null;
-    targets.set(alias, target);
-    return values.get(target) ?? null;
+    aliases.push(alias);
+    return target === undefined ? null : (values.get(target) ?? null);
   };
   const readValue = (node: ParsedNode): Json => {
     if (isSeq(node)) return node.items.map(read);
@@ -230,7 +187,7 @@ export function resolveNodes(document: Document.Parsed): NodeValues {
     return isScalar(node) ? toScalar(node.value) : null;
   };
   read(document.contents);
-  return { valueOf: (node) => (node === null ? null : (values.get(node) ?? null)), targets };
+  return { valueOf: (node) => (node === null ? null : (values.get(node) ?? null)), aliases };
 }
 
 function toScalar(value: unknown): Json {

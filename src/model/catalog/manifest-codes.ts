@@ -2,9 +2,9 @@
 export const manifestCodes = {
   'edit/unsafe': {
     meaning: 'Ostiary cannot edit a manifest without changing unrelated parts',
-    cause: 'The value comes from an alias, a merge key or another unusual notation',
-    fix: 'Edit the file',
-    example: 'spec.reviewers is not edited: it is an alias',
+    cause: 'An alias repeats the value, the file has both CRLF and LF line ends, or the notation is unusual',
+    fix: 'Write the value in place of the alias, give all lines the same end, or edit the file',
+    example: '/spec/reviewers is not edited: the alias *dba in line 9 may use it; write the value in place of the alias',
   },
   'manifest/alias-bomb': {
     meaning: 'Aliases add too many values',

@@ -161,11 +161,16 @@ describe('accepting drift', () => {
 
   it('does not change other users of an anchored value', async () => {
     const text = `${orders.replace('  reviewers:\n', '  reviewers: &groups\n').replace(/ {2}connection_tags[\s\S]*/, '')}  force_approve_groups: *groups\n`;
-    const { texts, left } = await acceptDrift({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
-    expect(texts['orders.yaml']).toBe(
-      text.replace(' &groups', '').replace("  - 'sre'\n", '').replace('*groups', '&groups\n  - dba\n  - sre'),
-    );
-    expect(left).toEqual([]);
+    const { texts, diagnostics } = await acceptDrift({ 'orders.yaml': text }, change('Connection/orders', { reviewers: ['dba'] }));
+    expect(texts).toEqual({});
+    expect(diagnostics.map(({ code, at, message }) => [code, `${at?.file}:${at?.line}`, message])).toEqual([
+      [
+        'adopt/impossible',
+        'orders.yaml:18',
+        'the manifests cannot accept /reviewers/sre of Connection/orders: /spec/reviewers is not edited: ' +
+          'the alias *groups in line 20 may use it; write the value in place of the alias',
+      ],
+    ]);
   });
 
   it('states a command that accepted and ignored values would derive differently', async () => {

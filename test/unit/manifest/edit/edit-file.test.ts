@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type DocumentEdit, editFile } from '../../../../src/manifest/edit/edit-file.ts';
+import type { Json } from '../../../../src/model/json.ts';
 
-const set = (path: string, value: string | number | null | readonly string[]): DocumentEdit => ({ edit: 'set', path, value });
+const set = (path: string, value: Json): DocumentEdit => ({ edit: 'set', path, value });
 const add = (path: string, value: string): DocumentEdit => ({ edit: 'add', path, value });
 const drop = (path: string, value: string): DocumentEdit => ({ edit: 'drop', path, value });
 const remove = (path: string): DocumentEdit => ({ edit: 'remove', path });
 const rename = (path: string, key: string): DocumentEdit => ({ edit: 'rename', path, key });
+
+/** The reason for a refusal because of an alias. */
+const aliasIn = (line: number): string => `the alias *x in line ${line} may use it; write the value in place of the alias`;
 
 /** The text of a file, the edit, and the text after it. */
 const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
@@ -39,28 +43,31 @@ const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
   ['a new list where none is', 'a: x\n', set('/b', ['w', 'z']), 'a: x\nb: [w, z]\n'],
   ['a key by another name', '"a": &x 1 # why\nb: *x\n', rename('/a', 'c'), '"c": &x 1 # why\nb: *x\n'],
   ['Windows line ends', 'a:\r\n- x\r\n', add('/a', 'w'), 'a:\r\n- x\r\n- w\r\n'],
-  ['line ends of both sorts, each its own', 'a:\n- x\r\n- y\nb: 1\r\n', set('/a', ['x', 'w', 'y']), 'a:\n- x\r\n- w\r\n- y\nb: 1\r\n'],
-  ['what stood below a key, and not how that ends', 'a: # why\r\n  - x\nb: 1\n', set('/a', 5), 'a: 5 # why\r\nb: 1\n'],
-  ['a line that moves up, with its end', 'a:\n  - k: 1\n    l: 2\r\n', remove('/a/0/k'), 'a:\n  - l: 2\r\n'],
-  ['one line of a text', 'a: |\r\n  x\n  y\r\n  z\nb: 1', set('/a', 'x\nw\nz\n'), 'a: |\r\n  x\n  w\r\n  z\nb: 1'],
-  ['a last line without an end', 'a: 1\nb: 2\r\nc: 3', set('/d', 4), 'a: 1\nb: 2\r\nc: 3\r\nd: 4'],
+  ['what stood below a key', 'a: # why\r\n  - x\r\nb: 1\r\n', set('/a', 5), 'a: 5 # why\r\nb: 1\r\n'],
+  ['one line of a text', 'a: |\r\n  x\r\n  y\r\n  z\r\nb: 1', set('/a', 'x\nw\nz\n'), 'a: |\r\n  x\r\n  w\r\n  z\r\nb: 1'],
+  ['a last line without an end', 'a: 1\r\nb: 2\r\nc: 3', set('/d', 4), 'a: 1\r\nb: 2\r\nc: 3\r\nd: 4'],
   [
     'a byte order mark above a line that is new',
-    '\ufeffa: 1\r\nb: 2\n',
+    '\ufeffa: 1\r\nb: 2\r\n',
     { edit: 'set', path: '/0', value: 0, order: ['0', 'a'] },
-    "\ufeff'0': 0\r\na: 1\r\nb: 2\n",
+    "\ufeff'0': 0\r\na: 1\r\nb: 2\r\n",
   ],
-  ['a first line, and neither the mark nor the end of the next', '\ufeffa: 1\n\r\nb: 2\n', remove('/a'), '\ufeff\r\nb: 2\n'],
+  ['a first line, and not the mark', '\ufeffa: 1\n\nb: 2\n', remove('/a'), '\ufeff\nb: 2\n'],
+  ['an entry that moved to the front', 'a:\n- x # 1\n- y # 2\n- z # 3\n', set('/a', ['z', 'x', 'y']), 'a:\n- z\n- x # 1\n- y # 2\n'],
+  ['an entry that moved to the end', 'a:\n- x # 1\n- y # 2\n- z # 3\n', set('/a', ['y', 'z', 'x']), 'a:\n- y # 2\n- z # 3\n- x\n'],
+  ['entries between others', 'a:\n- x # 1\n- y # 2\n- z # 3\n', set('/a', ['x', 'w', 'z', 'v']), 'a:\n- x # 1\n- w # 2\n- z # 3\n- v\n'],
+  [
+    'entries with names',
+    'a:\n- name: x # 1\n  k: 1\n- name: y # 2\n  k: 2 # two\n',
+    set('/a', [
+      { name: 'w', k: 0 },
+      { name: 'y', k: 3 },
+    ]),
+    'a:\n- name: w\n  k: 0\n- name: y # 2\n  k: 3 # two\n',
+  ],
   ['a byte order mark', '\ufeffa: 1\n', set('/a', 2), '\ufeffa: 2\n'],
   ['the user of an anchor', 'a: &x [1, 2]\nb: *x\n', set('/b', ['w']), 'a: &x [1, 2]\nb: [w]\n'],
-  [
-    'an anchored value, and not its users',
-    'a: &x [1, 2] # why\nb: *x\nc: *x\n',
-    add('/a', 'w'),
-    'a: [1, 2, w] # why\nb: &x [1, 2]\nc: *x\n',
-  ],
-  ['inside an anchored value', 'a: &x\n  k: 1\n  l: 2\nb: *x\n', set('/a/k', 3), 'a:\n  k: 3\n  l: 2\nb: &x\n  k: 1\n  l: 2\n'],
-  ['below a merge', 'a: &x { k: 1 }\nb:\n  <<: *x\n', set('/a/k', 2), 'a: { k: 2 }\nb:\n  <<: &x { k: 1 }\n'],
+  ['an anchored value that no alias uses', 'a: &x [1, 2] # why\n', add('/a', 'w'), 'a: &x [1, 2, w] # why\n'],
   ['an explicit key', '? a\n: b # why\n', set('/a', 'c'), '? a\n: c # why\n'],
 ];
 
@@ -94,6 +101,16 @@ describe('an edit is refused', () => {
     ],
     ['where the form is unusual', '? a\n', set('/a', 1), 'a.yaml:1:3 the text around it has a form that is not edited'],
     ['where the result could not be read', 'a: 1\n', set('/__proto__', 1), 'a.yaml:1:1 the text around it has a form that is not edited'],
+    ['of an anchored value', 'a: &x [1, 2] # why\nb: *x\nc: *x\n', add('/a', 'w'), `a.yaml:1:1 ${aliasIn(2)}`],
+    ['inside an anchored value', 'a: &x\n  k: 1\n  l: 2\nb: *x\n', set('/a/k', 3), `a.yaml:2:3 ${aliasIn(4)}`],
+    ['of an anchored value that would be removed', 'b: 1\na: &x 1\nc: *x\n', remove('/a'), `a.yaml:2:1 ${aliasIn(3)}`],
+    ['below a merge', 'a: &x { k: 1 }\nb:\n  <<: *x\n', set('/a/k', 2), `a.yaml:1:9 ${aliasIn(3)}`],
+    [
+      'where lines end in two ways',
+      'a: 1\r\nb: 2\n',
+      set('/b', 3),
+      'a.yaml:2:1 some of its lines end with CRLF and some with LF; give all lines the same end',
+    ],
     ['in an empty document', '# nothing\n', set('/a', 1), 'a.yaml:1:1 the file has no document 1'],
   ];
   for (const [where, text, edit, why] of refused) {
