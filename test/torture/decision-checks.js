@@ -141,8 +141,8 @@ export const decisionChecks = [
   [
     'a review that a caller cannot see is not replaced by another one',
     'server/reviews/review-store.ts',
-    'where one.id = ${text}::uuid or one.session = ${text}::uuid\n    order by',
-    'where one.id = ${text}::uuid or one.session = ${text}::uuid\n    order by one.owner_id,',
+    'where r.id = ${selectedId(text, first)} and ${isVisibleTo(principal)}',
+    'where (r.id = ${text}::uuid or r.session = ${text}::uuid) and ${isVisibleTo(principal)} order by (r.id = ${text}::uuid) desc limit 1',
     ['server/reviews/earlier-sessions.test.ts'],
   ],
   [
