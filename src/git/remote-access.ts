@@ -170,7 +170,7 @@ function pinHost({ scheme }: RemoteAddress, checked: CheckedHost | undefined): R
   return { 'http.curloptResolve': `${checked.host}:${checked.port ?? defaultPort}:${addresses.join(',')}` };
 }
 
-/** Returns whether a text may contain a part of a secret, in any encoding. */
+/** Returns whether a text may contain a part of a secret, in plain text or encoded. */
 export type MayRevealSecret = (text: string, secrets: readonly string[]) => boolean;
 
 /** Replaces the secrets in a text by `***`; returns a note instead of a text that may still contain a part of one. */

@@ -2,7 +2,7 @@ import { type ApiFailure, systemCodeOf } from '../../model/errors.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { ErrorHint } from '../dialect.ts';
 import { proxyFailedCode, tooLargeCode, type HttpExchange, type RawResponse } from './transport.ts';
-import { mayRevealSecret } from './reveal-secrets.ts';
+import { containsSecret, isOpaque } from './reveal-secrets.ts';
 
 /** A failed attempt, before it is decided whether to retry. */
 export type RequestFailure = {
@@ -248,7 +248,7 @@ export function makePrintable(text: string, secrets: readonly string[]): string 
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, 2 * longest);
-  if (mayRevealSecret(line, secrets)) return undefined;
+  if (containsSecret(line, secrets)) return undefined;
   const escaped = line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return escaped.length > longest ? `${escaped.slice(0, longest)}…` : escaped;
 }
@@ -256,5 +256,5 @@ export function makePrintable(text: string, secrets: readonly string[]): string 
 /** Returns a text in quotation marks, or a note that it is not shown; an empty text where there is none. */
 function quoteText(text: string, secrets: readonly string[]): string {
   const shown = makePrintable(text, secrets);
-  return shown === undefined ? hiddenText : shown === '' ? '' : `"${shown}"`;
+  return shown === undefined || isOpaque(shown) ? hiddenText : shown === '' ? '' : `"${shown}"`;
 }

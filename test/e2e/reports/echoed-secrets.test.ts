@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { json, startFlakyServer, type FlakyServer } from '../../support/flaky-server.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
-import { spellings } from '../../support/spellings.ts';
+import { opaqueSpellings, spellings } from '../../support/spellings.ts';
 import { config, connection, useProjects } from '../project.ts';
 
 const makeProject = useProjects();
@@ -32,7 +32,7 @@ async function applyAgainst(message: string): Promise<string> {
   return `${stdout}${stderr}`.replaceAll(/\s+/g, ' ');
 }
 
-test.each(Object.entries(spellings))('apply does not print a message with a secret in %s', async (_, encode) => {
+test.each(Object.entries({ ...spellings, ...opaqueSpellings }))('apply does not print a message with a secret in %s', async (_, encode) => {
   const printed = await applyAgainst(`cannot store ${encode(canary)}`);
   expect(printed).toContain(`(422, ${hidden})`);
   expect(printed).not.toContain('cannot store');
