@@ -1,14 +1,6 @@
 import type { ApplyResult, Outcome } from '../../model/result/outcome.ts';
 import type { EdgeChange } from '../../model/plan/plan.ts';
-import type {
-  Cause,
-  ConnectionRule,
-  ControlChange,
-  ControlColumn,
-  Impact,
-  PostureChange,
-  ProtectionVerdict,
-} from '../../model/protection/protection.ts';
+import type { Cause, ConnectionRule, ControlChange, ControlColumn, Impact, PostureChange } from '../../model/protection/protection.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { controlText, pathText, sampleChangeText, sampleSign } from '../wording/value.ts';
 import { foldSimilar, likenessOfChange, othersText, sortByRisk } from '../rows/fold-similar.ts';
@@ -16,7 +8,7 @@ import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
 import type { LinkOf } from '../links.ts';
 import { actionSymbols, type ChangeRow, changeRows, edgeChangeRows, edgeText, risksText } from '../rows/change-rows.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
-import { columnOf, element, type Html, joinHtml, positionHtml, searchText, verdictBadge } from './markup.ts';
+import { columnOf, element, type Html, joinHtml, type PageVerdict, positionHtml, searchText, verdictBadge } from './markup.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { attachmentsText, causeName, driftCause, tagTexts } from '../wording/impact.ts';
@@ -28,7 +20,7 @@ const mostOutcomes = 2_000;
 /** Returns a group of changes by risk, each with its differences folded; changes beyond the first ones are in one fold. */
 export function groupSection(
   { title, changes: entries, edges }: ChangeGroup,
-  verdictOf: (grouped: GroupedChange) => ProtectionVerdict,
+  verdictOf: (grouped: GroupedChange) => PageVerdict,
   linkOf: LinkOf | undefined,
 ): Html {
   const changes = foldSimilar(sortByRisk(entries), likenessOfChange).map(({ entry, others }) =>
@@ -53,11 +45,7 @@ export function unfoldFirst(elements: readonly Html[], word: string): readonly H
   return [...elements.slice(0, mostUnfolded), fold];
 }
 
-function changeDetails(
-  { change, edges, note, changedSamples }: GroupedChange,
-  direction: ProtectionVerdict,
-  linkOf: LinkOf | undefined,
-): Html {
+function changeDetails({ change, edges, note, changedSamples }: GroupedChange, direction: PageVerdict, linkOf: LinkOf | undefined): Html {
   const lines = [
     ...changeRows(change).flatMap((row) => rowLines(row, change.action)),
     ...edgeChangeRows(change, edges).map(({ sign, text }) => line(sign, `attachment: ${text}`)),

@@ -10,6 +10,7 @@ import type {
   ProtectionMatrixRow,
   ProtectionVerdict,
 } from '../../model/protection/protection.ts';
+import type { RiskClass } from '../../model/plan/plan.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { LinkOf } from '../links.ts';
 import { escapeHtmlText } from '../escape.ts';
@@ -79,13 +80,17 @@ function icon(name: IconName): Html {
   ]);
 }
 
+/** The effect of a connection, a headline or a change. */
+export type PageVerdict = ProtectionVerdict | HeadlineVerdict | RiskClass;
+
 /** A verdict by its icon and its word: color is never the only signal. */
-const verdictSigns: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { readonly sign: IconName; readonly word: string }>> = {
+const verdictSigns: Readonly<Record<PageVerdict, { readonly sign: IconName; readonly word: string }>> = {
   weakens: { sign: 'down', word: 'weaker' },
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
-  exposes: { sign: 'question', word: 'without review' },
-  reroutes: { sign: 'question', word: 'rerouted' },
+  exposes: { sign: 'diamond', word: 'without review' },
+  reroutes: { sign: 'arrow', word: 'credentials elsewhere' },
+  availability: { sign: 'bars', word: 'availability' },
   neutral: { sign: 'bars', word: 'no effect' },
   strengthens: { sign: 'up', word: 'stronger' },
 };
@@ -93,17 +98,29 @@ const verdictSigns: Readonly<Record<ProtectionVerdict | HeadlineVerdict, { reado
 /** The verdicts, the most severe first. */
 export const verdicts: readonly ProtectionVerdict[] = ['weakens', 'both', 'unknown', 'strengthens', 'neutral'];
 
+/** The verdicts that a page can be reduced to, the most severe first. */
+export const shownVerdicts: readonly PageVerdict[] = [
+  'weakens',
+  'both',
+  'unknown',
+  'exposes',
+  'reroutes',
+  'availability',
+  'strengthens',
+  'neutral',
+];
+
 /** Returns the word of a verdict. */
-export function verdictWord(verdict: ProtectionVerdict | HeadlineVerdict): string {
+export function verdictWord(verdict: PageVerdict): string {
   return verdictSigns[verdict].word;
 }
 
-function verdictIcon(verdict: ProtectionVerdict | HeadlineVerdict): Html {
+function verdictIcon(verdict: PageVerdict): Html {
   return icon(verdictSigns[verdict].sign);
 }
 
 /** Returns a label with icon and word. */
-export function verdictBadge(verdict: ProtectionVerdict | HeadlineVerdict): Html {
+export function verdictBadge(verdict: PageVerdict): Html {
   return element('span', { class: `badge ${verdict}` }, [verdictIcon(verdict), ' ', verdictWord(verdict)]);
 }
 

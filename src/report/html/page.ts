@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { blocksOfType, type Deletion, type ReportBlock, type ReportDocument, type ReportSection } from '../document.ts';
 import type { LinkOf } from '../links.ts';
 import { highestPlanRisk, highestRisk, type Plan } from '../../model/plan/plan.ts';
-import type { Cause, ControlColumn, Headline, PostureChange, ProtectionVerdict } from '../../model/protection/protection.ts';
+import type { Cause, ControlColumn, Headline, PostureChange } from '../../model/protection/protection.ts';
 import { type Diagnostic, parsePosition, type Position, sortDiagnostics } from '../../model/diagnostic.ts';
 import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
@@ -10,7 +10,20 @@ import { digestScope, planSummaryText, plural, policiesText, shortList, stayingE
 import { driftCause, headlineObjects } from '../wording/impact.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
 import { groupSection, impactTable, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
-import { element, empty, type Html, joinHtml, matrixTable, positionHtml, verbatim, verdictBadge, verdicts, verdictWord } from './markup.ts';
+import {
+  element,
+  empty,
+  type Html,
+  joinHtml,
+  matrixTable,
+  type PageVerdict,
+  positionHtml,
+  shownVerdicts,
+  verbatim,
+  verdictBadge,
+  verdicts,
+  verdictWord,
+} from './markup.ts';
 import { htmlScript, htmlStyle } from './page-assets.ts';
 
 const many = 200;
@@ -53,7 +66,7 @@ function hashOf(text: string): string {
 }
 
 function tools(): Html {
-  const choices = verdicts.map((verdict) => element('option', { value: verdict }, verdictWord(verdict)));
+  const choices = shownVerdicts.map((verdict) => element('option', { value: verdict }, verdictWord(verdict)));
   return element('div', { class: 'tools', role: 'search' }, [
     element('label', {}, [
       'Search ',
@@ -228,10 +241,8 @@ function postureList(changed: readonly PostureChange[], columns: readonly Contro
   ]);
 }
 
-function changeVerdict({ change }: GroupedChange): ProtectionVerdict {
-  const risk = highestRisk(change.risks);
-  if (risk === 'weakens' || risk === 'strengthens' || risk === 'unknown') return risk;
-  return risk === 'availability' || risk === 'reroutes' || risk === 'exposes' ? 'unknown' : 'neutral';
+function changeVerdict({ change }: GroupedChange): PageVerdict {
+  return highestRisk(change.risks) ?? 'neutral';
 }
 
 function listDetails({ title, entries }: SideList): Html {

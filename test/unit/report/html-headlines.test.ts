@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { planDocument } from '../../../src/report/subjects/plan.ts';
 import type { Cause, Headline } from '../../../src/model/protection/protection.ts';
+import { changeOf } from '../protection/protection-fixtures.ts';
 import { quietPlan } from './quiet-plan.ts';
 
 /** The list of headlines on the page of a plan with one headline. */
@@ -13,7 +14,7 @@ function headlineOf(direction: Headline['direction'], causes: readonly Cause[]):
 
 test.each([
   ['exposes', 'without review'],
-  ['reroutes', 'rerouted'],
+  ['reroutes', 'credentials elsewhere'],
   ['weakens', 'weaker'],
   ['strengthens', 'stronger'],
 ] as const)('the page labels a headline that %s as %s', (direction, word) => {
@@ -30,4 +31,12 @@ test('the page shows a line that causes a headline several times once, and count
   );
   expect([...item.matchAll(/[ab]\.yaml:\d+/g)].map(([line]) => line)).toEqual(['a.yaml:19', 'a.yaml:20', 'b.yaml:1']);
   expect(item).toContain(' and 2 more');
+});
+
+test.each(['availability', 'reroutes', 'exposes', 'unknown'] as const)('the page finds changes of the class %s under its name', (risk) => {
+  const plan = quietPlan();
+  const change = { ...changeOf('Connection/orders-db', []), risks: [{ code: 'risk/deleted', class: risk }] } as const;
+  const page = renderHtml(planDocument([{ ...plan, changes: [change] }]));
+  expect(page).toContain(`data-name="connection/orders-db" data-direction="${risk}"`);
+  expect(page).toContain(`<option value="${risk}">`);
 });
