@@ -30,11 +30,13 @@ export function containsSecret(text: string, secrets: readonly string[]): boolea
 
 /** Returns whether a text has parts that may be an encoding of anything: bytes, long words with digits, and character references. */
 export function isOpaque(text: string): boolean {
-  return opaque.some((pattern) => pattern.test(text.replaceAll(uuids, '')));
+  const rest = text.replaceAll(uuids, '');
+  return opaque.some((pattern) => pattern.test(rest)) || (rest.match(longWords) ?? []).some((word) => /\d/.test(word));
 }
 
 const uuids = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi;
-const opaque = [/(?=[a-z]*\d)[a-z\d]{20,}/i, /(?:\b(?:0x|x)?[\da-f]{1,3}\b[^\da-z]*){8,}/i, /&#\w+;/];
+const longWords = /[a-z\d]{20,}/gi;
+const opaque = [/(?:\b(?:0x|x)?[\da-f]{1,3}\b[^\da-z]*){8,}/i, /&#\w+;/];
 
 /** Returns the parts of a secret by which it is recognized. */
 function fragmentsOf(secret: Buffer): readonly string[] {
