@@ -113,11 +113,11 @@ test('a connection that both gains and loses protection is named, and the plan n
   const { code, stdout } = await project.ostiary(['plan', '--format', 'json']);
   const [planned] = JSON.parse(stdout).plans;
   expect(code).toBe(6);
-  expect(planned.once).toEqual([
+  expect(planned.singleWrites).toEqual([
     {
       id: 'GuardrailRule/no-drop',
       why: 'the free license allows one entry of input rules, but there are 2',
-      moment: 'before-objects',
+      slot: 'before-objects',
       windows: [
         {
           from: 'GuardrailRule/no-drop',
@@ -150,6 +150,6 @@ test('a single rule is neither written twice nor reported', async () => {
   const project = await prepared();
   project.write({ 'access/b.yaml': guards('xp_delete') });
   const { stdout } = await project.ostiary(['plan', '--format', 'json']);
-  expect(JSON.parse(stdout).plans[0].once).toBeUndefined();
+  expect(JSON.parse(stdout).plans[0].singleWrites).toBeUndefined();
   await applyAndExpectInSync(project);
 });
