@@ -46,13 +46,14 @@ function fragmentsOf(secret: Buffer): readonly string[] {
 }
 
 function partsOf(text: string, length: number): readonly string[] {
-  const [plain, letters] = comparableForms(text);
+  const forms = comparableForms(text);
+  const [plain] = forms;
   if (plain.length < length) return plain.length < shortestSecret ? [] : [plain];
-  return [...windowsOf(plain, length), ...windowsOf(letters, length)];
+  return forms.flatMap((form) => [...windowsOf(form, length)]);
 }
 
-/** Returns the text in lower case and without accents, and its letters and digits alone; both alphabets of base64 are one. */
-function comparableForms(text: string): readonly [plain: string, letters: string] {
+/** Returns the text in lower case and without accents, without spaces too, and its letters and digits alone; both alphabets of base64 are one. */
+function comparableForms(text: string): readonly [plain: string, close: string, letters: string] {
   const plain = text
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
@@ -60,7 +61,7 @@ function comparableForms(text: string): readonly [plain: string, letters: string
     .toLowerCase()
     .replaceAll('+', '-')
     .replaceAll('/', '_');
-  return [plain, plain.replaceAll(/[^\p{L}\p{N}]+/gu, '')];
+  return [plain, plain.replaceAll(/\s+/g, ''), plain.replaceAll(/[^\p{L}\p{N}]+/gu, '')];
 }
 
 function* windowsOf(text: string, length: number): Generator<string> {
