@@ -74,12 +74,10 @@ test('any text without a secret nearby is decided at once', () => {
   );
 });
 
-test('a long text takes no time, whatever it consists of', () => {
-  for (const part of ['a', 'ff, ', 'a1b2 ', '%2525', '\\', '&#1', '0x']) {
-    const text = part.repeat(60_000 / part.length);
-    const before = process.cpuUsage().user;
-    isOpaque(text);
-    containsSecret(text, ['hunter2-canary']);
-    expect((process.cpuUsage().user - before) / 1000, part).toBeLessThan(1000);
-  }
+test.each(['a', 'ff, ', 'a1b2 ', '%2525', '\\', '&#1', '0x'])('a long text of %j takes no time', (part) => {
+  const text = part.repeat(60_000 / part.length);
+  const before = process.cpuUsage().user;
+  isOpaque(text);
+  containsSecret(text, ['hunter2-canary']);
+  expect((process.cpuUsage().user - before) / 1000).toBeLessThan(1000);
 });
