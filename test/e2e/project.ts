@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { neededFields } from '../support/manifests.ts';
 
 /** Files by their paths. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -58,16 +59,7 @@ export function manifest(kind: string, name: string, spec: JsonObject, metadata:
 
 /** A connection's manifest with what every connection needs. */
 export function connection(name: string, spec: JsonObject = {}, metadata: Metadata = {}): string {
-  const needed = {
-    type: 'database',
-    subtype: 'postgres',
-    agent_id: 'default',
-    access_mode_connect: 'enabled',
-    access_mode_exec: 'enabled',
-    access_mode_runbooks: 'disabled',
-    access_schema: 'enabled',
-  };
-  return manifest('Connection', name, { ...needed, ...spec }, metadata);
+  return manifest('Connection', name, { ...neededFields, subtype: 'postgres', ...spec }, metadata);
 }
 
 /** A guardrail's manifest that denies the words. */

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import { nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { desiredState } from './desired-state.ts';
+import { neededFields } from './manifests.ts';
 import type { MemoryGateway } from './memory-gateway.ts';
 import type { Manifest } from './scenario.ts';
 
@@ -71,16 +72,6 @@ export const secretForms: number = secrets.length;
 /** The forms of inline values. */
 export const inlineForms: readonly number[] = [2, 3, 4];
 
-const connectionSpec = {
-  type: 'database',
-  subtype: 'postgres',
-  agent_id: 'default',
-  access_mode_connect: 'enabled',
-  access_mode_exec: 'enabled',
-  access_mode_runbooks: 'disabled',
-  access_schema: 'enabled',
-};
-
 export function kindOfName(name: string): Entry['kind'] {
   return name.startsWith('g') ? 'GuardrailRule' : 'Connection';
 }
@@ -91,7 +82,7 @@ function reviewersOf({ variant }: Pick<Entry, 'variant'>): readonly string[] {
 
 /** Returns the fields of an object that are the same in its manifest and on the gateway. */
 export function specOf(name: string, entry: Pick<Entry, 'variant'>): JsonObject {
-  if (kindOfName(name) === 'Connection') return { ...connectionSpec, reviewers: reviewersOf(entry) };
+  if (kindOfName(name) === 'Connection') return { ...neededFields, subtype: 'postgres', reviewers: reviewersOf(entry) };
   return { input: { rules: [{ name: 'words', type: 'deny_words_list', words: [`DROP ${entry.variant}`] }] } };
 }
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Manifest } from './scenario.ts';
 
-const needed = {
+/** What every connection needs: it is open to connect. */
+export const neededFields: JsonObject = {
   type: 'database',
   agent_id: 'default',
   access_mode_connect: 'enabled',
@@ -12,7 +13,7 @@ const needed = {
 
 /** A connection's manifest with what every connection needs. */
 export function connection(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): Manifest {
-  return { kind: 'Connection', metadata: { name, ...metadata }, spec: { ...needed, ...spec } };
+  return { kind: 'Connection', metadata: { name, ...metadata }, spec: { ...neededFields, ...spec } };
 }
 
 /** A connection with comments, quotes of both sorts, and lists in both layouts. */
