@@ -33,6 +33,7 @@ export function toResource(
     protect: metadata['protect'] === true,
     adopt: metadata['adopt'] === true,
     locate: (path: Pointer) => (path === '' ? manifest.document.locate('') : locateInSpec(manifest, path)),
+    locateIgnore: () => createManifestLocate(manifest)('/metadata/ignore'),
   };
   const { replaces, renamedFrom } = metadata;
   const selector = readSelector(view, raw);

@@ -57,6 +57,8 @@ export type DesiredResource = {
    * has one. The empty pointer returns the position of the manifest.
    */
   readonly locate: (path: Pointer) => Position;
+  /** Returns the position of `metadata.ignore`; that of the manifest's metadata without it. */
+  readonly locateIgnore: () => Position;
 };
 
 /** What one layer of a manifest states and the layers above it do not keep; the layers are defaults, the manifest, and overlays. */

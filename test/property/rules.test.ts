@@ -151,6 +151,7 @@ function resourceOf(given: { readonly id: ResourceId; readonly written: JsonObje
     protect: false,
     adopt: false,
     locate: () => ({ file: 'rule.yaml', line: 1, column: 1 }),
+    locateIgnore: () => ({ file: 'rule.yaml', line: 1, column: 1 }),
   };
 }
 

@@ -23,6 +23,7 @@ export function desiredOf(id: ResourceId, given: Partial<DesiredResource> = {}):
     protect: false,
     adopt: false,
     locate: placeOf,
+    locateIgnore: () => placeOf(''),
     ...given,
   };
 }

@@ -179,7 +179,13 @@ export function uncertain(name: string, means: string): RiskCode {
 }
 
 /** A risk before it has a position: its code, the path of its field, and its class if that is not the usual one of the code. */
-export type RiskDraft = { readonly code: RiskCode; readonly fields: readonly string[]; readonly class?: RiskClass };
+export type RiskDraft = {
+  readonly code: RiskCode;
+  readonly fields: readonly string[];
+  readonly class?: RiskClass;
+  /** `metadata.ignore` is the cause, not the fields. */
+  readonly isIgnore?: true;
+};
 
 /** The specs of an object before and after. */
 export type SpecSides = { readonly before: JsonObject; readonly after: JsonObject };

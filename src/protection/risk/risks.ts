@@ -326,7 +326,8 @@ function placeRisks(drafts: readonly RiskDraft[], { change, resource, connection
     const path = pathOf(group, change);
     const field = path === '' ? undefined : change?.fields.find((one) => one.held !== true && isAt(one, path));
     const own = change === undefined || field === undefined ? undefined : fieldPosition(change, field);
-    const at = own ?? placeIn(resource, path) ?? change?.at;
+    const stated = first.isIgnore === true ? resource?.locateIgnore() : placeIn(resource, path);
+    const at = (first.isIgnore === true ? stated : (own ?? stated)) ?? change?.at;
     return [
       {
         code: riskCode(first.code),

@@ -44,8 +44,8 @@ function ignoreRisks(kind: Kind, current: readonly Pointer[], applied: readonly 
   const added = current.filter((path) => !applied.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
   const removed = applied.filter((path) => !current.some((other) => isPointerWithin(path, other)) && touchesProtection(kind, path));
   return [
-    ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path) })),
-    ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path) })),
+    ...added.map((path): RiskDraft => ({ code: generalRisk('ignore-added'), fields: tokensOf(path), isIgnore: true })),
+    ...removed.map((path): RiskDraft => ({ code: generalRisk('ignore-removed'), fields: tokensOf(path), isIgnore: true })),
   ];
 }
 

@@ -63,6 +63,7 @@ function unreadManifest(id: ResourceId, key: ResourceId): DesiredResource {
     protect: false,
     adopt: false,
     locate: () => ({ file: '', line: 1, column: 1 }),
+    locateIgnore: () => ({ file: '', line: 1, column: 1 }),
   };
 }
 

@@ -1,8 +1,7 @@
 import { appendAll } from '../../model/collections.ts';
 import { createHmac, scryptSync } from 'node:crypto';
 import type { DesiredResource, DesiredState, DigestSecret } from '../../model/desired.ts';
-import { compareText, sortedKeys } from '../../model/json.ts';
-import { isPointerWithin } from '../../model/pointer.ts';
+import { canonical, compareText, sortedKeys } from '../../model/json.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 
 /** A state whose contents can be sealed. */
@@ -33,8 +32,8 @@ export function sealedTree(state: Sealable & Pick<DesiredState, 'tree'>): string
 }
 
 /**
- * Returns a keyed hash of everything about the secrets of a state that is in the repository, and of how the state differs from the
- * base in them. It covers inline values, sources, hashes of committed files, and which secrets are removed or ignored.
+ * Returns a keyed hash of everything that manifests state beside the values of a plan, and of how the state differs from the base in
+ * its secrets. It covers what is ignored, selected and protected, and of secrets inline values, sources, and hashes of committed files.
  */
 export function sealContents(state: Sealable, base: Pick<DesiredState, 'resources'> | undefined): string {
   const hash = createHmac('sha256', sealingKey(state));
@@ -46,16 +45,15 @@ export function sealContents(state: Sealable, base: Pick<DesiredState, 'resource
   return hash.digest('hex');
 }
 
-/** Lists the facts about the secrets of a resource as texts, in an order that is always the same. */
+/** Lists the facts about a resource as texts, in an order that is always the same. */
 function factsOf(resource: DesiredResource, base: DesiredResource | undefined): readonly string[] {
-  const { secrets, wholeSecrets, ignore } = resource;
+  const { secrets, wholeSecrets, ignore, selector, protect } = resource;
   const facts: string[] = [];
   for (const path of sortedKeys(secrets)) appendAll(facts, ['secret', path, ...secretFact(secrets[path])]);
   for (const path of wholeSecrets.toSorted(compareText)) facts.push('whole', path);
-  const places = [...Object.keys(secrets), ...wholeSecrets];
-  for (const path of ignore.toSorted(compareText)) {
-    if (places.some((place) => isPointerWithin(place, path) || isPointerWithin(path, place))) facts.push('ignored', path);
-  }
+  for (const path of ignore.toSorted(compareText)) facts.push('ignored', path);
+  if (selector !== undefined) facts.push('selector', canonical(selector.value));
+  if (protect) facts.push('protected');
   if (base === undefined) return facts;
   for (const path of sortedKeys({ ...base.secrets, ...secrets })) {
     const before = secretFact(base.secrets[path]);

@@ -1,4 +1,4 @@
-import { formatPosition } from '../../model/diagnostic.ts';
+import { formatPosition, parsePosition } from '../../model/diagnostic.ts';
 import {
   type AcceptedDrift,
   type AssessedChange,
@@ -12,13 +12,14 @@ import {
   remainingOrphans,
   type Risk,
   unplannedChanges,
+  type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import type { SampleChange } from '../../model/protection/protection.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
 import { acceptedNote, blockedReason, changeNote, edgeText, groupEdges, risksText, secretSideText } from './change-rows.ts';
-import { pathText, removalText, sampleChangesOf } from '../wording/value.ts';
+import { pathText, removalText, sampleChangesOf, shortPosition } from '../wording/value.ts';
 import { plural, shortList, unwrittenSecretsText, unwrittenText } from '../wording/summary.ts';
 import type { PolicyReport } from '../../model/protection/policy.ts';
 import { exposureWindowText } from '../../model/plan/schedule.ts';
@@ -229,11 +230,8 @@ export function sideLists(plan: Plan, others: readonly EdgeChange[]): readonly S
     title: `${plural(plan.references.length, 'reference')} outside the manifests: to the replaced object, not to its successor`,
     entries: plan.references.map(referenceText),
   };
-  const unwritten = plan.unwritten.flatMap(({ id, risks }) => {
-    const text = risksText(risks);
-    return text === '' ? [] : [escapeTerminal(`${id}: ${text}`)];
-  });
-  const unwrittenList = { title: unwrittenText(unwritten.length), entries: unwritten };
+  const unwritten = plan.unwritten.flatMap(unwrittenTexts);
+  const unwrittenList = { title: unwrittenText(plan.unwritten.length), entries: unwritten };
   const leaving = leftTexts(plan.policies);
   const leftMatches = {
     title: `${leaving.length === 1 ? '1 policy no longer applies' : `${leaving.length} policies no longer apply`} to a changed connection`,
@@ -269,6 +267,17 @@ export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): Sid
     title: notComparedText(notCompared),
     entries: [...byObject].map(([id, paths]) => `${escapeTerminal(id)} ${paths.join(' ')}`),
   };
+}
+
+/** Returns a line for each risk of a manifest that changed without a write: `Connection/db /reviewers: weakens (ignore-added)  a.yaml:5`. */
+function unwrittenTexts({ id, risks }: UnwrittenRisks): readonly string[] {
+  return risks.flatMap((risk) => {
+    const text = risksText([risk]);
+    const at = risk.place === undefined ? undefined : parsePosition(risk.place);
+    return text === ''
+      ? []
+      : [escapeTerminal(`${id} ${risk.path ?? ''}`.trim() + `: ${text}${at === undefined ? '' : `  ${shortPosition(at)}`}`)];
+  });
 }
 
 /** Returns the list of secrets that changed in the manifests, and that no write changes. */

@@ -78,24 +78,28 @@ export function planSummaryText(plan: Plan): string {
   const counts = countActions(plan);
   const edges = stayingEdgesText(plan);
   if (plan.changes.length === 0 && (counts.orphaned > 0 || plan.edges.some(({ action }) => action === 'held'))) {
-    const stays = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
-    return `Nothing to apply, but not in sync: ${stays.filter((text) => text !== '').join(', ')}.${edges}`;
+    return `Nothing to apply, but not in sync: ${planParts(plan, counts)}.${edges}`;
   }
   if (plan.changes.length === 0 && (counts.accepted !== undefined || unwrittenParts(plan).length > 0)) {
-    const parts = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
-    return `Nothing to write: ${parts.filter((text) => text !== '').join(', ')}.${edges}`;
+    return `Nothing to write: ${planParts(plan, counts)}.${edges}`;
   }
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
     return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
-  return `Plan: ${[countsText(counts), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)].join(', ')}.${edges}`;
+  return `Plan: ${planParts(plan, counts)}.${edges}`;
 }
 
-/** Returns `1 manifest changed without a change on the gateway`. */
+/** Returns everything that a plan counts: `1 to update, 1 manifest changed without a write, 3 unchanged`. */
+function planParts(plan: Plan, counts: ActionCounts): string {
+  const parts = [countsText(counts), ...unwrittenParts(plan), `${counts.unchanged} unchanged`, ...uncomparedParts(plan)];
+  return parts.filter((text) => text !== '').join(', ');
+}
+
+/** Returns `1 manifest changed without a write`. */
 export function unwrittenText(count: number): string {
-  return `${plural(count, 'manifest')} changed without a change on the gateway`;
+  return `${plural(count, 'manifest')} changed without a write`;
 }
 
 /** Returns `1 secret changed in the manifests without a write`. */
@@ -124,7 +128,7 @@ export function stayingEdgesText({ edges }: Pick<Plan, 'edges'>): string {
 
 /** What a digest covers, for every place that prints one. */
 export const digestScope =
-  'The digest identifies the plan: target, changes, attachments, and everything about secrets in the repository; not the values of environment variables.';
+  'The digest identifies the plan: target, changes, attachments, and everything in the repository about secrets, ignore, selectors and protect; not the values of environment variables.';
 
 /** Returns a count with its noun: `1 error`, `2 errors`. */
 export function plural(count: number, word: string): string {
@@ -169,7 +173,9 @@ export function verdictText({ before, name, after }: Verdict, nameText: (name: s
 /** Returns the verdict of a plan: the worst news first. */
 export function planVerdict(plan: Plan): Verdict {
   const counts =
-    plan.changes.length === 0 ? planSummaryText(plan) : `${[countsText(countActions(plan)), ...uncomparedParts(plan)].join(', ')}.`;
+    plan.changes.length === 0
+      ? planSummaryText(plan)
+      : `${[countsText(countActions(plan)), ...unwrittenParts(plan), ...uncomparedParts(plan)].join(', ')}.`;
   const parts = [
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
     ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),

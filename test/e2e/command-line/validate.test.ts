@@ -179,7 +179,7 @@ test('the gateway resolves references: a dangling and an ambiguous one are error
   const twice = makeProject({ 'ostiary.yaml': config(gateway.url), 'access/a.yaml': connection('orders') });
   const ambiguous = await ostiaryInProcess(['apply', '--yes'], { cwd: twice, env });
   expect(ambiguous).toMatchObject({ code: 3, stdout: '' });
-  expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:10:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
+  expect(ambiguous.stderr).toMatch(/^access\/a\.yaml:9:17 error manifest\/ambiguous-reference {2}.*\n(?:.*\n)+1 error\n$/);
   const none = makeProject({
     'ostiary.yaml': config(gateway.url),
     'access/a.yaml': connection('orders', { agent_id: 'prod-agnet', guardrail_rules: ['no-dorp'] }),

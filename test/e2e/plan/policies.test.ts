@@ -124,7 +124,7 @@ describe('validate', () => {
       String.raw`^access\/db\.yaml:\d+:\d+ error policy\/violated`,
     ],
     ['connection.connection_tags.env == "prod" || 1/0 > 0', 0, ''],
-    ['size(posture.access) == 0', 3, String.raw`^access\/db\.yaml:11:\d+ error policy\/violated {2}Connection\/db: policy "p": a hint`],
+    ['size(posture.access) == 0', 3, String.raw`^access\/db\.yaml:10:\d+ error policy\/violated {2}Connection\/db: policy "p": a hint`],
     [
       'size(connection.guardrail_rules) > 0',
       3,

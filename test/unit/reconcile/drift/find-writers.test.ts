@@ -14,7 +14,17 @@ function write(method: string, ...names: readonly string[]): AuditedWrite {
 }
 
 const locate = (): Position => ({ file: '', line: 1, column: 1 });
-const blank = { spec: {}, stated: new Set<string>(), secrets: {}, wholeSecrets: [], ignore: [], protect: false, adopt: false, locate };
+const blank = {
+  spec: {},
+  stated: new Set<string>(),
+  secrets: {},
+  wholeSecrets: [],
+  ignore: [],
+  protect: false,
+  adopt: false,
+  locate,
+  locateIgnore: locate,
+};
 
 /** Returns the writers of a deleted rule, when another rule exists. */
 function writersOf(writes: readonly AuditedWrite[], there: ResourceId = 'GuardrailRule/there', declares = true): readonly AuditedWrite[] {

@@ -13,7 +13,7 @@ test('a manifest that gives up a field is in the first line, where nothing is wr
   const { value: plan } = runReconcile({ desired, live: liveAs(before), base });
   expect(plan?.changes).toEqual([]);
   expect(plan && verdictText(planVerdict(plan))).toBe(
-    'Plan for test: Weakens protection. Nothing to write: 1 manifest changed without a change on the gateway, 1 unchanged.',
+    'Plan for test: Weakens protection. Nothing to write: 1 manifest changed without a write, 1 unchanged.',
   );
 });
 
