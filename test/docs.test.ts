@@ -164,7 +164,7 @@ function goldenMessages(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (one: string, message: string): unknown => found.set(one, `${found.get(one) ?? ''}\n${message.replaceAll(/\s+/g, ' ')}`);
   for (const path of readdirSync('test/golden', { recursive: true, encoding: 'utf8' })) {
-    if (!/expected.diagnostics\.txt$|expected.plan\.(?:compact\.)?json$/.test(path)) continue;
+    if (!/expected.(?:diagnostics\.txt|plan\.json)$/.test(path)) continue;
     const text = readFileSync(join('test/golden', path), 'utf8');
     if (path.endsWith('.txt'))
       for (const [, one = '', message = ''] of text.matchAll(

@@ -91,6 +91,8 @@ describe('planMarkdown', () => {
     expect([...text.matchAll(/^\| `.` \| `Connection\/(\w+)`/gm)].map(([, name]) => name)).toEqual(['weaker', 'gone', 'stronger']);
     const link = `https://github.test/o/r/commit/${'b'.repeat(12)}`;
     expect(text).toContain(`- **Deletes \`Connection/gone\`**: removed in [\`bbbbbbb\`](${link}) "Drop it"`);
+    const others = planMarkdown([{ ...quietPlan(), changes: several(2, { action: 'delete' }) }]);
+    expect(others).toContain('- **Deletes 2 objects** (`Connection/0-undefined`, `Connection/1-undefined`)\n');
   });
 
   it('prints no table for a single change that a headline states', () => {
@@ -101,6 +103,16 @@ describe('planMarkdown', () => {
     expect(text).not.toContain('|---|');
     expect([text.match(/^- (?:\*\*|`)/gm)?.length, text.match(/<details>/g)?.length]).toEqual([1, 1]);
     expect(text).toContain('<summary><code>~ Connection/0-undefined: weakens (reviewer-removed)</code></summary>');
+  });
+
+  it('shows held fields with their values and their note, if nothing else changes', () => {
+    const fields = [
+      { path: '/access_mode_connect', before: { value: 'disabled' }, after: { value: 'enabled' }, origin: 'drift', held: true },
+    ] as const;
+    const text = planMarkdown([{ ...quietPlan(), changes: several(1, { action: 'held', reasons: ['held'], fields }) }]);
+    expect(text).toContain(
+      '\n- `=` `Connection/0-undefined`, held: made stricter outside Ostiary, `access_mode_connect` `disabled` (manifest: enabled)\n',
+    );
   });
 
   it('sheds table rows by importance', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headlineConnections } from '../../../../src/report/wording/impact.ts';
+import { attachmentsText, causesText, headlineConnections, unstatedImpact } from '../../../../src/report/wording/impact.ts';
 
 test('a headline without connections names the objects that cause it, each once', () => {
   const causes = [
@@ -9,4 +9,32 @@ test('a headline without connections names the objects that cause it, each once'
   ] as const;
   const text = '2 runbook configurations send a kept credential to another endpoint';
   expect(headlineConnections({ direction: 'reroutes', text, connections: [], tags: {}, causes }, (name) => name)).toBe('books, more');
+});
+
+test('a cause without a line is the object, with the commit that removed its manifest', () => {
+  const orphans = new Map([['GuardrailRule/a', { id: 'GuardrailRule/a', removedIn: 'b'.repeat(40), subject: 'Drop it' }]] as const);
+  const format = { orphans, position: String, name: String };
+  expect(causesText([{ by: 'GuardrailRule/a' }, { by: 'GuardrailRule/b' }], format)).toBe(
+    'GuardrailRule/a removed in bbbbbbb "Drop it", GuardrailRule/b deleted',
+  );
+});
+
+test('a headline that only another object causes does not state an impact', () => {
+  const connections = ['Connection/a'] as const;
+  const headline = { direction: 'weakens', text: '1 connection loses review', connections, tags: {} } as const;
+  const place = 'a.yaml:1:1';
+  const impact = { by: 'GuardrailRule/a', direction: 'weakens', places: [place], connections, tags: [] } as const;
+  expect(unstatedImpact([impact], [{ ...headline, causes: [{ by: 'GuardrailRule/a', place }] }])).toEqual([]);
+  expect(unstatedImpact([impact], [{ ...headline, causes: [{ by: 'GuardrailRule/b', place }] }])).toEqual([impact]);
+});
+
+test('each attachment of a rule is named once', () => {
+  const attachments = [
+    { how: 'direct' },
+    { how: 'selector' },
+    { how: 'edge' },
+    { how: 'attribute', attribute: 'pci' },
+    { how: 'direct' },
+  ] as const;
+  expect(attachmentsText(attachments)).toBe('direct, by selector, on the gateway, by attribute pci');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/model/json.ts';
-import { distinctParts, isEmpty, inlineValue, pathText, valueText } from '../../../../src/report/wording/value.ts';
+import { distinctParts, isEmpty, inlineValue, pathText, valueText, withUnits } from '../../../../src/report/wording/value.ts';
 
 describe('jsonText', () => {
   const table: readonly (readonly [Json, string])[] = [
@@ -80,5 +80,17 @@ describe('isEmpty', () => {
     [['a'], false],
   ] as const)('judges %j', (value, empty) => {
     expect(isEmpty(value)).toBe(empty);
+  });
+});
+
+describe('withUnits', () => {
+  it.each([
+    ['/access_max_duration', 5400, '1 h 30 min'],
+    ['/git_hook_ttl', 90, '1 min 30 s'],
+    ['/other', 90, 90],
+    ['/access_max_duration/0', 90, 90],
+    ['/access_max_duration', '90', '90'],
+  ])('prints %s, %j, as %j', (path, value, shown) => {
+    expect(withUnits(path, { value })).toEqual({ value: shown });
   });
 });
