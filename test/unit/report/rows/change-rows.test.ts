@@ -25,7 +25,10 @@ test('a secret is its source and its state', () => {
   const source = 'env:OSTIARY_SECRET_X';
   const states = (['set', 'differs', 'unknown', 'kept', 'removed'] as const).map((state) => {
     const field = { path: '/secret/envvar:X', before: { secret: 'live', state }, after: { secret: source, state } } as const;
-    return changeRows({ ...change, fields: [field] }).map(({ label, parts }) => [label, ...parts.map((part) => ('text' in part ? part.text : ''))]);
+    return changeRows({ ...change, fields: [field] }).map(({ label, parts }) => [
+      label,
+      ...parts.map((part) => ('text' in part ? part.text : '')),
+    ]);
   });
   expect(states.flat().map(([, text]) => text)).toEqual([
     `(${source}) added`,
