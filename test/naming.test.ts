@@ -100,3 +100,10 @@ test('a folder holds at most 20 files', () => {
     counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
 });
+
+test('a private function of many files has the name of what it does there', () => {
+  const owners = new Map<string, string[]>();
+  for (const { path, text } of files.filter((file) => !portFolders.some((folder) => file.path.startsWith(folder))))
+    for (const [, name = ''] of text.matchAll(/^(?:async )?function\*? (\w+)/gm)) owners.set(name, [...(owners.get(name) ?? []), path]);
+  expect([...owners].filter(([, some]) => some.length > 3).map(([name, some]) => `${name}: ${some.join(', ')}`)).toEqual([]);
+});

@@ -69,19 +69,19 @@ async function closeAdoption(github: GitHub, { task, context }: ReportedTask, dr
   const repository = await repositoryOf({ folder: root, env: context.env });
   if (repository === undefined) return undefined;
   const head = adoptionBranch(repository, drift.plan.target.name, label);
-  await closePullRequest(github, { key: ['adopt', ...keyOf(task, drift)], head }, goodbye(task, true));
+  await closePullRequest(github, { key: ['adopt', ...issueKey(task, drift)], head }, goodbye(task, true));
   return undefined;
 }
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
 async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<number | undefined> {
-  const key = ['adopt', ...keyOf(task, drift)];
+  const key = ['adopt', ...issueKey(task, drift)];
   const { adoption, plan } = drift;
   const { run } = task;
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, plan.target.name, issue);
-    const body = adoptionRequest({ adoption, target: plan.target.name, issue, ...placeOf(task) }, stickyLimit);
+    const body = adoptionRequest({ adoption, target: plan.target.name, issue, ...reportOrigin(task) }, stickyLimit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
     return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
   }
@@ -94,7 +94,7 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
 async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise<number | undefined> {
   const { task } = result;
   const [label, ...labels] = task.inputs.labels;
-  const key = keyOf(task, drift);
+  const key = issueKey(task, drift);
   if (isReverted(result) || !needsReport(drift)) {
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
     return needsReport(drift) ? number : undefined;
@@ -110,7 +110,7 @@ async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise
     ...(unmerged === undefined ? {} : { unmerged }),
     ...(unproven === undefined ? {} : { unproven }),
   };
-  const body = driftIssue({ drift: rest, ...placeOf(task) }, stickyLimit);
+  const body = driftIssue({ drift: rest, ...reportOrigin(task) }, stickyLimit);
   return keepIssue(github, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
@@ -137,7 +137,7 @@ function changedComment({ run }: ActionTask, { plan: { changes } }: Drift): stri
 }
 
 /** Returns the commit and run of the report, and the links to files. */
-function placeOf({
+function reportOrigin({
   run,
   checkout: { commit, pathOf },
   inputs: { label },
@@ -145,7 +145,7 @@ function placeOf({
   return { at: { commit, runUrl: run.url }, version, linkOf: fileLinks({ page: run.page, commit, pathOf }), label };
 }
 
-function keyOf({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {
+function issueKey({ inputs }: ActionTask, { plan: { target } }: Drift): readonly string[] {
   return ['drift', target.name, ...projectKeyOf(inputs)];
 }
 

@@ -71,7 +71,7 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
   const { task, findings, exitCode } = result;
   const { numbers, diagnostics } = await findMergedSince(github, result);
   const body = result.markdown(stickyLimit - historyRoom);
-  const end = { url: task.run.url, text: endOf(findings) };
+  const end = { url: task.run.url, text: outcomeText(findings) };
   const failures: Diagnostic[] = [];
   for (const number of numbers) {
     const posted = await withGitHubErrors(async () => {
@@ -115,7 +115,7 @@ async function commitsToReport(commit: string, base: string | undefined, context
   return [...new Set([commit, ...(await commitsSince(repository, base, commit, mostCommits + 1))])];
 }
 
-function endOf({ plan, result, diagnostics }: Findings): string {
+function outcomeText({ plan, result, diagnostics }: Findings): string {
   if (result !== undefined) return appliedText(result, plan);
   const errors = diagnostics.flatMap(({ severity, code }) => (severity === 'error' ? [code] : []));
   const codes = new Set([...(plan?.refusals ?? []).map(({ code }) => code), ...errors]);

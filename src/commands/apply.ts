@@ -151,7 +151,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
   const complete = !isFailed && planned.isWhole && !isPartialSelection(flags);
-  const recorded = complete || writes > 0 ? await recorder.end(endOf({ ...planned, planBase }, result, complete)) : [];
+  const recorded = complete || writes > 0 ? await recorder.end(recordedEnd({ ...planned, planBase }, result, complete)) : [];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
   return isFailed ? 5 : 0;
@@ -220,7 +220,11 @@ async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
 }
 
 /** Returns what the record keeps of a run. */
-function endOf({ plan, desired, live, target: { released }, planBase }: PlanToApply, result: ApplyResult, complete: boolean): RecordedEnd {
+function recordedEnd(
+  { plan, desired, live, target: { released }, planBase }: PlanToApply,
+  result: ApplyResult,
+  complete: boolean,
+): RecordedEnd {
   const { base, remembered } = planBase;
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {

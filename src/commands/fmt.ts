@@ -44,7 +44,7 @@ export const defineFmt: DefineCommand = (command, run) => {
 async function runFmt(flags: FmtFlags, context: CliContext): Promise<number> {
   const piped = await readPipedFile(flags.paths, context);
   if (piped !== undefined) return formatPiped(piped, flags, context);
-  const { value: files = [], diagnostics } = readFiles(flags, context);
+  const { value: files = [], diagnostics } = filesToFormat(flags, context);
   const { layOutYaml } = await import('./yaml-layout.ts');
   const found: Diagnostic[] = [...diagnostics];
   const { print, note, hint, errors } = printerFor(context, flags);
@@ -80,7 +80,7 @@ async function formatPiped({ value: file, diagnostics }: Checked<SourceFile>, fl
 }
 
 /** Reads the files of the paths; without paths the config file, and the manifests and overlays of all targets. */
-function readFiles({ paths, config }: FmtFlags, context: CliContext): Checked<readonly SourceFile[]> {
+function filesToFormat({ paths, config }: FmtFlags, context: CliContext): Checked<readonly SourceFile[]> {
   const { cwd } = context;
   if (paths.length > 0) {
     const absolute = paths.map((path) => absolutePath(path, context));

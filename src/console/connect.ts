@@ -171,7 +171,7 @@ export function requireWhole<T>({ value, diagnostics }: Checked<T>): T {
 /** Reads the proxies and the certificates of the environment; undefined if it has none. Throws UsageError for an invalid proxy. */
 export function readNetwork(env: CliContext['env']): NetworkOptions | undefined {
   const [http, https] = [proxyIn(env, 'http_proxy'), proxyIn(env, 'https_proxy')];
-  const proxies = http === '' && https === '' ? undefined : { http, https, exceptions: valueOf(env, 'no_proxy') };
+  const proxies = http === '' && https === '' ? undefined : { http, https, exceptions: proxyVariable(env, 'no_proxy') };
   const file = env['SSL_CERT_FILE'] ?? '';
   if (proxies === undefined && file === '') return undefined;
   const certificates = file === '' ? [] : ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => certificatesIn(env, name));
@@ -184,13 +184,13 @@ function certificatesIn(env: CliContext['env'], variable: string): readonly stri
 }
 
 /** Returns the value of a variable that is spelled in lower case, otherwise in upper case, as other programs read it. */
-function valueOf(env: CliContext['env'], name: string): string {
+function proxyVariable(env: CliContext['env'], name: string): string {
   return env[name] ?? env[name.toUpperCase()] ?? '';
 }
 
 /** Returns the URL of a proxy; an address without a scheme is an http one. Does not repeat the value, which may contain a password. */
 function proxyIn(env: CliContext['env'], name: string): string {
-  const text = valueOf(env, name);
+  const text = proxyVariable(env, name);
   if (text === '') return '';
   const url = text.includes('://') ? text : `http://${text}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;

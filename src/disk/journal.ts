@@ -16,9 +16,9 @@ const noLink = constants.O_NOFOLLOW ?? 0;
 /** Opens a journal; a new one is readable by its owner only. Throws AppError when it cannot be written. */
 export function openJournal(path: string): Journal {
   const name = JSON.stringify(path);
-  const file = attempt(() => open(path), `the journal ${name} cannot be opened`);
+  const file = orCannotWrite(() => open(path), `the journal ${name} cannot be opened`);
   return {
-    append: (line) => attempt(() => write(file, `${line}\n`), `the journal ${name} cannot be written`),
+    append: (line) => orCannotWrite(() => write(file, `${line}\n`), `the journal ${name} cannot be written`),
     close: () => closeSync(file),
   };
 }
@@ -40,7 +40,7 @@ function write(file: number, text: string): void {
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
 }
 
-function attempt<T>(action: () => T, failure: string): T {
+function orCannotWrite<T>(action: () => T, failure: string): T {
   try {
     return action();
   } catch (error) {

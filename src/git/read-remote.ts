@@ -230,7 +230,7 @@ async function readHead(git: GitOptions, wish: HeadOptions): Promise<RemoteRead>
   if (blobs.length > wish.limits.maxFiles) {
     return { failure: `it has ${blobs.length} files to read, more than ${wish.limits.maxFiles}` };
   }
-  const files = await readFiles(blobs, git, wish.limits);
+  const files = await readBlobs(blobs, git, wish.limits);
   return 'failure' in files ? files : { head: { commit, author, message, ...files } };
 }
 
@@ -244,7 +244,7 @@ function parseBlobs(listing: string): readonly Blob[] {
   });
 }
 
-async function readFiles(
+async function readBlobs(
   blobs: readonly Blob[],
   git: GitOptions,
   { maxFileBytes: largestFile, maxTotalBytes: largestSum }: RemoteLimits,

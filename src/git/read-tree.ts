@@ -134,19 +134,19 @@ function followLink(search: FileSearch, link: ResolvedPath): void {
     return;
   }
   const isFile = search.byPath.get(real)?.type === 'file';
-  if (isFile ? !named : !isManifestFolder(nameOf(link.path))) return;
+  if (isFile ? !named : !isManifestFolder(lastName(link.path))) return;
   if (!search.roots.some((root) => isWithin(real, root)))
     reportError(search, link.path, 'manifest/symlink-escape', 'is a symbolic link out of the repository');
   else if (isFile) addFile(search, { path: link.path, real });
   else if (isWithin(folderOf(link.real), real)) reportError(search, link.path, 'manifest/symlink-loop', 'links to a parent folder');
-  else if (!isPrintableName(nameOf(link.path))) reportName(search, link.path);
+  else if (!isPrintableName(lastName(link.path))) reportName(search, link.path);
   else walkFolder(search, { path: link.path, real });
 }
 
 function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
-  const identity = isDefaultsPath(path) ? join(resolveLinks(search, folderOf(path)) ?? '', nameOf(path)) : real;
+  const identity = isDefaultsPath(path) ? join(resolveLinks(search, folderOf(path)) ?? '', lastName(path)) : real;
   if (search.files.has(identity)) return;
-  if (isPrintableName(nameOf(path))) search.files.set(identity, { path, id: search.byPath.get(real)?.id ?? '' });
+  if (isPrintableName(lastName(path))) search.files.set(identity, { path, id: search.byPath.get(real)?.id ?? '' });
   else reportName(search, path);
 }
 
@@ -195,7 +195,7 @@ function join(folder: string, rest: string): string {
   return folder === '' ? rest : `${folder}/${rest}`;
 }
 
-function nameOf(path: string): string {
+function lastName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
@@ -209,7 +209,7 @@ function reportName(search: FileSearch, path: string): void {
 
 function reportError({ diagnostics, options }: FileSearch, path: string, code: Diagnostic['code'], what: string): void {
   const file = options.show(path).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
-  diagnostics.push({ code, severity: 'error', message: `${JSON.stringify(nameOf(file))} ${what}`, at: { file, line: 1, column: 1 } });
+  diagnostics.push({ code, severity: 'error', message: `${JSON.stringify(lastName(file))} ${what}`, at: { file, line: 1, column: 1 } });
 }
 
 function addSubmodule({ submodules, diagnostics, options }: FileSearch, { path, id }: FoundFile): void {

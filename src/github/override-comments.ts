@@ -104,7 +104,7 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
 
   async function objectionToSelf(login: string): Promise<string | undefined> {
     if (rules.selfApproval) return undefined;
-    if (isSame(login, author)) return `${login} is the author of the pull request${selfHint}`;
+    if (isSameLogin(login, author)) return `${login} is the author of the pull request${selfHint}`;
     const commit = head.slice(0, 12);
     authors ??= github.commitAuthors(head);
     const found = await authors;
@@ -113,12 +113,12 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
       return undefined;
     }
     if (found.length === 0) return `GitHub knows no account for the author of commit ${commit}${selfHint}`;
-    return found.some((one) => isSame(login, one)) ? `${login} is the author of commit ${commit}${selfHint}` : undefined;
+    return found.some((one) => isSameLogin(login, one)) ? `${login} is the author of commit ${commit}${selfHint}` : undefined;
   }
 
   async function objectionByApprovers(login: string): Promise<string | undefined> {
     const { approvers } = rules;
-    if (approvers.length === 0 || approvers.some((one) => isSame(one, login))) return undefined;
+    if (approvers.length === 0 || approvers.some((one) => isSameLogin(one, login))) return undefined;
     const unread: string[] = [];
     for (const [team, slug] of approvers.map((one) => [one, one.split('/')] as const)) {
       const [organization = '', name] = slug;
@@ -147,7 +147,7 @@ function openJudge(github: DecidingGitHub, { head, author }: Omit<PullRequestHea
 
 const selfHint = '; another person decides, unless the config sets self_approval';
 
-function isSame(left: string, right: string): boolean {
+function isSameLogin(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
 

@@ -45,10 +45,10 @@ export function findUnmatchedTerms(
 
 /** Lists the tags of resources as `KEY=VALUE`, each once. */
 export function tagTextsOf(resources: readonly SelectableResource[]): ReadonlySet<string> {
-  return new Set(resources.flatMap(({ spec }) => Object.entries(asObject(spec['connection_tags'])).flatMap(tagText)));
+  return new Set(resources.flatMap(({ spec }) => Object.entries(asObject(spec['connection_tags'])).flatMap(selectableTag)));
 }
 
-function tagText([key, value]: readonly [string, Json]): readonly string[] {
+function selectableTag([key, value]: readonly [string, Json]): readonly string[] {
   return typeof value === 'string' ? [`${key}=${value}`] : [];
 }
 

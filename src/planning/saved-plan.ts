@@ -53,7 +53,7 @@ type SelectionFlags = Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>;
 
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
 export async function savePlan(path: string, result: PlanResult, flags: SelectionFlags, context: CliContext): Promise<void> {
-  const text = await textOf(result, flags, context);
+  const text = await sealedText(result, flags, context);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const file = outputPath(path, context);
@@ -62,7 +62,7 @@ export async function savePlan(path: string, result: PlanResult, flags: Selectio
 }
 
 /** Returns the text of the file; its document, which is larger, is not kept. */
-async function textOf({ plan, desired, base, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
+async function sealedText({ plan, desired, base, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
     whole: !isPartialSelection(flags),

@@ -19,7 +19,7 @@ export async function requireConfigOfCheckout(selection: ConfigSelection, contex
   for (const folder of new Set([dirname(file.path), dirname(realOf(file.path))])) {
     const there = await topOf(folder, context);
     if (there === here) continue;
-    const message = `the config file ${file.shown} is ${placeOf(there)}, and the working directory is ${placeOf(here)}`;
+    const message = `the config file ${file.shown} is ${checkoutText(there)}, and the working directory is ${checkoutText(here)}`;
     const hint =
       there === undefined
         ? 'commit the config file to the repository of the working directory'
@@ -49,6 +49,6 @@ async function topOf(folder: string, { env }: ProjectContext): Promise<string | 
   return mayBeInRepository(real) ? (await repositoryOf({ folder: real, env }))?.folder : undefined;
 }
 
-function placeOf(top: string | undefined): string {
+function checkoutText(top: string | undefined): string {
   return top === undefined ? 'in no git repository' : `in the checkout ${top}`;
 }

@@ -69,14 +69,14 @@ function describeRules(then: Config, now: Config): readonly string[] {
   const { approvals: before = defaultApprovals } = then;
   const { approvals: after = defaultApprovals } = now;
   const fields = [
-    ['approvers', listed(before.approvers), listed(after.approvers)],
+    ['approvers', listOrNone(before.approvers), listOrNone(after.approvers)],
     ['self_approval', String(before.selfApproval), String(after.selfApproval)],
-    ['record.keys', listed(then.recordKeys), listed(now.recordKeys)],
+    ['record.keys', listOrNone(then.recordKeys), listOrNone(now.recordKeys)],
   ] as const;
   return fields.flatMap(([field, from, to]) => (from === to ? [] : [`${field} changes from ${from} to ${to}`]));
 }
 
-function listed(values: readonly string[] = []): string {
+function listOrNone(values: readonly string[] = []): string {
   return values.length === 0 ? 'none' : values.toSorted().join(', ');
 }
 

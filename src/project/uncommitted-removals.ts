@@ -23,8 +23,8 @@ export async function findUncommittedRemovals(input: RemovalInput): Promise<read
   const named = new Set<string>(files.flatMap(({ declares }) => declares));
   const objects = (await objectsOfHead(input, declared)).filter((id) => !named.has(id));
   const refusals = [
-    ...(files.length === 0 ? [] : [`in HEAD, but not in the working tree: ${listed(files.map(({ path }) => path))}`]),
-    ...(objects.length === 0 ? [] : [`declared in HEAD, but not in the working tree: ${listed(objects)}`]),
+    ...(files.length === 0 ? [] : [`in HEAD, but not in the working tree: ${firstNames(files.map(({ path }) => path))}`]),
+    ...(objects.length === 0 ? [] : [`declared in HEAD, but not in the working tree: ${firstNames(objects)}`]),
   ];
   return refusals.map((message) => ({ code: 'git/uncommitted-removal', message, hint, allowable: true }));
 }
@@ -57,7 +57,7 @@ export function removalWarnings(refusals: readonly Refusal[]): readonly Diagnost
 
 const mostNamed = 5;
 
-function listed(names: readonly string[]): string {
+function firstNames(names: readonly string[]): string {
   const more = names.length - mostNamed;
   return more <= 1 ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')} and ${more} more`;
 }

@@ -46,11 +46,12 @@ export function acceptedRisks(
   const effects = new Map(losses.map(({ change, differences }) => [change.connection, effectsOfDifferences(differences)]));
   const stated = new Map<string, Set<ResourceId>>();
   for (const { id, risks } of [...changes.map((change) => ({ id: liveKeyOf(change), risks: change.risks })), ...unwritten]) {
-    for (const risk of risks) stated.set(keyOf(id, risk), new Set([...(stated.get(keyOf(id, risk)) ?? []), ...(risk.connections ?? [])]));
+    for (const risk of risks)
+      stated.set(riskKey(id, risk), new Set([...(stated.get(riskKey(id, risk)) ?? []), ...(risk.connections ?? [])]));
   }
   return (id, risks) =>
     risks.flatMap((risk): readonly Risk[] => {
-      const known = stated.get(keyOf(id, risk));
+      const known = stated.get(riskKey(id, risk));
       const { class: one, connections } = risk;
       if (connections === undefined) {
         const isLost = !isLoss(one) || !isControlRisk(risk.code) || effects.get(id)?.has(one) === true;
@@ -63,7 +64,7 @@ export function acceptedRisks(
     });
 }
 
-function keyOf(id: ResourceId, { code, class: one }: Risk): string {
+function riskKey(id: ResourceId, { code, class: one }: Risk): string {
   return [id, code, one].join(' ');
 }
 

@@ -196,7 +196,7 @@ function computeImpacts(all: readonly AffectedConnection[]): readonly Impact[] {
       (left, right) =>
         verdictOrder.indexOf(left.direction) - verdictOrder.indexOf(right.direction) ||
         right.connections.length - left.connections.length ||
-        compareText(nameOf(left), nameOf(right)),
+        compareText(impactKey(left), impactKey(right)),
     );
 }
 
@@ -214,7 +214,7 @@ function causeOf({ cause, direction }: Contribution): ImpactGroup['cause'] {
   };
 }
 
-function nameOf({ by, path }: Pick<Impact, 'by' | 'path'>): string {
+function impactKey({ by, path }: Pick<Impact, 'by' | 'path'>): string {
   return [by, path].join(' ');
 }
 

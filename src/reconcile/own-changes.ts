@@ -102,11 +102,11 @@ function edgesOfOne(one: readonly DeclaredEdge[], other: readonly DeclaredEdge[]
 }
 
 function edgesBut(edges: readonly DeclaredEdge[], others: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
-  const known = new Set(others.map(textOf));
-  return edges.filter((edge) => !known.has(textOf(edge)));
+  const known = new Set(others.map(endsText));
+  return edges.filter((edge) => !known.has(endsText(edge)));
 }
 
-function textOf({ rule, connection }: DeclaredEdge): string {
+function endsText({ rule, connection }: DeclaredEdge): string {
   return edgeText(endId(rule), endId(connection));
 }
 

@@ -88,7 +88,7 @@ function blockOf(value: Json, { first, indent }: Begin, columns: number): string
     }
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
-      const name = keyOf(key);
+      const name = yamlKey(key);
       const one = value[key] ?? null;
       const isWord = typeof one !== 'object' && name.length <= longestKey;
       text += isWord ? `${start}${name}: ${scalarOf(one)}\n` : entryOf(name, one, { begin: { first: start, indent }, columns });
@@ -151,12 +151,12 @@ const plainKey = /^[A-Za-z]\w*:[A-Za-z_][\w.-]*$/;
 // Single quotes keep patterns readable.
 const readable = /^(?=.*["\\])[ -~]*$/;
 
-const keyOf = memoizeByText((key) => (plainKey.test(key) ? key : textOf(key)));
+const yamlKey = memoizeByText((key) => (plainKey.test(key) ? key : quoteScalar(key)));
 
 const scalarOf = (value: Json): string => (typeof value === 'string' ? wordOf(value) : JSON.stringify(value));
-const wordOf = memoizeByText(textOf);
+const wordOf = memoizeByText(quoteScalar);
 
-function textOf(value: string): string {
+function quoteScalar(value: string): string {
   if (plain.test(value) && !reserved.test(value)) return value;
   return readable.test(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
 }

@@ -149,7 +149,7 @@ export function collectionsOf(
   { localRepositories = false }: { localRepositories?: boolean } = {},
 ): readonly Collection[] {
   return [...registry.values()].map((kind) => {
-    const row = rowOf(kind.name);
+    const row = tablesOf(kind.name);
     const { narrowed = {}, localForms = {}, ...rest } = row;
     return {
       byName: false,
@@ -181,7 +181,7 @@ function agentFieldOf(kind: Kind): Pick<Collection, 'agentField'> {
   return field === undefined ? {} : { agentField: field.name };
 }
 
-function rowOf(kind: string): KindRow & KindTables {
+function tablesOf(kind: string): KindRow & KindTables {
   const rows: Readonly<Record<string, KindRow & KindTables>> = kindRows;
   const row = rows[kind];
   if (row === undefined) throw new Error(`the gateway does not serve the kind ${kind}`);
@@ -192,7 +192,7 @@ function rowOf(kind: string): KindRow & KindTables {
 function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
   return [...registry.values()].flatMap((rule) => {
     const listed = rule.fields.find((field) => field.edge === 'rule');
-    const { edges, table } = rowOf(rule.name);
+    const { edges, table } = tablesOf(rule.name);
     const connection = listed?.refers === undefined ? undefined : registry.get(listed.refers);
     if (listed === undefined || edges === undefined || connection === undefined) return [];
     const back = connection.fields.find((field) => field.edge === 'connection' && field.refers === rule.name);
@@ -201,7 +201,7 @@ function sidesOf(kind: Kind, registry: Registry): readonly EdgeSide[] {
       own: 'rule_id',
       other: 'connection_id',
       otherKind: connection.name,
-      otherTable: rowOf(connection.name).table,
+      otherTable: tablesOf(connection.name).table,
       field: listed.name,
       listedThere: back !== undefined,
     };

@@ -34,7 +34,7 @@ app.get('*', async (c) => {
   const statements = known.get(path) ?? (await statementsOf(path));
   known.set(path, statements);
   const results = await Promise.all(statements.map((statement) => query(statement)));
-  return c.body(`[${results.map((rows) => `[${rows.map((row) => textOf(row)).join(',')}]`).join(',')}]`, 200, json);
+  return c.body(`[${results.map((rows) => `[${rows.map((row) => responseText(row)).join(',')}]`).join(',')}]`, 200, json);
 });
 const server = createServer(getRequestListener(app.fetch));
 server.listen(0, '127.0.0.1', () => {
@@ -43,7 +43,7 @@ server.listen(0, '127.0.0.1', () => {
 });
 
 /** The bytes of a response: the texts of an object as the database made them, with its secrets as they are sealed. */
-function textOf(row: unknown): string {
+function responseText(row: unknown): string {
   if (!isObject(row) || typeof row['members'] !== 'string' || typeof row['spec'] !== 'string') return JSON.stringify(row);
   return `{${row['members']},"secret":${JSON.stringify(row['sealed'])},${row['spec'].slice(1)}`;
 }

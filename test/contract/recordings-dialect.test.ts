@@ -3,7 +3,7 @@ import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import type { Gateway, WriteRequest } from '../../src/model/gateway.ts';
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { asText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { LiveResource } from '../../src/model/live.ts';
 import { nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { startFlakyServer, type FlakyServer } from '../support/flaky-server.ts';
@@ -85,10 +85,10 @@ const details = all.filter(
 async function readBack(exchange: Recorded): Promise<LiveResource> {
   const kind = kindAt(exchange.path) ?? '';
   const body = isObject(exchange.answer) ? exchange.answer : {};
-  const uid = textOf(body['id']);
+  const uid = asText(body['id']);
   const root = exchange.path.slice(0, exchange.path.lastIndexOf('/'));
   answer(exchange, `${root}/${uid}`);
-  const read = await gateway.readOne({ id: resourceId(kind, textOf(body['name'])), uid });
+  const read = await gateway.readOne({ id: resourceId(kind, asText(body['name'])), uid });
   if (read === undefined) throw new Error(`${exchange.path} is not there`);
   return read;
 }
@@ -112,11 +112,7 @@ describe('every recorded object', () => {
 });
 
 function order(list: Json | undefined): Json {
-  return Array.isArray(list) ? list.map((entry: Json) => textOf(entry)).toSorted() : [];
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return Array.isArray(list) ? list.map((entry: Json) => asText(entry)).toSorted() : [];
 }
 
 /** Sorts unordered lists. */
@@ -159,7 +155,7 @@ test.each(all.filter(({ path, method, status }) => path === '/runbooks/configura
     const { value } = await gateway.readAll(['RunbookConfiguration']);
     const entries = isObject(exchange.answer) && Array.isArray(exchange.answer['repositories']) ? exchange.answer['repositories'] : [];
     expect(value?.resources.map(({ id }) => nameOf(id)).toSorted()).toEqual(
-      entries.map((entry: JsonObject) => textOf(entry['repository'])).toSorted(),
+      entries.map((entry: JsonObject) => asText(entry['repository'])).toSorted(),
     );
     expect(value?.resources.every(({ uid }) => /^[0-9a-f]{8}-[0-9a-f]{4}-5/.test(uid))).toBe(true);
     expect(JSON.stringify(value)).not.toContain('p4ss');
@@ -186,7 +182,7 @@ describe('every recorded refusal of a write', () => {
     '$title becomes a sentence',
     async (exchange) => {
       const kind = kindAt(exchange.path) ?? '';
-      const message = isObject(exchange.answer) ? textOf(exchange.answer['message']) : '';
+      const message = isObject(exchange.answer) ? asText(exchange.answer['message']) : '';
       const error = await refusal(kind, exchange);
       expect(error.message).toContain(exchange.method);
       expect(error.message).toContain(`(${exchange.status}`);

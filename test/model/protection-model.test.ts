@@ -100,11 +100,11 @@ async function shrunk(kind: string, times: number, index: number): Promise<strin
     markInterruptAsFailure: true,
   });
   const [pair] = counterexample ?? [];
-  return `${times} × ${kind}\n${pair === undefined ? '' : textOf(pair)}`;
+  return `${times} × ${kind}\n${pair === undefined ? '' : pairText(pair)}`;
 }
 
 /** Prints a pair with one line for each object. */
-function textOf({ base, manifests, live, ...rest }: Pair): string {
+function pairText({ base, manifests, live, ...rest }: Pair): string {
   const found = Object.fromEntries(live.map(({ id, ...one }) => [id, JSON.stringify(one)]));
   return stringify({ ...rest, base: base && named(base), manifests: named(manifests), live: found }, { lineWidth: 0 });
 }

@@ -54,7 +54,7 @@ export async function startGitHub(): Promise<TestGitHub> {
   let behind = '';
   const server = createServer((request, response) => {
     void (async () => {
-      const body = toMade(await textOf(request));
+      const body = toMade(await bodyText(request));
       const { pathname, search, searchParams: query } = new URL(toMade(request.url ?? '/'), 'http://github');
       const one = { method: request.method ?? 'GET', path: pathname, query, body };
       const cached = cache.reply(one, request.headers, url);
@@ -184,7 +184,7 @@ async function ask(url: string, request: IncomingMessage): Promise<unknown> {
   return response.json();
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function bodyText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   return Buffer.concat(parts).toString();

@@ -10,7 +10,7 @@ import { verificationKey } from '../../src/reconcile/prepare/verified-secrets.ts
 import { runReconcile } from './run-pipeline.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
-import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { asText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { kindOf, nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { ConnectionRow } from './hoop/rows.ts';
 import { startHoopModel, type HoopModel } from './hoop/start.ts';
@@ -23,13 +23,9 @@ export function hoopScenario({ manifests, live }: Scenario): Scenario {
   return { manifests: manifests.map((one) => manifestOf(renamed({ ...one }))), live: live.map((one) => resourceOf(one)) };
 }
 
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function manifestOf(value: Json): Manifest {
   if (!isObject(value) || !isObject(value['metadata']) || !isObject(value['spec'])) throw new Error('no manifest');
-  return { kind: textOf(value['kind']), metadata: { ...value['metadata'], name: textOf(value['metadata']['name']) }, spec: value['spec'] };
+  return { kind: asText(value['kind']), metadata: { ...value['metadata'], name: asText(value['metadata']['name']) }, spec: value['spec'] };
 }
 
 function resourceOf(one: MemoryResource): MemoryResource {
@@ -103,7 +99,7 @@ function connectionBody(model: HoopModel, name: string, { spec, secrets, hidden 
   return {
     ...rest,
     name,
-    agent_id: model.store.agentNamed(textOf(agent))?.id ?? '',
+    agent_id: model.store.agentNamed(asText(agent))?.id ?? '',
     // Duplicate and unordered entries: they are no change and must stay as they are.
     reviewers: [...groups.toReversed(), ...groups.slice(0, 1)],
     resource_name: `resource of ${name}`,
@@ -136,7 +132,7 @@ async function post(model: HoopModel, path: string, body: JsonObject): Promise<s
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${text}`);
   const made: unknown = JSON.parse(text);
-  return isObject(made) ? textOf(made['id']) : '';
+  return isObject(made) ? asText(made['id']) : '';
 }
 
 function manage({ store }: HoopModel, id: ResourceId): void {

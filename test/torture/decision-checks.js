@@ -63,14 +63,14 @@ export const decisionChecks = [
   [
     'the author of a pull request does not decide about it',
     'github/override-comments.ts',
-    'if (isSame(login, author)) return',
+    'if (isSameLogin(login, author)) return',
     "if (login === '') return",
     [`${overrides}: the author of a pull request does not decide about it`],
   ],
   [
     'the author of the last commit does not decide about it',
     'github/override-comments.ts',
-    'return found.some((one) => isSame(login, one)) ?',
+    'return found.some((one) => isSameLogin(login, one)) ?',
     'return found.length < 0 ?',
     [`${overrides}: the author of the last commit does not decide about it`],
   ],

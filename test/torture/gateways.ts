@@ -1,4 +1,4 @@
-import { compareText, type Json, type JsonObject } from '../../src/model/json.ts';
+import { asText, compareText, type Json, type JsonObject } from '../../src/model/json.ts';
 import { nameOf, resourceId, type ResourceId } from '../../src/model/resource.ts';
 import { agentId, callerOf, connectionBody, idOf, type CallServer } from '../server/client.ts';
 import { startHoopModel } from '../support/hoop/start.ts';
@@ -58,10 +58,6 @@ const volatile = new Set(
   'id revision created_at updated_at secrets_updated_at status managed_by guardrail_rules connection_ids default_database'.split(' '),
 );
 
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
 function specOf(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !volatile.has(name)));
 }
@@ -71,20 +67,20 @@ const ruleKinds: Readonly<Record<string, string>> = { GuardrailRule: '/guardrail
 /** Reads the objects of a `serve` in the form that `postureOf` reads. */
 async function statesOf(call: CallServer): Promise<ResourceStates> {
   const { list } = await call('GET', '/connections');
-  const names = new Map(list.map((body) => [body['id'], resourceId('Connection', textOf(body['name']))] as const));
-  const resources: MemoryResource[] = list.map((body) => ({ id: resourceId('Connection', textOf(body['name'])), spec: specOf(body) }));
+  const names = new Map(list.map((body) => [body['id'], resourceId('Connection', asText(body['name']))] as const));
+  const resources: MemoryResource[] = list.map((body) => ({ id: resourceId('Connection', asText(body['name'])), spec: specOf(body) }));
   for (const [kind, path] of Object.entries(ruleKinds)) {
     for (const body of (await call('GET', path)).list) {
       const ends = Array.isArray(body['connection_ids']) ? body['connection_ids'].flatMap((id: Json) => names.get(id) ?? []) : [];
       resources.push({
-        id: resourceId(kind, textOf(body['name'])),
+        id: resourceId(kind, asText(body['name'])),
         spec: specOf(body),
         edges: { connection_ids: ends.toSorted(compareText) },
       });
     }
   }
   const runbooks = (await call('GET', '/runbooks/configurations')).list;
-  for (const body of runbooks) resources.push({ id: resourceId('RunbookConfiguration', textOf(body['git_url'])), spec: specOf(body) });
+  for (const body of runbooks) resources.push({ id: resourceId('RunbookConfiguration', asText(body['git_url'])), spec: specOf(body) });
   return Object.fromEntries(resources.toSorted((left, right) => compareText(left.id, right.id)).map((one) => [one.id, one]));
 }
 

@@ -33,18 +33,18 @@ export function refuseDash(on: Command): void {
     for (const option of command.options) {
       const value: unknown = command.getOptionValue(option.attributeName());
       const name = option.long ?? '';
-      if (pathsIn(value).includes('-')) refuse(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
+      if (pathsIn(value).includes('-')) throwRefusal(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
     }
     command.registeredArguments.forEach((argument, index) => {
       const name = `[${argument.name()}${argument.variadic ? '...' : ''}]`;
       const paths = pathsIn(command.processedArgs[index]);
       if (argument.variadic ? paths.some(isStdin) : paths.includes('-'))
-        refuse(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
+        throwRefusal(dashMeanings[`${command.name()} ${name}`] ?? dashMeanings[name]);
     });
   });
 }
 
-function refuse(meaning: 'stdin' | Refusal | undefined): void {
+function throwRefusal(meaning: 'stdin' | Refusal | undefined): void {
   if (meaning !== undefined && meaning !== 'stdin') throw new UsageError(meaning[0], meaning[1]);
 }
 

@@ -91,7 +91,7 @@ export function findMismatches(
     const wished = createExpectedSpec(kind, before, group);
     const wrong = group.filter(({ field }) => !isStated(kind, after, field, wished));
     for (const one of wrong) failures.set(one, 'a manifest cannot declare the live value');
-    if (wrong.length > 0 || kind.fields.every((field) => isSame(field, after, wished))) continue;
+    if (wrong.length > 0 || kind.fields.every((field) => hasLiveValue(field, after, wished))) continue;
     for (const one of group) failures.set(one, 'the manifest would also declare something else');
   }
   return failures;
@@ -139,7 +139,7 @@ function canBeDerived({ name, omitted, empty }: FieldRule, { stated, spec }: Des
   return omitted === 'derived' && (!stated.has(name) || equal(spec[name], empty));
 }
 
-function isSame(field: FieldRule, after: DesiredResource, wished: JsonObject): boolean {
+function hasLiveValue(field: FieldRule, after: DesiredResource, wished: JsonObject): boolean {
   const value = wished[field.name];
   const said = after.spec[field.name];
   if (value === undefined || field.omitted === 'derived') return true;

@@ -30,7 +30,7 @@ export async function formatFile(file: SourceFile, schemas: DocumentSchemas, lay
   const order = (text: string): string => orderDocuments(text, schemaOf);
   for (const prepare of [order, (text: string) => text]) {
     const formatted = await settle(file.text, async (text) => layOut(prepare(text)));
-    if (isSame(file.text, values, formatted)) return { value: formatted, diagnostics };
+    if (keepsContent(file.text, values, formatted)) return { value: formatted, diagnostics };
   }
   return { diagnostics: [notFormatted(file)] };
 }
@@ -65,7 +65,7 @@ function orderDocuments(text: string, schemaOf: (value: Json) => JsonObject | un
 }
 
 /** Returns whether two texts have the same values and the same comments. */
-function isSame(before: string, values: readonly Json[], after: string): boolean {
+function keepsContent(before: string, values: readonly Json[], after: string): boolean {
   const documents = parseDocuments({ path: '', text: after }).value?.map(({ value }) => value);
   return equal(documents, values) && equal(commentsOf(after), commentsOf(before));
 }
@@ -116,17 +116,17 @@ function orderNode(node: ParsedNode, schema: JsonObject, ordering: Ordering): re
 }
 
 function childOf(schema: JsonObject, { key }: SourceItem, ordering: Ordering): JsonObject {
-  return findChildNode(ordering.schema, schema, nameOf(key)) ?? {};
+  return findChildNode(ordering.schema, schema, keyText(key)) ?? {};
 }
 
-function nameOf(key: ParsedNode | undefined): string {
+function keyText(key: ParsedNode | undefined): string {
   return key !== undefined && isScalar(key) ? String(key.value) : '';
 }
 
 /** Sorts by the position among the fields; other keys stay behind them in their order. */
 function sorted(items: readonly SourceItem[], fields: readonly string[]): readonly SourceItem[] {
   const rank = new Map(fields.map((name, index) => [name, index]));
-  const rankOf = ({ key }: SourceItem): number => rank.get(nameOf(key)) ?? fields.length;
+  const rankOf = ({ key }: SourceItem): number => rank.get(keyText(key)) ?? fields.length;
   return items.toSorted((left, right) => rankOf(left) - rankOf(right));
 }
 

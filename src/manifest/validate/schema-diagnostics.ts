@@ -80,7 +80,7 @@ function describeError(place: SchemaPlace, error: SchemaError): DocumentDiagnost
       return duplicateEntry(place, error.params['i'], error.params['j']);
     case 'anyOf':
       return {
-        ...createError('manifest/missing-field', at, `${nameOf(place)}: missing required field`, hintOf(place.node)),
+        ...createError('manifest/missing-field', at, `${placeName(place)}: missing required field`, hintOf(place.node)),
         part: 'value',
       };
     default:
@@ -94,7 +94,7 @@ function badKey(place: SchemaPlace, key: string): DocumentDiagnostic {
   const at = pointer(...place.tokens, key);
   const isShown = readAnnotation(place.node, 'x-ostiary-secret') === undefined || isSecretName(key);
   return {
-    ...createError('manifest/pattern', at, `invalid key ${isShown ? quoteValue(key) : ''} in ${nameOf(place)}`, allowedHint(hint)),
+    ...createError('manifest/pattern', at, `invalid key ${isShown ? quoteValue(key) : ''} in ${placeName(place)}`, allowedHint(hint)),
     part: 'key',
   };
 }
@@ -143,7 +143,7 @@ function wrongType(place: SchemaPlace, expected: unknown): DocumentDiagnostic {
   const shown = place.node['x-ostiary-secret'] === undefined ? quoteValue(place.value) : describeType(place.value);
   const at = pointer(...place.tokens);
   const hint = typeHint(place, type);
-  const error = createError('manifest/wrong-type', at, `${nameOf(place)} is ${shown}, not ${typeNames[type] ?? type}`, hint);
+  const error = createError('manifest/wrong-type', at, `${placeName(place)} is ${shown}, not ${typeNames[type] ?? type}`, hint);
   if (place.node['x-ostiary-secret'] !== undefined) return error;
   if (hint === quotesHints.string) return { ...error, quotes: 'string' };
   return hint === quotesHints.array ? { ...error, quotes: 'array' } : error;
@@ -179,7 +179,7 @@ function notAllowed(place: SchemaPlace, choices: unknown): DocumentDiagnostic {
   const words = (Array.isArray(choices) ? choices : []).map(String);
   const at = pointer(...place.tokens);
   if (words.length === 1 && words[0] === '') {
-    return createError('manifest/not-allowed-value', at, `${nameOf(place)} must be empty here`, hintOf(place.node));
+    return createError('manifest/not-allowed-value', at, `${placeName(place)} must be empty here`, hintOf(place.node));
   }
   const near = typeof place.value === 'string' ? suggestWord(suggest(place.value, words)) : undefined;
   const message = `invalid value ${quoteValue(place.value)} of ${formatPlace(place.tokens)}`;
@@ -202,7 +202,7 @@ function duplicateEntry(place: SchemaPlace, left: unknown, right: unknown): Docu
 function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic {
   const at = pointer(...place.tokens);
   const limit = toText(error.params['limit']);
-  const subject = `${nameOf(place)} is ${quoteValue(place.value)}`;
+  const subject = `${placeName(place)} is ${quoteValue(place.value)}`;
   switch (error.keyword) {
     case 'pattern':
       return wrongPattern(place);
@@ -211,14 +211,14 @@ function outOfBounds(place: SchemaPlace, error: SchemaError): DocumentDiagnostic
     case 'maximum':
       return createError('manifest/out-of-range', at, `${subject}, but must be at most ${limit}`, hintOf(place.node));
     case 'maxLength':
-      return createError('manifest/too-long', at, `${nameOf(place)} is longer than ${limit} characters`, 'shorten it');
+      return createError('manifest/too-long', at, `${placeName(place)} is longer than ${limit} characters`, 'shorten it');
     case 'maxItems':
-      return createError('manifest/not-allowed-value', at, `${nameOf(place)} must be empty here`, hintOf(place.node));
+      return createError('manifest/not-allowed-value', at, `${placeName(place)} must be empty here`, hintOf(place.node));
     case 'minItems':
     case 'minProperties':
-      return createError('manifest/too-short', at, `${nameOf(place)} is empty`, 'add at least one entry');
+      return createError('manifest/too-short', at, `${placeName(place)} is empty`, 'add at least one entry');
     case 'minLength':
-      return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hintOf(place.node));
+      return createError('manifest/too-short', at, `${placeName(place)} is empty`, hintOf(place.node));
     default:
       return createError('manifest/wrong-type', at, `${subject}, which is invalid`, hintOf(place.node));
   }
@@ -229,7 +229,7 @@ function wrongPattern(place: SchemaPlace): DocumentDiagnostic {
   const at = pointer(...tokens);
   const isPointer = node['pattern'] === '^/' && typeof value === 'string' && value !== '';
   const hint = isPointer ? `write /${value}` : allowedHint(readAnnotation(node, 'x-ostiary-pattern-hint'));
-  if (value === '') return createError('manifest/too-short', at, `${nameOf(place)} is empty`, hint);
+  if (value === '') return createError('manifest/too-short', at, `${placeName(place)} is empty`, hint);
   if (node['x-ostiary-secret'] !== undefined) return createError('manifest/pattern', at, `invalid value of ${formatPlace(tokens)}`, hint);
   return createError('manifest/pattern', at, `invalid value ${quoteValue(value)} of ${formatPlace(tokens)}`, hint);
 }
@@ -238,7 +238,7 @@ function createError(code: DocumentDiagnostic['code'], at: string, message: stri
   return { code, severity: 'error', pointer: at, message, ...(hint === undefined || hint === '' ? {} : { hint }) };
 }
 
-function nameOf(place: SchemaPlace): string {
+function placeName(place: SchemaPlace): string {
   return place.tokens.length === 0 ? `the ${readAnnotation(place.schema, 'title') ?? 'document'}` : `"${formatPlace(place.tokens)}"`;
 }
 

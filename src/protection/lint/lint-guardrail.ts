@@ -130,10 +130,10 @@ export function lintRule({ id, written, spec }: DesiredResource, patterns: Patte
 function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly DocumentDiagnostic[] {
   const entities = objectsIn(spec['custom_entity_types']);
   const words = entities.flatMap(({ deny_list: list }, index) =>
-    textsIn(list).map((text, word) => ({ text, at: placeOf(index, 'deny_list') + pointer(String(word)) })),
+    textsIn(list).map((text, word) => ({ text, at: entityPointer(index, 'deny_list') + pointer(String(word)) })),
   );
   const regexes = entities.flatMap(({ regex: text }, index) =>
-    typeof text === 'string' && text !== '' ? [{ text, at: placeOf(index, 'regex'), side: 'text' } as const] : [],
+    typeof text === 'string' && text !== '' ? [{ text, at: entityPointer(index, 'regex'), side: 'text' } as const] : [],
   );
   return [
     ...duplicateFindings(words, 'word'),
@@ -146,7 +146,7 @@ function lintMasking(spec: JsonObject, patterns: PatternCompiler): readonly Docu
   ];
 }
 
-function placeOf(index: number, field: string): Pointer {
+function entityPointer(index: number, field: string): Pointer {
   return pointer('spec', 'custom_entity_types', String(index), field);
 }
 

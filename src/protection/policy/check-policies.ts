@@ -177,7 +177,7 @@ function requirementFindings(
     const { expression, at: requirement, message: own = policy.message, diagnose } = one.requirement;
     const reason = result === false ? own : `could not be evaluated: ${'hidden' in result ? result.hidden : result.failure}`;
     const message = `policy "${policy.name}": ${reason}`;
-    const place = placeOf(subject, one.fields);
+    const place = firstStatedPosition(subject, one.fields);
     return [
       {
         policy: policy.name,
@@ -211,7 +211,7 @@ function evaluateRequirement({ evaluate }: CompiledRequirement, asked: VariableP
 }
 
 /** Returns the position of the first stated field that the expression names, else that of the manifest. */
-function placeOf({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
+function firstStatedPosition({ desired }: PolicySubject, fields: readonly string[]): PolicyFinding['at'] {
   const field = fields.find((name) => desired?.stated.has(name));
   return desired?.locate(field === undefined ? '' : `/${field}`);
 }

@@ -73,7 +73,7 @@ export function findLeftMatch(policy: Policy, { desired, before, after, findings
   const conditions = conditionsOf(policy, before, { id: desired.id, resource: after });
   const failed = all.some(({ result }) => result === 'violated') ? 'violated' : 'unknown';
   const result = first === undefined ? 'passes' : waiver === undefined ? failed : 'waived';
-  const at = placeOf(desired, conditions[0]);
+  const at = conditionPosition(desired, conditions[0]);
   return {
     policy: policy.name,
     connection: desired.id,
@@ -117,12 +117,12 @@ function conditionsOf(policy: Policy, before: FormerConnection, after: FormerCon
   ];
   return alone.flatMap(({ field, match: one }) => {
     if (policyMatches({ ...policy, match: one }, nameOf(after.id), after.resource) !== false) return [];
-    const [left, right] = [valueOf(field, before), valueOf(field, after)];
+    const [left, right] = [fieldText(field, before), fieldText(field, after)];
     return [{ field, before: left ?? '', ...(right === undefined ? {} : { after: right }) }];
   });
 }
 
-function valueOf(field: string, { id, resource: { spec } }: FormerConnection): string | undefined {
+function fieldText(field: string, { id, resource: { spec } }: FormerConnection): string | undefined {
   if (field === 'name') return nameOf(id);
   const tags = spec['connection_tags'];
   const key = field.startsWith('tags.') ? field.slice('tags.'.length) : undefined;
@@ -130,7 +130,7 @@ function valueOf(field: string, { id, resource: { spec } }: FormerConnection): s
   return typeof value === 'string' ? value : undefined;
 }
 
-function placeOf(desired: DesiredResource, condition: MatchCondition | undefined): Position {
+function conditionPosition(desired: DesiredResource, condition: MatchCondition | undefined): Position {
   const field = condition?.field ?? '';
   const [name, key] = field.startsWith('tags.') ? ['connection_tags', field.slice('tags.'.length)] : [field];
   if (name === undefined || !desired.stated.has(name)) return desired.locate('');

@@ -55,7 +55,7 @@ type OwnPosture = { readonly key: string; readonly samples: GatewayPart['samples
 const lastPostures = new WeakMap<JsonObject, OwnPosture>();
 
 function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
-  const key = `${id} ${keyOf(part)}`;
+  const key = `${id} ${gatewayKey(part)}`;
   const last = lastPostures.get(spec);
   if (last?.key === key && last.samples === part.samples) return last.posture;
   const posture = readOwnPosture(id, spec, part);
@@ -67,10 +67,10 @@ function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Postur
 const builderWithoutRules = memoizeByKey(
   ({ longestAccess, accessLimits, mayRequireReview }: GatewayPart) =>
     createPostureBuilder({ incomplete: new Set(mayRequireReview === true ? ['review'] : []), longestAccess, accessLimits }),
-  { keyOf, longest: 30 },
+  { keyOf: gatewayKey, longest: 30 },
 );
 
-function keyOf({ longestAccess, accessLimits, mayRequireReview }: GatewayPart): string {
+function gatewayKey({ longestAccess, accessLimits, mayRequireReview }: GatewayPart): string {
   return `${longestAccess} ${accessLimits} ${mayRequireReview === true}`;
 }
 
@@ -252,7 +252,7 @@ function specIn({ resources }: ProtectionSnapshot, id: ResourceId): JsonObject {
 
 /** Returns the cause for a created or deleted resource; one that a drift deleted is marked `byHand`. */
 export function resourceCause({ id, at, fields }: Pick<Change, 'id' | 'at' | 'fields'>): Cause {
-  return { by: id, ...placeOf(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
+  return { by: id, ...placeField(at), ...(fields.some(({ origin }) => origin === 'drift') ? { byHand: true } : {}) };
 }
 
 /** Returns the cause for a field; deeper paths are cut to the entry of a list. */
@@ -261,7 +261,7 @@ function fieldCause(change: Change, field: FieldChange): Cause {
   return {
     by: id,
     path: pointer(...tokensOf(field.path).slice(0, 3)),
-    ...placeOf(fieldPosition(change, field) ?? at),
+    ...placeField(fieldPosition(change, field) ?? at),
     ...(field.origin === 'drift' ? { byHand: true } : {}),
   };
 }
@@ -301,11 +301,11 @@ function attachmentCause({ rule, connection, declared, by, origin }: EdgeChange,
   return {
     by: writer,
     edge: writer === rule ? connection : rule,
-    ...(first === undefined ? placeOf(byKey.get(writer)?.at) : { place: first }),
+    ...(first === undefined ? placeField(byKey.get(writer)?.at) : { place: first }),
     ...(origin === 'drift' ? { byHand: true } : {}),
   };
 }
 
-function placeOf(at: Position | undefined): { readonly place?: string } {
+function placeField(at: Position | undefined): { readonly place?: string } {
   return at === undefined ? {} : { place: formatPosition(at) };
 }

@@ -56,7 +56,7 @@ function partOf(
   field: FieldChange,
   { spec, side }: { readonly spec: JsonObject; readonly side: 'before' | 'after' },
 ): readonly EntryPart[] {
-  const place = placeOf(rules, tokensOf(field.path));
+  const place = entryAt(rules, tokensOf(field.path));
   if (place === undefined) return [];
   const list = place.list.reduce<Json | undefined>((value, token) => (isObject(value) ? value[token] : undefined), spec);
   const index = [...entriesByToken(place.rule, asArray(list)).keys()].indexOf(place.token);
@@ -66,14 +66,14 @@ function partOf(
 }
 
 /** Returns the list and the entry that tokens lead to; undefined if they lead elsewhere. */
-function placeOf(
+function entryAt(
   rules: readonly FieldRule[],
   [name = '', ...rest]: readonly string[],
   above: readonly string[] = [],
 ): EntryPlace | undefined {
   const rule = rules.find((one) => one.name === name);
   const list = [...above, name];
-  if (rule?.shape === 'object') return placeOf(rule.fields, rest, list);
+  if (rule?.shape === 'object') return entryAt(rule.fields, rest, list);
   const [token] = rest;
   return rule?.shape === 'keyed' && rest.length === 1 && token !== undefined ? { rule, list, token } : undefined;
 }

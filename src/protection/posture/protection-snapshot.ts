@@ -57,12 +57,12 @@ function attachmentsByEdge(
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {
-  return [...new Map(attachments.map((one) => [keyOf(one), one])).values()].toSorted((left, right) =>
-    compareText(keyOf(left), keyOf(right)),
+  return [...new Map(attachments.map((one) => [attachmentKey(one), one])).values()].toSorted((left, right) =>
+    compareText(attachmentKey(left), attachmentKey(right)),
   );
 }
 
-function keyOf({ how, place = '' }: Attachment): string {
+function attachmentKey({ how, place = '' }: Attachment): string {
   return `${how} ${place}`;
 }
 

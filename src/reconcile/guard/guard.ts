@@ -112,12 +112,12 @@ function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
   const shown = known.length > maxShown ? [...known.slice(0, maxShown), `${known.length - maxShown} more`] : known;
   const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
   return [
-    ...(known.length === 0 ? [] : [`${listed(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
-    ...(unseen.length === 0 ? [] : [`the token cannot see whether ${listed(unseen)} name ${predecessor}`]),
+    ...(known.length === 0 ? [] : [`${joinWithAnd(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
+    ...(unseen.length === 0 ? [] : [`the token cannot see whether ${joinWithAnd(unseen)} name ${predecessor}`]),
   ].join('; ');
 }
 
-function listed(texts: readonly string[]): string {
+function joinWithAnd(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }
 

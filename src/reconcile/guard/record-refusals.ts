@@ -20,7 +20,7 @@ export function behindRefusals({ head, applied, fork }: BehindCommit, { desired,
   }
   const { behind } = mergeBehind(desired, fork, base.desired);
   if (behind.length === 0) return [];
-  const message = `HEAD (${here}) does not contain ${there}, which was last applied to "${target}": this reverts its changes of ${listed(behind)}`;
+  const message = `HEAD (${here}) does not contain ${there}, which was last applied to "${target}": this reverts its changes of ${firstIds(behind)}`;
   return [{ code: 'git/diverged-commit', message, hint: `merge ${there} into this branch, then plan again`, allowable: true }];
 }
 
@@ -44,7 +44,7 @@ export function unrecordedRefusals(plan: Plan, { target, desired, remembered, ad
   const detached = isDetached.filter((id) => !created.has(id));
   const ids = [...new Set([...written.map(({ id }) => id), ...detached])].filter((id) => !adopted.has(id));
   if (ids.length === 0) return [];
-  const message = `no apply to "${target}" is recorded, but ${listed(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
+  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live and would change`;
   const hint =
     'if it was applied before, restore the record or pass --base COMMIT; if not, review the changes and override, or pass --adopt KIND/NAME';
   return [{ code: 'git/no-record', message, hint, allowable: true }];
@@ -60,14 +60,14 @@ export function unsignedRefusals({ target, desired, live }: UnsignedInput): read
   const found = new Set(live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id));
   const ids = desired.resources.flatMap(({ id, key }) => (found.has(key) ? [id] : []));
   if (ids.length === 0) return [];
-  const message = `no apply to "${target}" is recorded, but the config lists record keys, and ${listed(ids)} ${ids.length === 1 ? 'is' : 'are'} live`;
+  const message = `no apply to "${target}" is recorded, but the config lists record keys, and ${firstIds(ids)} ${ids.length === 1 ? 'is' : 'are'} live`;
   const hint = 'if it was applied before, find out who deleted the record, and restore it; if this is the first apply, override once';
   return [{ code: 'git/unsigned-record', message, hint, allowable: true }];
 }
 
 const shown = 5;
 
-function listed(ids: readonly ResourceId[]): string {
+function firstIds(ids: readonly ResourceId[]): string {
   const more = ids.length > shown ? ` and ${ids.length - shown} more` : '';
   return `${ids.slice(0, shown).join(', ')}${more}`;
 }

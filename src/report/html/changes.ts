@@ -111,14 +111,14 @@ export function outcomeSection(result: ApplyResult): Html {
   const isFinished = failed.length + left.length === 0 && !result.interrupted;
   return element('section', { class: isFinished ? undefined : 'refusals', 'aria-label': 'Results' }, [
     element('h2', {}, 'Results'),
-    ...listed('Failed', failed, true),
-    ...listed('Not done: plan and apply again', left, true),
-    ...listed('Not changed', stays, false),
-    ...listed('Done', done, false),
+    ...outcomeDetails('Failed', failed, true),
+    ...outcomeDetails('Not done: plan and apply again', left, true),
+    ...outcomeDetails('Not changed', stays, false),
+    ...outcomeDetails('Done', done, false),
   ]);
 }
 
-function listed(title: string, outcomes: readonly Outcome[], isOpen: boolean): readonly Html[] {
+function outcomeDetails(title: string, outcomes: readonly Outcome[], isOpen: boolean): readonly Html[] {
   if (outcomes.length === 0) return [];
   const more = outcomes.length - mostOutcomes;
   return [

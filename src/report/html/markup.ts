@@ -151,7 +151,7 @@ export function matrixTable({ columns, rows: all }: ProtectionMatrix): Html {
   const key = groupingTag(all);
   const groups = new Map<string, ProtectionMatrixRow[]>();
   for (const row of all) {
-    const group = key === undefined ? '' : tagText(row.tags[key]);
+    const group = key === undefined ? '' : clippedTag(row.tags[key]);
     addToGroup(groups, group, row);
   }
   const head = element('thead', {}, [
@@ -181,7 +181,7 @@ function groupingTag(matrix: readonly ProtectionMatrixRow[]): string | undefined
   for (const { tags } of matrix) {
     for (const [key, value] of Object.entries(tags)) {
       const counts = values.get(key) ?? new Map<string, number>();
-      values.set(key, counts.set(tagText(value), (counts.get(tagText(value)) ?? 0) + 1));
+      values.set(key, counts.set(clippedTag(value), (counts.get(clippedTag(value)) ?? 0) + 1));
     }
   }
   const usable = [...values].filter(([, counts]) => counts.size > 1 && counts.size <= 12 && total(counts) * 2 >= matrix.length);
@@ -195,7 +195,7 @@ function total(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-function tagText(value: Json | undefined): string {
+function clippedTag(value: Json | undefined): string {
   if (value === undefined) return '';
   return clip(typeof value === 'string' ? value : JSON.stringify(value), longestTag);
 }
@@ -304,5 +304,5 @@ function listText(column: ControlColumn, texts: readonly string[]): string {
 
 /** Returns the lower-case text in which the page searches for a connection. */
 export function searchText(name: string, tags: Readonly<Record<string, Json>>): string {
-  return [name, ...Object.entries(tags).map(([key, value]) => `${clip(key, longestTag)}=${tagText(value)}`)].join(' ').toLowerCase();
+  return [name, ...Object.entries(tags).map(([key, value]) => `${clip(key, longestTag)}=${clippedTag(value)}`)].join(' ').toLowerCase();
 }

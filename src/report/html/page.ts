@@ -40,7 +40,7 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
   const sections = document.sections().map((section) => ({ ...section, blocks: [...section.blocks, ...(section.pageBlocks?.() ?? [])] }));
   const isApplied = sections.some(({ summary }) => summary?.type === 'apply');
   const title = sections.flatMap(({ verdict }) => (verdict === undefined ? [] : [verdictText(verdict)])).join(' ');
-  const policy = `default-src 'none'; style-src '${hashOf(htmlStyle)}'; script-src '${hashOf(htmlScript)}'; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${contentHash(htmlStyle)}'; script-src '${contentHash(htmlScript)}'; base-uri 'none'; form-action 'none'`;
   const head = element('head', {}, [
     empty('meta', { charset: 'utf-8' }),
     empty('meta', { 'http-equiv': 'Content-Security-Policy', content: policy }),
@@ -61,7 +61,7 @@ export function renderHtml(document: ReportDocument, { linkOf }: { readonly link
   return `<!doctype html>\n${element('html', { lang: 'en' }, [head, body]).html}\n`;
 }
 
-function hashOf(text: string): string {
+function contentHash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 

@@ -173,7 +173,7 @@ function isComplete({ first: { change, edges, changedSamples }, all }: AlikeChan
 }
 
 function valueOf({ parts }: Pick<ChangeRow, 'parts'>): string {
-  return parts.map(textOf).join(', ');
+  return parts.map(beforeText).join(', ');
 }
 
 /** Returns the folded difference of a change; if `isStated`, the fold also names the risks, because no row does. */
@@ -206,7 +206,7 @@ const longestLabel = 60;
 
 /** Returns a field as lines of a diff: `+`, `-`, and `!` for a value that changes. */
 function rowDiff({ label: field, parts, note }: ChangeRow, action: Action): readonly string[] {
-  if (action === 'held') return [`= ${field}: ${clip(parts.map(textOf).join(', '), longestValue)} (${note})`];
+  if (action === 'held') return [`= ${field}: ${clip(parts.map(beforeText).join(', '), longestValue)} (${note})`];
   const label = note === '' ? field : `${field} (${note})`;
   return parts.flatMap((part) => {
     if (part.sign !== '~') {
@@ -219,7 +219,7 @@ function rowDiff({ label: field, parts, note }: ChangeRow, action: Action): read
   });
 }
 
-function textOf(part: RowPart): string {
+function beforeText(part: RowPart): string {
   return part.sign === '~' ? part.before : part.text;
 }
 

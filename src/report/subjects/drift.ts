@@ -51,19 +51,19 @@ export function driftedObjects({ plan, writes }: Drift): readonly DriftedObject[
   const heldBy = new Map<ResourceId, EdgeChange[]>();
   for (const edge of held) addToGroup(heldBy, edge.rule, edge);
   const own = (change: Change): readonly EdgeChange[] => [...(written.get(change.id) ?? []), ...(heldBy.get(liveKeyOf(change)) ?? [])];
-  const listed = plan.changes.map((change) => rowOf(change, own(change), writes));
+  const listed = plan.changes.map((change) => driftedObject(change, own(change), writes));
   const changedKeys = new Set(plan.changes.map(liveKeyOf));
   const alone = [...heldBy].filter(([rule]) => !changedKeys.has(rule));
   return [
     ...listed,
     ...alone.map(([rule, edges]) => {
       const action = edges.some((edge) => edge.action === 'held') ? 'held' : 'blocked';
-      return rowOf({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, writes);
+      return driftedObject({ id: rule, action, fields: [], needs: [], reasons: [], carried: [] }, edges, writes);
     }),
   ];
 }
 
-function rowOf(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftedObject {
+function driftedObject(change: Change, edges: readonly EdgeChange[], writes: Drift['writes']): DriftedObject {
   const action = undone[change.action];
   return {
     change,

@@ -42,7 +42,7 @@ export async function lockFolder(folder: string, { log, times = defaultTimes }: 
     host: hostname(),
     pid: process.pid,
     start: await startTime(process.pid),
-    place: await placeOf(),
+    place: await processScope(),
   };
   for (;;) {
     const highest = largestOf(await numbersIn(folder), 0);
@@ -118,7 +118,7 @@ type WaitOptions = { readonly place: string; readonly log: Log; readonly times: 
 
 /** Returns when no process holds the lock of this file. Throws `AppError` when one does. */
 async function waitForRelease(path: string, { place, log, times }: WaitOptions): Promise<void> {
-  const first = await textOf(path);
+  const first = await readIfExists(path);
   if (first === undefined || first.startsWith(released)) return;
   const holder = parseHolder(first);
   if (holder !== undefined && place !== '' && holder.place === place) {
@@ -132,7 +132,7 @@ async function waitForRelease(path: string, { place, log, times }: WaitOptions):
   });
   for (let waited = 0; waited < times.takeoverMs; waited += times.beatMs / 4) {
     await delay(times.beatMs / 4);
-    const text = await textOf(path);
+    const text = await readIfExists(path);
     if (text === undefined || text.startsWith(released)) return;
     if (text !== first) throw lockedBy(`a server on ${where}`, path);
   }
@@ -225,8 +225,8 @@ function msSince({ wall, steady }: Clocks): number {
 }
 
 /** Identifies the running kernel and the process namespace: within them, a process id names one process. Only Linux has it. */
-async function placeOf(): Promise<string> {
-  const boot = await textOf('/proc/sys/kernel/random/boot_id');
+async function processScope(): Promise<string> {
+  const boot = await readIfExists('/proc/sys/kernel/random/boot_id');
   const namespace = await readlink('/proc/self/ns/pid').catch(() => undefined);
   return boot === undefined || namespace === undefined ? '' : `${boot.trim()} ${namespace}`;
 }
@@ -243,11 +243,11 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
 
 /** Returns when the process started, in kernel ticks; this distinguishes it from a later process with the same id. Only Linux has it. */
 async function startTime(pid: number): Promise<string> {
-  const stat = await textOf(`/proc/${pid}/stat`);
+  const stat = await readIfExists(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '-';
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
+import { asText, type Json, type JsonObject } from '../../../src/model/json.ts';
 import { createKey } from '../../server/client.ts';
 import { adminToken, auditorToken, hoopProject } from '../../support/hoop-project.ts';
 import { gitEnv, useRepositories } from '../../support/repository.ts';
@@ -121,7 +121,7 @@ async function outcomesOf(json: ReadJson): Promise<readonly SecretOutcome[]> {
   const drifted = Object(drift?.['plan']);
   const statuses = new Map<string, string>();
   for (const id of ['Connection/every-key', idOf(forms.length), idOf(forms.length + 1)])
-    for (const { path, status } of listIn(await json(`explain ${id}`), 'rows')) statuses.set(`${id} ${textOf(path)}`, textOf(status));
+    for (const { path, status } of listIn(await json(`explain ${id}`), 'rows')) statuses.set(`${id} ${asText(path)}`, asText(status));
   return all.map((form, index): SecretOutcome => {
     const id = idOf(index);
     const planned = outcomeIn(plan ?? {}, id);
@@ -135,14 +135,10 @@ async function outcomesOf(json: ReadJson): Promise<readonly SecretOutcome[]> {
       plan: planned,
       drift: found === 'change' ? 'drift' : found === 'in sync' ? (planned === 'change' ? 'pending' : 'no drift') : found,
       explain: statuses.get(row) ?? 'no row',
-      list: textOf(listed.find((each) => each['kind'] === kind && each['name'] === name)?.['state']),
+      list: asText(listed.find((each) => each['kind'] === kind && each['name'] === name)?.['state']),
     };
     return { form, ...outcome };
   });
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function listIn(value: JsonObject, name: string): readonly JsonObject[] {

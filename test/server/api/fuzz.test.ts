@@ -90,7 +90,7 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
   async function exchange({ method, path, place, spoken }: Operation, made: Made): Promise<number> {
     const meant = rowOf(path, made.pick);
     const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(segmentOf(meant?.[name] ?? made.path[name])));
-    const query = Object.entries(made.query).map(([name, value]): [string, string] => [name, textOf(value)]);
+    const query = Object.entries(made.query).map(([name, value]): [string, string] => [name, wireText(value)]);
     const url = `${server.url}${target}?${new URLSearchParams(query).toString()}`;
     const body = made.text ?? (made.body === undefined ? undefined : JSON.stringify(sensible(made.body, meant, made.pick)));
     const response = await fetch(url, {
@@ -148,7 +148,7 @@ describe.each(databases)('requests generated from the API document on %s', (_nam
     if (Array.isArray(body['reviewers']) && pick % 2 === 0) filled['reviewers'] = ['admin'];
     if (typeof body['connection'] === 'string') filled['connection'] = rowOf('/connections', pick)?.['name'] ?? body['connection'];
     if (isObject(body['secret'])) {
-      const entries = Object.entries(body['secret']).map(([key, value]) => [key, Buffer.from(textOf(value)).toString('base64')]);
+      const entries = Object.entries(body['secret']).map(([key, value]) => [key, Buffer.from(wireText(value)).toString('base64')]);
       filled['secret'] = Object.fromEntries(entries);
     }
     return filled;
@@ -175,9 +175,9 @@ function valid({ spoken }: Operation, document: JsonObject): Arbitrary<Made> {
   const parameters = parametersOf(spoken);
   const group = (place: string): Arbitrary<Readonly<Record<string, Json>>> => {
     const chosen = parameters.filter((parameter) => parameter['in'] === place);
-    const fields = chosen.map((parameter) => [textOf(parameter['name'] ?? ''), arbitraryOf(parameter['schema'], document)] as const);
+    const fields = chosen.map((parameter) => [wireText(parameter['name'] ?? ''), arbitraryOf(parameter['schema'], document)] as const);
     return fc.record(Object.fromEntries(fields), {
-      requiredKeys: chosen.flatMap((parameter) => (parameter['required'] === true ? [textOf(parameter['name'] ?? '')] : [])),
+      requiredKeys: chosen.flatMap((parameter) => (parameter['required'] === true ? [wireText(parameter['name'] ?? '')] : [])),
     });
   };
   const body = bodyOf(spoken);
@@ -194,7 +194,7 @@ function valid({ spoken }: Operation, document: JsonObject): Arbitrary<Made> {
 /** Breaks a valid request in one place or everywhere. */
 function invalid(operation: Operation, document: JsonObject): Arbitrary<Made> {
   const names = parametersOf(operation.spoken).flatMap((parameter) =>
-    parameter['in'] === 'query' ? [textOf(parameter['name'] ?? '')] : [],
+    parameter['in'] === 'query' ? [wireText(parameter['name'] ?? '')] : [],
   );
   const hasBody = bodyOf(operation.spoken) !== undefined;
   const spoiled = fc.tuple(valid(operation, document), fc.string(), anyJson, fc.boolean()).map(([made, key, value, drop]) => {
@@ -252,14 +252,14 @@ function idOf(row: JsonObject | undefined): string | undefined {
 
 /** Returns a segment of a path: not empty, and not one that a client would resolve itself. */
 function segmentOf(value: Json | undefined): string {
-  const text = textOf(value ?? '');
+  const text = wireText(value ?? '');
   return /^\.*$/.test(text) ? 'none' : text;
 }
 
-function textOf(value: Json): string {
+function wireText(value: Json): string {
   return typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '?') : JSON.stringify(value);
 }
 
 function headersOf(headers: Readonly<Record<string, Json>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, textOf(value)]));
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, wireText(value)]));
 }

@@ -212,14 +212,14 @@ describe.each(databases)('the fields of the interface on %s', (_name, start) => 
 });
 
 /** Generates a text of some of these characters. */
-function textOf(characters: string, constraints: StringConstraints): Arbitrary<string> {
+function textsFrom(characters: string, constraints: StringConstraints): Arbitrary<string> {
   return string({ ...constraints, unit: constantFrom(...characters.split('')) });
 }
 
-const key = tuple(textOf('abcXYZ019-_/.', { maxLength: 63 }), textOf('abcXYZ019_.', { minLength: 1, maxLength: 1 })).map(
+const key = tuple(textsFrom('abcXYZ019-_/.', { maxLength: 63 }), textsFrom('abcXYZ019_.', { minLength: 1, maxLength: 1 })).map(
   ([start, last]) => `${start}${last}`,
 );
-const value = textOf('abcXYZ019 -_/+@:=.', { minLength: 1, maxLength: 256 });
+const value = textsFrom('abcXYZ019 -_/+@:=.', { minLength: 1, maxLength: 256 });
 const words = uniqueArray(
   string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((word) => !word.includes('\0')),
   { maxLength: 4 },
