@@ -6,12 +6,11 @@ import { pointer, tokensOf, type Pointer, isPointerWithin } from '../model/point
 import { readStrings, suggestWord, toText } from './json-values.ts';
 import type { Manifest, SelectorField } from './manifest.ts';
 import type { Registry } from '../model/kind.ts';
-import { kindOf, nameOf } from '../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf, resourceId } from '../model/resource.ts';
 
 /** A diagnostic and the manifest that it is about. */
 type ManifestDiagnostic = { readonly manifest: Manifest; readonly diagnostic: DocumentDiagnostic };
 
-type EdgeEnds = Pick<DeclaredEdge, 'rule' | 'connection'>;
 type CollectedEdges = Map<string, EdgeEnds & { readonly declarations: EdgeDeclaration[] }>;
 
 /** Collects the edges that manifests declare on either side or by a selector. One edge may have many declarations. */
@@ -24,7 +23,7 @@ export function collectEdges(manifests: readonly Manifest[]): {
   const excepted: EdgeEnds[] = [];
   const select = createTagSelector(manifests);
   for (const manifest of manifests) {
-    const own = { kind: manifest.view.kind.name, text: manifest.name };
+    const own = manifest.id;
     for (const field of manifest.view.edges) {
       for (const text of readStrings(manifest.spec[field.name])) {
         addDeclaration(edges, toEnds(field, own, text), { by: manifest.id, how: 'listed', path: pointer(field.name, text) });
@@ -61,10 +60,10 @@ function warnOfContradictions(
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   return excepted.flatMap((ends) => {
     const { rule } = ends;
-    return (edges.get(edgeKeyOf(ends))?.declarations ?? []).flatMap(({ by, path }) => {
+    return (edges.get(edgeKey(ends))?.declarations ?? []).flatMap(({ by, path }) => {
       const manifest = byId.get(by);
-      if (manifest === undefined || by === `${rule.kind}/${rule.text}`) return [];
-      const message = `${manifest.id} lists "${rule.text}", which excludes it with except`;
+      if (manifest === undefined || by === rule) return [];
+      const message = `${manifest.id} lists "${nameOf(rule)}", which excludes it with except`;
       const hint = 'the rule applies because it is listed; remove it from one of them';
       const diagnostic = {
         code: 'manifest/selector-contradiction',
@@ -84,17 +83,13 @@ function findListPath(manifest: Manifest, path: Pointer): Pointer {
   return pointer(field, String(readStrings(manifest.spec[field]).indexOf(text)));
 }
 
-function toEnds(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: EdgeEnds['rule'], text: string): EdgeEnds {
-  const other = { kind: field.refers, text };
+function toEnds(field: { readonly edge: 'rule' | 'connection'; readonly refers: string }, own: ResourceId, text: string): EdgeEnds {
+  const other = resourceId(field.refers, text);
   return field.edge === 'rule' ? { rule: own, connection: other } : { rule: other, connection: own };
 }
 
-function edgeKeyOf({ rule, connection }: EdgeEnds): string {
-  return `${rule.kind}\0${rule.text}\0${connection.kind}\0${connection.text}`;
-}
-
 function addDeclaration(edges: CollectedEdges, { rule, connection }: EdgeEnds, declaration: EdgeDeclaration): void {
-  const key = edgeKeyOf({ rule, connection });
+  const key = edgeKey({ rule, connection });
   const found = edges.get(key);
   if (found === undefined) edges.set(key, { rule, connection, declarations: [declaration] });
   else found.declarations.push(declaration);
@@ -176,7 +171,7 @@ function collectReferences(
     for (const { by, path } of declarations) {
       const resource = byId.get(by);
       if (resource === undefined) continue;
-      for (const { kind, text } of [rule, connection]) note(kind, text, () => resource.locate(path));
+      for (const end of [rule, connection]) note(kindOf(end), nameOf(end), () => resource.locate(path));
     }
   }
   return found;

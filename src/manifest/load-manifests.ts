@@ -88,7 +88,7 @@ export function loadManifests(input: LoadInput): Checked<DesiredState> {
   const chosen = (id: ResourceId): boolean => ids === undefined || ids.has(id);
   const value = {
     resources: resources.filter(({ id }) => chosen(id)),
-    edges: edges.filter(({ rule, connection }) => chosen(`${rule.kind}/${rule.text}`) || chosen(`${connection.kind}/${connection.text}`)),
+    edges: edges.filter(({ rule, connection }) => chosen(rule) || chosen(connection)),
     ...(policies.length === 0 ? {} : { policies }),
     tree: input.tree ?? hashTree([...input.files, ...input.overlays.flat()], input.pathInTree),
     ...(ids === undefined ? {} : { partial: true as const }),

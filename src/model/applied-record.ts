@@ -1,6 +1,5 @@
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
-import type { EdgeEnds } from './live.ts';
-import type { ResourceId } from './resource.ts';
+import type { EdgeEnds, ResourceId } from './resource.ts';
 
 /** A live object that was removed from the manifests, with the last applied commit that declares it. */
 export type RecordedOrphan = {

@@ -3,7 +3,7 @@ import { memoizeIndex } from './collections.ts';
 import type { JsonObject } from './json.ts';
 import type { Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';
-import { kindOf, resourceId, type ResourceId, type Spec } from './resource.ts';
+import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
 
 /** One place that declares an edge, and how. */
@@ -14,12 +14,8 @@ export type EdgeDeclaration = {
   readonly path: Pointer;
 };
 
-/** An edge as manifests declare it. Each end is a name, or the gateway id of a live object, which the planner resolves. */
-export type DeclaredEdge = {
-  readonly rule: { readonly kind: string; readonly text: string };
-  readonly connection: { readonly kind: string; readonly text: string };
-  readonly declarations: readonly EdgeDeclaration[];
-};
+/** An edge as manifests declare it. Each end is `Kind/name`, or `Kind/uid` of a live object until the planner has resolved it. */
+export type DeclaredEdge = EdgeEnds & { readonly declarations: readonly EdgeDeclaration[] };
 
 /** A sample of a rule as the manifest states it: a text and the expected result. */
 export type Sample = { readonly given: JsonObject; readonly at: Position };

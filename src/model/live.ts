@@ -1,16 +1,8 @@
 import { memoizeIndex } from './collections.ts';
 import type { Pointer } from './pointer.ts';
-import { type ResourceId, type Spec, kindOf } from './resource.ts';
+import { type EdgeEnds, edgeKey, type ResourceId, type Spec, kindOf } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
 import type { Registry } from './kind.ts';
-
-/** The two ends of an edge. */
-export type EdgeEnds = { readonly rule: ResourceId; readonly connection: ResourceId };
-
-/** Returns a text that identifies an edge. */
-export function edgeKey({ rule, connection }: EdgeEnds): string {
-  return `${rule}\u0000${connection}`;
-}
 
 /** Lists all live edges, each once, whichever end shows it. */
 export function liveEdges(live: Pick<LiveState, 'resources'>, registry: Registry): readonly EdgeEnds[] {

@@ -28,3 +28,11 @@ export const idPattern: RegExp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 export function isUuid(text: string): boolean {
   return idPattern.test(text);
 }
+
+/** The two ends of an edge. */
+export type EdgeEnds = { readonly rule: ResourceId; readonly connection: ResourceId };
+
+/** Returns a text that identifies an edge. */
+export function edgeKey({ rule, connection }: EdgeEnds): string {
+  return `${rule}\u0000${connection}`;
+}

@@ -1,7 +1,6 @@
 import type { AppliedRecord, PendingObject, Remembered, RememberedObject } from '../model/applied-record.ts';
-import { type DeclaredEdge, desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
-import type { EdgeEnds } from '../model/live.ts';
-import type { ResourceId } from '../model/resource.ts';
+import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
+import type { EdgeEnds, ResourceId } from '../model/resource.ts';
 import { commitsOf } from './applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { isSameTree, loadCommittedState, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
@@ -61,8 +60,7 @@ function onlyDeclared(
 
 /** Returns whether manifests declare an attachment by the names of both ends. */
 function declaresEdge({ edges, resources }: DesiredState, { rule, connection }: EdgeEnds): boolean {
-  const isNamed = ({ kind, text }: DeclaredEdge['rule'], id: ResourceId): boolean =>
-    id === `${kind}/${text}` || resources.some((one) => one.id === `${kind}/${text}` && one.key === id);
+  const isNamed = (end: ResourceId, id: ResourceId): boolean => id === end || resources.some((one) => one.id === end && one.key === id);
   return edges.some((edge) => isNamed(edge.rule, rule) && isNamed(edge.connection, connection));
 }
 
@@ -112,5 +110,5 @@ async function readState(site: CommittedTarget, commit: string, head: DesiredSta
 }
 
 function edgeTouches({ rule, connection }: DesiredState['edges'][number], objects: ReadonlyMap<ResourceId, unknown>): boolean {
-  return [rule, connection].some(({ kind, text }) => objects.has(`${kind}/${text}`));
+  return [rule, connection].some((end) => objects.has(end));
 }

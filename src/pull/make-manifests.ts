@@ -13,12 +13,12 @@ import {
 import { createDefaultsSubtraction } from '../manifest/pull/subtract-defaults.ts';
 import { InputError } from '../model/errors.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
-import { edgeKey, liveEdges, type LiveState } from '../model/live.ts';
+import { liveEdges, type LiveState } from '../model/live.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { SkippedObject, PullResult, PulledSecrets, UnstatedPart } from '../model/result/outcome.ts';
-import { kindOf, type ResourceId } from '../model/resource.ts';
+import { type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
-import { declaredEnds, indexEdges } from '../reconcile/compare/edge-index.ts';
+import { resolveEdges } from '../model/edge-ends.ts';
 import { manifestText } from '../report/serialize.ts';
 import { isAtOrBelow, loadInputOf, loadSources, wholeTarget } from '../project/manifests.ts';
 import type { ProjectContext } from '../project/resolved-config.ts';
@@ -74,7 +74,7 @@ const noDifferences: DraftCheck = { ignored: new Map(), invalid: new Map(), diff
 
 function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest): Omit<DraftInput, 'ignored' | 'excluded' | 'doubtful'> {
   const { declared, target, config, folder } = project;
-  const known = new Set(declaredEnds(declared, indexEdges({ desired: declared, live, registry })).map(edgeKey));
+  const known = new Set(resolveEdges(declared.edges, { desired: declared, live, registry }).map(edgeKey));
   const isShared = config.targets.some(
     ({ name, manifests }) => name !== target.name && manifests.some((path) => isAtOrBelow(folder, path)),
   );

@@ -105,7 +105,7 @@ function lastByKey<T>(values: readonly T[], keyOf: (value: T) => string): readon
 export function textByResource({ resources, edges }: DesiredState): ReadonlyMap<ResourceId, string> {
   const words = new Map(resources.map(({ id, spec, ignore, secrets }) => [id, canonical([spec, ignore, sourcesOf(secrets)])]));
   for (const { rule, connection, declarations } of edges) {
-    for (const { by, how } of declarations) words.set(by, `${words.get(by) ?? ''}\n${how} ${rule.text} ${connection.text}`);
+    for (const { by, how } of declarations) words.set(by, `${words.get(by) ?? ''}\n${how} ${rule} ${connection}`);
   }
   return words;
 }

@@ -3,7 +3,7 @@ import { compareText } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import { type AcceptedDrift, type AssessedChange, liveKeyOf, type Plan } from '../model/plan/plan.ts';
 import { overlaps, pointer, type Pointer } from '../model/pointer.ts';
-import { kindOf, resourceId, type ResourceId } from '../model/resource.ts';
+import { type ResourceId, edgeKey, kindOf, nameOf } from '../model/resource.ts';
 import { isSameSecretSource } from './compare/compare-secrets.ts';
 import { compareSpecs } from './compare/compare-specs.ts';
 
@@ -32,7 +32,7 @@ export function ownChanges(desired: DesiredState, start: DesiredState, registry:
   for (const edge of edges) for (const [id, place] of placesOfEdge(edge, registry)) add(id, place);
   return {
     places: new Map([...places].map(([id, found]) => [id, [...found].toSorted(compareText)])),
-    edges: new Set(edges.map(({ rule, connection }) => edgeText(endId(rule), endId(connection)))),
+    edges: new Set(edges.map(edgeKey)),
   };
 }
 
@@ -43,7 +43,7 @@ export function isOwn({ places }: OwnChanges, id: ResourceId, path: Pointer = ''
 
 /** Labels each change, field and edge of the plan with whether it is the pull request's own; one own field makes the change its own. */
 export function labelOwn(plan: Plan, own: OwnChanges): Plan {
-  const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeText(edge.rule, edge.connection)) }));
+  const edges = plan.edges.map((edge) => ({ ...edge, own: own.edges.has(edgeKey(edge)) }));
   const writers = new Set(edges.flatMap(({ own: isItsOwn, by }) => (isItsOwn && by !== undefined ? [by] : [])));
   const changes = plan.changes.map((change): AssessedChange => {
     const fields = change.fields.map((field) => ({ ...field, own: isOwn(own, change.id, field.path) }));
@@ -51,7 +51,7 @@ export function labelOwn(plan: Plan, own: OwnChanges): Plan {
     return { ...change, own: isWhole || writers.has(liveKeyOf(change)) || fields.some((field) => field.own), fields };
   });
   const accepted = plan.accepted.map((drift): AcceptedDrift => {
-    const isEdgeOwn = drift.edges.some(({ rule, connection }) => own.edges.has(edgeText(rule, connection)));
+    const isEdgeOwn = drift.edges.some((edge) => own.edges.has(edgeKey(edge)));
     const fields = drift.fields.map((field) => ({ ...field, own: isOwn(own, drift.id, field.path) }));
     const isWhole = own.places.get(drift.id)?.includes('') === true;
     return { ...drift, own: isWhole || isEdgeOwn || fields.some((field) => field.own), fields };
@@ -102,28 +102,15 @@ function edgesOfOne(one: readonly DeclaredEdge[], other: readonly DeclaredEdge[]
 }
 
 function edgesBut(edges: readonly DeclaredEdge[], others: readonly DeclaredEdge[]): readonly DeclaredEdge[] {
-  const known = new Set(others.map(endsText));
-  return edges.filter((edge) => !known.has(endsText(edge)));
-}
-
-function endsText({ rule, connection }: DeclaredEdge): string {
-  return edgeText(endId(rule), endId(connection));
-}
-
-function edgeText(rule: ResourceId, connection: ResourceId): string {
-  return `${rule}\0${connection}`;
-}
-
-function endId({ kind, text }: DeclaredEdge['rule']): ResourceId {
-  return resourceId(kind, text);
+  const known = new Set(others.map(edgeKey));
+  return edges.filter((edge) => !known.has(edgeKey(edge)));
 }
 
 /** Returns the path under which each end lists the edge, if it has a field for it. */
 function placesOfEdge({ rule, connection }: DeclaredEdge, registry: Registry): readonly (readonly [ResourceId, Pointer])[] {
-  const place = (end: DeclaredEdge['rule'], side: 'rule' | 'connection', text: string): readonly (readonly [ResourceId, Pointer])[] => {
-    const other = side === 'rule' ? connection.kind : rule.kind;
-    const field = registry.get(end.kind)?.fields.find(({ edge, refers }) => edge === side && refers === other);
-    return field === undefined ? [] : [[endId(end), pointer(field.name, text)]];
+  const place = (end: ResourceId, side: 'rule' | 'connection', other: ResourceId): readonly (readonly [ResourceId, Pointer])[] => {
+    const field = registry.get(kindOf(end))?.fields.find(({ edge, refers }) => edge === side && refers === kindOf(other));
+    return field === undefined ? [] : [[end, pointer(field.name, nameOf(other))]];
   };
-  return [...place(rule, 'rule', connection.text), ...place(connection, 'connection', rule.text)];
+  return [...place(rule, 'rule', connection), ...place(connection, 'connection', rule)];
 }

@@ -3,7 +3,7 @@ import type { Position } from '../../src/model/diagnostic.ts';
 import type { FieldRule, Kind } from '../../src/model/kind.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { LiveResource, LiveState } from '../../src/model/live.ts';
-import { kindOf, nameOf, type ResourceId } from '../../src/model/resource.ts';
+import { nameOf, type ResourceId } from '../../src/model/resource.ts';
 
 /** Returns a position that identifies its pointer: the line is the length of the pointer. */
 export function placeOf(path: string): Position {
@@ -49,11 +49,7 @@ export function wantedOf(
 /** Creates an edge that the resource's manifest declares, by its field. */
 export function edgeOf(rule: ResourceId, connection: ResourceId, by: ResourceId = rule): DeclaredEdge {
   const path = by === rule ? `/connection_ids/${nameOf(connection)}` : `/guardrail_rules/${nameOf(rule)}`;
-  return { rule: endOf(rule), connection: endOf(connection), declarations: [{ by, how: 'listed', path }] };
-}
-
-function endOf(id: ResourceId): { readonly kind: string; readonly text: string } {
-  return { kind: kindOf(id), text: nameOf(id) };
+  return { rule, connection, declarations: [{ by, how: 'listed', path }] };
 }
 
 /** Creates a kind with these fields, without derived values and defaults. */

@@ -53,9 +53,7 @@ export function liveAs(desired: DesiredState): LiveState {
     const secrets = Object.entries(resource.secrets).flatMap(([path, secret]) =>
       secret.state === 'value' ? [[path, seal('live', secret.reveal())] as const] : [],
     );
-    const ends = desired.edges
-      .filter(({ rule }) => `${rule.kind}/${rule.text}` === resource.id)
-      .map(({ connection }) => idOf(connection.text));
+    const ends = desired.edges.filter(({ rule }) => rule === resource.id).map(({ connection }) => idOf(nameOf(connection)));
     return liveOf(resource.key, {
       spec: { ...empty, ...kind?.createDefaults(nameOf(resource.id)), ...resource.spec },
       secrets: Object.fromEntries(secrets),

@@ -196,10 +196,10 @@ export const decisionChecks = [
   ],
   [
     'an ID that is attached to a rule is not the name of another connection',
-    'reconcile/compare/edge-index.ts',
-    'if (found !== undefined) return found;\n  const named',
-    'const named',
-    ['unit/reconcile/diff/diff-edges.test.ts'],
+    'model/edge-ends.ts',
+    'if (found !== undefined) return found;\n    const id',
+    'const id',
+    ['unit/model/edge-ends.test.ts', 'unit/reconcile/diff/diff-edges.test.ts'],
   ],
   [
     'the ID of an agent is not the name of another one',

@@ -2,10 +2,11 @@ import { appendAll } from '../../model/collections.ts';
 import { type DesiredState, desiredById } from '../../model/desired.ts';
 import { sortDiagnostics, type Diagnostic, type SourceFile } from '../../model/diagnostic.ts';
 import { specValueAt, elementToken, entriesByToken, type KeyedRule } from '../../model/spec/edit.ts';
-import { edgeKey, type EdgeEnds, type LiveState, liveById } from '../../model/live.ts';
+import { type LiveState, liveById } from '../../model/live.ts';
 import { type JsonObject, isObject, type Json, equal } from '../../model/json.ts';
 import type { Diff, FieldChange } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import type { EndNames } from '../../model/edge-ends.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { loadManifests, readTargetManifests, type LoadInput } from '../load-manifests.ts';
 import { type Manifest, findEditableLayer } from '../manifest.ts';
 import {
@@ -117,8 +118,9 @@ function tryEdits(load: LoadInput, { desired, live, wanted }: AcceptState): Acce
   const after = readTargetManifests(replaceInputTexts(load, byField.texts));
   const causes = findCauses({ ...after, registry: load.registry }, wanted);
   if (causes.size > 0) return { texts: byField.texts, failures: causes };
-  const edges = listWantedEdges(manifests, live, wanted);
-  const edits = createEdgeEdits(after.manifests, edges, live).map(({ key, ...one }): AttributedEdit => ({
+  const gateway = { live, registry: load.registry };
+  const edges = listWantedEdges(manifests, gateway, wanted);
+  const edits = createEdgeEdits(after.manifests, edges, gateway).map(({ key, ...one }): AttributedEdit => ({
     ...one,
     causes: findEdgeCauses(wanted, key),
   }));
@@ -129,7 +131,7 @@ function tryEdits(load: LoadInput, { desired, live, wanted }: AcceptState): Acce
   if (value === undefined) {
     return { texts: byEdges.texts, failures: findCauses({ diagnostics, sources: last.sources, registry: load.registry }, wanted) };
   }
-  const declared = new Set(listDeclaredEdges(last.manifests, live).keys());
+  const declared = new Set(listDeclaredEdges(last.manifests, gateway).keys());
   const hasOtherEdges = [...edges.keys()].some((key) => !declared.has(key)) || declared.size !== edges.size;
   const failures = new Map(findMismatches(load.registry, desired, value, wanted));
   const edged = wanted.filter(({ is }) => is === 'edge');
@@ -166,10 +168,10 @@ function editFields(load: LoadInput, manifests: readonly Manifest[], { desired, 
 /** Returns the edges that manifests should declare: the declared ones, without detached and with attached edges. */
 function listWantedEdges(
   manifests: readonly Manifest[],
-  live: LiveState,
+  gateway: Pick<EndNames, 'live' | 'registry'>,
   wanted: readonly LiveDifference[],
 ): ReadonlyMap<string, EdgeEnds> {
-  const edges = new Map([...listDeclaredEdges(manifests, live)].map(([key, { ends }]) => [key, ends]));
+  const edges = new Map<string, EdgeEnds>(listDeclaredEdges(manifests, gateway));
   for (const one of wanted) {
     if (one.is !== 'edge') continue;
     if (one.attached) edges.set(edgeKey(one.ends), one.ends);

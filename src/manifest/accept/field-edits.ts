@@ -6,12 +6,12 @@ import { toStatedValue } from '../pull/draft-manifests.ts';
 import type { ManifestDocument } from '../yaml/parse-documents.ts';
 import type { DeclaredEdge } from '../../model/desired.ts';
 import type { Position } from '../../model/diagnostic.ts';
+import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { type Json, type JsonObject, compareText, equal, isObject } from '../../model/json.ts';
 import type { FieldRule } from '../../model/kind.ts';
-import { type EdgeEnds, type LiveState, edgeKey } from '../../model/live.ts';
 import type { Change, Diff, FieldChange, Value } from '../../model/plan/plan.ts';
 import { pointer, tokensOf } from '../../model/pointer.ts';
-import { type ResourceId, kindOf, nameOf, resourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { type KeyedRule, elementToken, entriesByToken } from '../../model/spec/edit.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 
@@ -225,40 +225,31 @@ export function findTokenIndex(rule: KeyedRule, raw: readonly Json[], token: str
 
 type EdgesByKey = ReadonlyMap<string, EdgeEnds>;
 
-/** Lists the edges that manifests declare by the names of their ends; a uid counts as the name of its object. */
+/** Lists the edges that manifests declare, by edge key. */
 export function listDeclaredEdges(
   manifests: readonly Manifest[],
-  live: LiveState,
-): ReadonlyMap<string, { readonly ends: EdgeEnds; readonly edge: DeclaredEdge }> {
-  const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid.toLowerCase()), id]));
-  const named = new Set<ResourceId>([...manifests.map(({ id }) => id), ...live.resources.map(({ id }) => id)]);
-  const end = ({ kind, text }: DeclaredEdge['rule']): ResourceId => {
-    const id = resourceId(kind, text);
-    return named.has(id) ? id : (uids.get(resourceId(kind, text.toLowerCase())) ?? id);
-  };
-  return new Map(
-    collectEdges(manifests).edges.map((edge) => {
-      const ends = { rule: end(edge.rule), connection: end(edge.connection) };
-      return [edgeKey(ends), { ends, edge }];
-    }),
-  );
+  gateway: Pick<EndNames, 'live' | 'registry'>,
+): ReadonlyMap<string, DeclaredEdge> {
+  const desired = { resources: manifests.map(({ id }) => ({ id, key: id })), unselected: [] };
+  const edges = resolveEdges(collectEdges(manifests).edges, { desired, ...gateway });
+  return new Map(edges.map((edge) => [edgeKey(edge), edge]));
 }
 
 /** Creates the edits after which manifests declare exactly the wanted edges: names in lists, and exceptions of selectors. */
 export function createEdgeEdits(
   manifests: readonly Manifest[],
   wanted: EdgesByKey,
-  live: LiveState,
+  gateway: Pick<EndNames, 'live' | 'registry'>,
 ): readonly (LayerEdit & { readonly key: string })[] {
-  const declared = listDeclaredEdges(manifests, live);
+  const declared = listDeclaredEdges(manifests, gateway);
   const byId = new Map(manifests.map((manifest) => [manifest.id, manifest]));
   const lost = [...declared].filter(([key]) => !wanted.has(key));
   const gained = [...wanted].filter(([key]) => !declared.has(key)).toSorted(([left], [right]) => compareText(left, right));
-  const undeclared = lost.flatMap(([key, { edge }]) =>
+  const undeclared = lost.flatMap(([key, edge]) =>
     edge.declarations.flatMap(({ by, how, path }) => {
       const manifest = byId.get(by);
       if (manifest === undefined) return [];
-      const edit = how === 'listed' ? removeFromList(manifest, tokensOf(path)) : addException(manifest, path, edge.connection.text);
+      const edit = how === 'listed' ? removeFromList(manifest, tokensOf(path)) : addException(manifest, path, nameOf(edge.connection));
       return edit.map((one) => ({ ...one, key }));
     }),
   );

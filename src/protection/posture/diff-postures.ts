@@ -53,7 +53,7 @@ export type PlanSnapshots = {
   readonly predecessors: ReadonlyMap<ResourceId, ResourceId>;
 };
 
-/** The manifests that declare attachments: those of the plan, and those that were applied last. */
+/** The manifests that declare attachments, with resolved edges: those of the plan, and those that were applied last. */
 export type AttachmentSources = { readonly desired?: DesiredState | undefined; readonly base?: DesiredState | undefined };
 
 /** Takes the snapshots before and after a plan. */
@@ -63,17 +63,12 @@ export function snapshotPlan(
   registry: Registry,
   { desired, base }: AttachmentSources = {},
 ): PlanSnapshots {
-  const renames = renamesOf(plan.changes);
-  const named = withNames(live, renames);
+  const named = withNames(live, renamesOf(plan.changes));
   const samples = base === undefined ? undefined : samplesOf(base);
   const snapshot = { ...liveSnapshot(named, registry, plan.target.dialect), samples };
-  const before =
-    base === undefined
-      ? snapshot
-      : { ...snapshot, declaredAttachments: readDeclaredAttachments(base, { live: named, renames, placed: false }) };
+  const before = base === undefined ? snapshot : { ...snapshot, declaredAttachments: readDeclaredAttachments(base, 'applied') };
   const planned = plan.changes.some(isWritten) ? plannedSnapshot(plan, live, registry) : snapshot;
-  const after =
-    desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, { live: named, placed: true }) };
+  const after = desired === undefined ? planned : { ...planned, declaredAttachments: readDeclaredAttachments(desired, 'current') };
   const build = createPostureBuilder({ ...snapshot, samples });
   const predecessors = predecessorsIn(desired, before);
   return {

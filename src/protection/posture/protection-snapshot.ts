@@ -1,14 +1,14 @@
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
-import { type DesiredState, type Sample, desiredById } from '../../model/desired.ts';
+import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges, type AccessLimits, type AccessRule, type LiveState, edgeKey, type EdgeEnds } from '../../model/live.ts';
+import { liveEdges, type AccessLimits, type AccessRule, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
-import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames, type Renames } from '../../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
-import { kindOf, nameOf, resourceId, type ResourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { SampleText } from '../controls/control-row.ts';
 
@@ -17,43 +17,19 @@ type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
 
 const nothing: readonly Attachment[] = [];
 
-/** The input for resolving the ends that manifests name. */
-type NameResolution = {
-  readonly live: LiveState;
-  /** New names by previous names. */
-  readonly renames?: Renames;
-  /** Whether the manifests are the current ones, so that positions are known. */
-  readonly placed: boolean;
-};
-
-/** Returns a lookup of declared attachments; the index is built on first use. */
-export function readDeclaredAttachments(manifests: DesiredState, naming: NameResolution): DeclaredAttachments {
+/** Returns a lookup of declared attachments; the index is built on first use. Only of current manifests are positions known. */
+export function readDeclaredAttachments(manifests: DesiredState, which: 'current' | 'applied'): DeclaredAttachments {
   let known: ReadonlyMap<string, readonly Attachment[]> | undefined;
-  return (ends) => (known ??= attachmentsByEdge(manifests, naming)).get(edgeKey(ends)) ?? nothing;
+  return (ends) => (known ??= attachmentsByEdge(manifests, which)).get(edgeKey(ends)) ?? nothing;
 }
 
-function attachmentsByEdge(
-  { edges, resources }: DesiredState,
-  { live, renames, placed }: NameResolution,
-): ReadonlyMap<string, readonly Attachment[]> {
-  const names = new Set([...resources.map(({ key }) => key), ...live.resources.map(({ id }) => id)]);
-  const uids = new Map(live.resources.map(({ id, uid }) => [resourceId(kindOf(id), uid), id]));
+function attachmentsByEdge({ edges, resources }: DesiredState, which: 'current' | 'applied'): ReadonlyMap<string, readonly Attachment[]> {
   const manifests = desiredById(resources);
-  const idOf = ({ kind, text }: { readonly kind: string; readonly text: string }): ResourceId => {
-    const named = resourceId(kind, text);
-    const id = renames?.get(named) ?? named;
-    return names.has(id) ? id : (uids.get(resourceId(kind, text.toLowerCase())) ?? id);
+  const attachmentOf = ({ by, path, how }: EdgeDeclaration): Attachment => {
+    const at = which === 'current' ? manifests.get(by)?.locate(path) : undefined;
+    return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: formatPosition(at) }) };
   };
-  const all = new Map<string, readonly Attachment[]>();
-  for (const { rule, connection, declarations } of edges) {
-    const key = edgeKey({ rule: idOf(rule), connection: idOf(connection) });
-    const found = declarations.map(({ by, path, how }): Attachment => {
-      const at = placed ? manifests.get(by)?.locate(path) : undefined;
-      return { how: how === 'selector' ? 'selector' : 'direct', ...(at === undefined ? {} : { place: formatPosition(at) }) };
-    });
-    all.set(key, distinct([...(all.get(key) ?? []), ...found]));
-  }
-  return all;
+  return new Map(edges.map((edge) => [edgeKey(edge), distinct(edge.declarations.map(attachmentOf))]));
 }
 
 function distinct(attachments: readonly Attachment[]): readonly Attachment[] {
@@ -108,8 +84,7 @@ export function liveSnapshot(live: LiveState, registry: Registry, dialect: strin
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
 export function desiredSnapshot(desired: DesiredState, registry: Registry, dialect: string): ProtectionSnapshot {
   const edges = new Map<ResourceId, Set<ResourceId>>();
-  for (const { rule, connection } of desired.edges)
-    attach(edges, resourceId(connection.kind, connection.text), resourceId(rule.kind, rule.text));
+  for (const { rule, connection } of desired.edges) attach(edges, connection, rule);
   const resources = desired.resources.map(({ key, spec }): readonly [ResourceId, ResourceSnapshot] => {
     const omitted = (registry.get(kindOf(key))?.fields ?? []).filter(
       (field) => field.omitted === 'kept' && spec[field.name] === undefined && (field.dialect ?? dialect) === dialect,
@@ -118,7 +93,7 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
   });
   return {
     ...createSnapshot(new Map(resources), edges, { dialect, accessRules: undefined }),
-    declaredAttachments: readDeclaredAttachments(desired, { live: { resources: [], lookups: {} }, placed: true }),
+    declaredAttachments: readDeclaredAttachments(desired, 'current'),
   };
 }
 

@@ -1,7 +1,7 @@
 import { addToGroup } from '../../model/collections.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Checked, Diagnostic } from '../../model/diagnostic.ts';
-import { edgeKey, type LiveState } from '../../model/live.ts';
+import type { LiveState } from '../../model/live.ts';
 import {
   type AcceptedDrift,
   type AcceptedEdge,
@@ -12,7 +12,7 @@ import {
   remainingOrphans,
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { type ResourceId, edgeKey } from '../../model/resource.ts';
 import { diffStates } from '../diff/diff-states.ts';
 import { nameStates, type Prepared } from '../prepare/prepare.ts';
 import { liveAtBase } from './live-at-base.ts';

@@ -2,10 +2,10 @@ import { addToGroup } from '../../model/collections.ts';
 import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
-import { type EdgeEnds, liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
+import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, type FieldChange, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, type Pointer, pointer } from '../../model/pointer.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
@@ -55,11 +55,7 @@ function attachmentsOf(orphans: Undone['orphans'], { named, input }: Prepared): 
   if (orphans.size === 0) return [];
   return liveEdges(named.live, input.registry)
     .filter(({ rule, connection }) => orphans.has(rule) || orphans.has(connection))
-    .map(({ rule, connection }) => ({ rule: endOf(rule), connection: endOf(connection), declarations: [] }));
-}
-
-function endOf(id: ResourceId): DeclaredEdge['rule'] {
-  return { kind: kindOf(id), text: nameOf(id) };
+    .map((ends) => ({ ...ends, declarations: [] }));
 }
 
 /** What is undone, by the names after the plan. */

@@ -1,11 +1,11 @@
 import { appendAll } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredById } from '../../model/desired.ts';
+import { desiredById } from '../../model/desired.ts';
 import { type Diagnostic, type Position, suggest } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
+import { idFromUid, resolveEdges } from '../../model/edge-ends.ts';
 import type { EdgeChange, EdgeAction, Origin } from '../../model/plan/plan.ts';
-import { isUuid, kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import { edgeKey, type EdgeEnds } from '../../model/live.ts';
-import { resolveEnds, indexEdges, idFromUid, type EdgeInput, type EdgeIndex, edgeField } from '../compare/edge-index.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, isUuid, kindOf, nameOf } from '../../model/resource.ts';
+import { indexEdges, type EdgeInput, type EdgeIndex, edgeField, missingEnds } from '../compare/edge-index.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 
 /** The action for an edge, the resource that writes it, and the origin of the difference. */
@@ -108,14 +108,15 @@ export function diffEdges(input: EdgeInput): EdgeDiff {
 
 /** Returns the gateway ids that manifests name and no listed object has: lists may hide those objects. */
 export function unresolvedIds(input: EdgeInput): readonly ResourceId[] {
-  if (!input.desired.edges.some(({ rule, connection }) => isUuid(rule.text) || isUuid(connection.text))) return [];
-  const { unresolved } = declaredEdges(input, indexEdges(input));
-  const ids = unresolved.filter(({ end }) => isUuid(end.text)).map(({ end }) => idFromUid(end));
-  return [...new Set(ids)].toSorted(compareText);
+  const named = input.desired.edges.filter(({ rule, connection }) => isUuid(nameOf(rule)) || isUuid(nameOf(connection)));
+  if (named.length === 0) return [];
+  const index = indexEdges(input);
+  const missing = resolveEdges(named, input).flatMap((edge) => missingEnds(edge, index));
+  return [...new Set(missing.filter((end) => isUuid(nameOf(end))).map(idFromUid))].toSorted(compareText);
 }
 
 type Declared = { readonly ends: EdgeEnds; readonly places: readonly Position[]; readonly bySelector: boolean };
-type Unresolved = { readonly end: DeclaredEdge['rule']; readonly from: DeclaringPlace | undefined };
+type Unresolved = { readonly end: ResourceId; readonly from: DeclaringPlace | undefined };
 
 /** A manifest that declares an edge, and where. */
 type DeclaringPlace = { readonly by: ResourceId; readonly at: Position };
@@ -134,16 +135,18 @@ function declaredEdges({ desired }: EdgeInput, index: EdgeIndex): DeclaredEdges 
     });
     const [from] = found;
     const places = found.map(({ at }) => at);
-    const { rule, connection } = resolveEnds(edge, index);
-    if (rule === undefined) unresolved.push({ end: edge.rule, from });
-    if (connection === undefined) unresolved.push({ end: edge.connection, from });
-    if (rule === undefined || connection === undefined) continue;
-    const key = edgeKey({ rule, connection });
-    const earlier = declared.get(key);
+    const missing = missingEnds(edge, index);
+    appendAll(
+      unresolved,
+      missing.map((end) => ({ end, from })),
+    );
+    if (missing.length > 0) continue;
+    const { rule, connection } = edge;
+    const key = edgeKey(edge);
     declared.set(key, {
       ends: { rule, connection },
-      places: [...(earlier?.places ?? []), ...places].toSorted(comparePlaces),
-      bySelector: earlier?.bySelector !== false && edge.declarations.every(({ how }) => how === 'selector'),
+      places: places.toSorted(comparePlaces),
+      bySelector: edge.declarations.every(({ how }) => how === 'selector'),
     });
   }
   return { declared, unresolved };
@@ -153,13 +156,13 @@ function comparePlaces(left: Position, right: Position): number {
   return compareText(left.file, right.file) || left.line - right.line || left.column - right.column;
 }
 
-function dangling(end: DeclaredEdge['rule'], index: EdgeIndex, { by, at }: DeclaringPlace): Diagnostic {
-  const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === end.kind).map(nameOf);
-  const near = suggest(end.text, names);
+function dangling(end: ResourceId, index: EdgeIndex, { by, at }: DeclaringPlace): Diagnostic {
+  const names = [...index.declared.keys(), ...index.live.keys()].filter((id) => kindOf(id) === kindOf(end)).map(nameOf);
+  const near = suggest(nameOf(end), names);
   return {
     code: 'manifest/dangling-reference',
     severity: 'error',
-    message: `${end.kind} "${end.text}" exists neither in the manifests nor on the gateway`,
+    message: `${kindOf(end)} "${nameOf(end)}" exists neither in the manifests nor on the gateway`,
     hint: near === undefined ? `add a manifest for it, or correct the name` : `did you mean "${near}"?`,
     at,
     resource: by,

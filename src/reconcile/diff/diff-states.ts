@@ -1,7 +1,7 @@
 import { addToGroup, appendAll } from '../../model/collections.ts';
 import type { DesiredResource, DesiredState } from '../../model/desired.ts';
 import { type Checked, type Diagnostic, hasErrors, sortDiagnostics } from '../../model/diagnostic.ts';
-import { edgeKey, type LiveResource } from '../../model/live.ts';
+import type { LiveResource } from '../../model/live.ts';
 import { compareText, equal } from '../../model/json.ts';
 import {
   type Change,
@@ -14,7 +14,7 @@ import {
   type UnwrittenSecret,
 } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
 import { closableFields } from '../../model/kind.ts';
 import { predecessorsOf, unopenedSuccessors } from '../prepare/replacements.ts';
 import { unplannableChange } from '../prepare/omissions.ts';

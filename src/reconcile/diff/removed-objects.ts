@@ -1,10 +1,10 @@
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import { compareText, equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import type { EdgeEnds, LiveResource } from '../../model/live.ts';
+import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, Orphan } from '../../model/plan/plan.ts';
 import { pointer } from '../../model/pointer.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
 import type { ChangeDraft } from './draft-change.ts';
 
 /** A live object that the base declares and no manifest does. */

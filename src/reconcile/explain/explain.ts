@@ -1,7 +1,7 @@
 import { type BaseState, desiredById, type DesiredResource, type DesiredState } from '../../model/desired.ts';
 import { compareText, equal, type Json } from '../../model/json.ts';
 import type { FieldRule, Kind, Registry } from '../../model/kind.ts';
-import { type EdgeEnds, edgeKey, type LiveResource, type LiveState } from '../../model/live.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
 import {
   acceptedCause,
   type AcceptedDrift,
@@ -19,9 +19,9 @@ import {
 } from '../../model/plan/plan.ts';
 import { notComparedText } from '../../model/plan/not-compared.ts';
 import { isPointerWithin, pointer, type Pointer } from '../../model/pointer.ts';
-import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
 import type { EdgeOwner, ExplainedOrigin, ExplainedPart, Explanation, ExplanationRow } from '../../model/result/drift.ts';
-import { type EdgeIndex, indexEdges, resolveEnds } from '../compare/edge-index.ts';
+import { type EdgeIndex, indexEdges } from '../compare/edge-index.ts';
 import { lastAppliedLookup } from '../compare/origins.ts';
 import { secretReason } from './secret-reason.ts';
 
@@ -340,16 +340,13 @@ function collectEdgeFacts({ desired, live, base, registry }: ExplainedSubject): 
   const manifests = desiredById(desired.resources);
   const places = new Map<string, EdgeDeclarationSite[]>();
   for (const edge of desired.edges) {
-    const { rule, connection } = resolveEnds(edge, index);
-    if (rule === undefined || connection === undefined) continue;
-    const key = edgeKey({ rule, connection });
     const found = edge.declarations.flatMap(({ by, path, how }): readonly EdgeDeclarationSite[] => {
       const at = manifests.get(by)?.locate(path);
       return at === undefined ? [] : [{ place: `${at.file}:${at.line}:${at.column}`, bySelector: how === 'selector' }];
     });
     places.set(
-      key,
-      [...(places.get(key) ?? []), ...found].toSorted((left, right) => compareText(left.place, right.place)),
+      edgeKey(edge),
+      found.toSorted((left, right) => compareText(left.place, right.place)),
     );
   }
   return { index, declared: (ends) => places.get(edgeKey(ends)) ?? [] };

@@ -9,7 +9,7 @@ import {
 } from '../../model/desired.ts';
 import { canonical, compareText } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
-import type { ResourceId } from '../../model/resource.ts';
+import { type ResourceId, edgeKey } from '../../model/resource.ts';
 
 /** The objects that are ours although no complete apply declares them, by key; only live ones. */
 export type OwnObjects = ReadonlyMap<ResourceId, RememberedObject>;
@@ -125,14 +125,10 @@ function mergeEdges(
   applied: DesiredState,
   report: (id: ResourceId) => void,
 ): readonly DeclaredEdge[] {
-  const [own, before, after] = [branch, fork, applied].map(({ edges }) => new Map(edges.map((edge) => [edgeText(edge), edge])));
+  const [own, before, after] = [branch, fork, applied].map(({ edges }) => new Map(edges.map((edge) => [edgeKey(edge), edge])));
   const lost = [...(own ?? [])].filter(([text]) => before?.has(text) === true && after?.has(text) !== true);
   const gained = [...(after ?? [])].filter(([text]) => before?.has(text) !== true && own?.has(text) !== true);
   for (const [, { declarations }] of [...lost, ...gained]) for (const { by } of declarations) report(by);
   const dropped = new Set(lost.map(([text]) => text));
-  return [...branch.edges.filter((edge) => !dropped.has(edgeText(edge))), ...gained.map(([, edge]) => edge)];
-}
-
-function edgeText({ rule, connection }: DeclaredEdge): string {
-  return canonical([rule.kind, rule.text, connection.kind, connection.text]);
+  return [...branch.edges.filter((edge) => !dropped.has(edgeKey(edge))), ...gained.map(([, edge]) => edge)];
 }

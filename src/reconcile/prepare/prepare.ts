@@ -3,11 +3,12 @@ import type { Limits } from '../../model/config.ts';
 import type { BaseState, DesiredResource, DesiredState } from '../../model/desired.ts';
 import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Diff, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
-import { kindOf, type ResourceId } from '../../model/resource.ts';
+import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, type UnplannableObject, frozenKeys, withoutUnplannable } from './omissions.ts';
 import { resolveFormerNames } from './former-names.ts';
 import { resolveReplacements } from './replacements.ts';
@@ -100,12 +101,13 @@ export function prepare(input: ReconcileInput): Checked<Prepared> {
   const own = ownObjects(input.remembered, live);
   const uncertain = findUncertain(own, live, { registry, dialect: fields });
   const known = withRemembered(input.base, input.remembered, own);
-  const base = known && { ...known, desired: adaptToDialect(known.desired, fields, registry).desired };
+  const linked = withResolvedEdges(adapted, known && adaptToDialect(known.desired, fields, registry).desired, { live, registry });
+  const base = known && linked.base && { ...known, desired: linked.base };
   const {
     desired,
     incomparable,
     diagnostics: replaced,
-  } = resolveReplacements(adapted, live, {
+  } = resolveReplacements(linked.desired, live, {
     registry,
     dialect: target.dialect,
     base,
@@ -126,6 +128,25 @@ export function nameStates(desired: DesiredState, live: LiveState): NamedStates 
   const { renames, taken, diagnostics } = resolveFormerNames(desired, live);
   const state = withNames(live, renames);
   return { desired: withKeys(desired, taken), live: state, liveById: liveById(state.resources), renames, taken, diagnostics };
+}
+
+/** Resolves the ends of the edges of both manifests to the names that the objects have after the plan. */
+function withResolvedEdges(
+  desired: DesiredState,
+  base: DesiredState | undefined,
+  { live, registry }: Pick<EndNames, 'live' | 'registry'>,
+): { readonly desired: DesiredState; readonly base: DesiredState | undefined } {
+  const named = nameStates(desired, live);
+  const names = { desired: named.desired, live: named.live, registry };
+  const renames = new Map(
+    named.desired.resources.flatMap(({ id, key, renamedFrom }) =>
+      renamedFrom === undefined ? [] : [[resourceId(kindOf(id), renamedFrom), key] as const],
+    ),
+  );
+  return {
+    desired: { ...desired, edges: resolveEdges(desired.edges, names) },
+    base: base && { ...base, edges: resolveEdges(base.edges, { ...names, renames }) },
+  };
 }
 
 /** Keys a resource that cannot take its new name by the name that it has. */

@@ -4,10 +4,10 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { type EdgeEnds, edgeKey, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
-import { kindOf, nameOf, type ResourceId, resourceId } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { liveSnapshot, samplesOf } from '../../protection/posture/protection-snapshot.ts';
 import {
@@ -233,10 +233,6 @@ function edgeCannotMove(successor: ResourceId, { rule, connection }: EdgeEnds, {
   };
 }
 
-function declareEdge({ successor, ends: { rule, connection } }: MovedEdge): DeclaredEdge {
-  return { rule: endText(rule), connection: endText(connection), declarations: [{ by: successor, how: 'listed', path: '' }] };
-}
-
-function endText(id: ResourceId): DeclaredEdge['rule'] {
-  return { kind: kindOf(id), text: nameOf(id) };
+function declareEdge({ successor, ends }: MovedEdge): DeclaredEdge {
+  return { ...ends, declarations: [{ by: successor, how: 'listed', path: '' }] };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/kinds/index.ts';
 import { findDeferredReferences } from '../../../src/manifest/collect-edges.ts';
+import { nameOf } from '../../../src/model/resource.ts';
 import { connection, guardrail, load, manifest, toLines } from './manifest-fixtures.ts';
 
 const tagged = {
@@ -18,26 +19,26 @@ describe('an edge', () => {
     };
     expect(load(files).value?.edges).toEqual([
       {
-        rule: { kind: 'GuardrailRule', text: 'other' },
-        connection: { kind: 'Connection', text: 'c' },
+        rule: 'GuardrailRule/other',
+        connection: 'Connection/c',
         declarations: [listed('Connection/c', '/guardrail_rules/other')],
       },
       {
-        rule: { kind: 'GuardrailRule', text: 'r' },
-        connection: { kind: 'Connection', text: 'a' },
+        rule: 'GuardrailRule/r',
+        connection: 'Connection/a',
         declarations: [
           listed('GuardrailRule/r', '/connection_ids/a'),
           { by: 'GuardrailRule/r', how: 'selector', path: '/connection_selector' },
         ],
       },
       {
-        rule: { kind: 'GuardrailRule', text: 'r' },
-        connection: { kind: 'Connection', text: 'b' },
+        rule: 'GuardrailRule/r',
+        connection: 'Connection/b',
         declarations: [{ by: 'GuardrailRule/r', how: 'selector', path: '/connection_selector' }],
       },
       {
-        rule: { kind: 'GuardrailRule', text: 'r' },
-        connection: { kind: 'Connection', text: 'c' },
+        rule: 'GuardrailRule/r',
+        connection: 'Connection/c',
         declarations: [listed('Connection/c', '/guardrail_rules/r'), listed('GuardrailRule/r', '/connection_ids/c')],
       },
     ]);
@@ -92,7 +93,7 @@ describe('a selector', () => {
     expect(toLines(own.diagnostics)).toEqual(['r.yaml:6:20 error manifest/selector-contradiction']);
     const other = load({ ...tagged, 'b.yaml': connection('b', 'guardrail_rules: [r]'), 'r.yaml': guardrail('r', selector) });
     expect(toLines(other.diagnostics)).toEqual(['b.yaml:11:21 warning manifest/selector-contradiction']);
-    expect(other.value?.edges.map((edge) => edge.connection.text)).toEqual(['a', 'b']);
+    expect(other.value?.edges.map((edge) => nameOf(edge.connection))).toEqual(['a', 'b']);
   });
 });
 
@@ -118,7 +119,7 @@ describe('a deferred reference', () => {
 /** Returns the connections that a rule's selector matches, or its diagnostics. */
 function selected(selector: string, files: Readonly<Record<string, string>> = tagged): readonly string[] {
   const { value, diagnostics } = load({ ...files, 'r.yaml': guardrail('r', `connection_selector: ${selector}`) });
-  return value === undefined ? toLines(diagnostics) : value.edges.map((edge) => edge.connection.text);
+  return value === undefined ? toLines(diagnostics) : value.edges.map((edge) => nameOf(edge.connection));
 }
 
 function listed(by: string, path: string): object {

@@ -172,7 +172,7 @@ describe('a selection', () => {
     const named = load(files, { selection: { only: ['Connection/b'] } }).value;
     expect(named?.resources.map(({ id }) => id)).toEqual(['Connection/b']);
     expect(named?.unselected.map(({ key }) => key)).toEqual(['Connection/a', 'GuardrailRule/r']);
-    expect(named?.edges.map(({ connection: { text } }) => text)).toEqual(['b']);
+    expect(named?.edges.map(({ connection: end }) => end)).toEqual(['Connection/b']);
     const placed = load(files, { selection: { only: [], paths: [at('y/')] } }).value;
     expect(placed?.resources.map(({ id }) => id)).toEqual(['Connection/b', 'GuardrailRule/r']);
   });

@@ -81,7 +81,7 @@ describe('defaults of a folder', () => {
       'r.yaml': guardrail('no-drop'),
     });
     expect(toLines(diagnostics)).toEqual([]);
-    expect(value?.edges.map(({ rule, connection: end }) => `${rule.text} ${end.text}`)).toEqual(['no-drop a']);
+    expect(value?.edges.map(({ rule, connection: end }) => `${rule} ${end}`)).toEqual(['GuardrailRule/no-drop Connection/a']);
     expect(value?.resources[0]?.locate('/guardrail_rules/no-drop')).toMatchObject({ file: '_defaults.yaml', line: 5 });
   });
 

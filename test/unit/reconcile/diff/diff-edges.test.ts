@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
+import { resolveEdges } from '../../../../src/model/edge-ends.ts';
 import type { LiveResource } from '../../../../src/model/live.ts';
 import type { ResourceId } from '../../../../src/model/resource.ts';
 import { diffEdges, type EdgeDiff } from '../../../../src/reconcile/diff/diff-edges.ts';
@@ -28,7 +29,8 @@ function planned({ ours = [], unselected = [], live, declared = [], attached = [
     ...one,
     edges: { ...one.edges, ...(attached.includes(one.id) ? { connection_ids: [db] } : {}) },
   }));
-  return diffEdges({ desired: wantedOf(resources, declared, unselected), live: stateOf(...withEdges), registry });
+  const sides = { desired: wantedOf(resources, declared, unselected), live: stateOf(...withEdges), registry };
+  return diffEdges({ ...sides, desired: { ...sides.desired, edges: resolveEdges(declared, sides) } });
 }
 
 /** Returns the plan as text: `action by`, or the severity of a diagnostic. */

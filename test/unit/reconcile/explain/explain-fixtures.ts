@@ -1,4 +1,5 @@
 import { registry } from '../../../../src/kinds/index.ts';
+import { resolveEdges } from '../../../../src/model/edge-ends.ts';
 import type { BaseState, DeclaredEdge, DesiredResource } from '../../../../src/model/desired.ts';
 import type { Explanation, ExplanationRow } from '../../../../src/model/result/drift.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
@@ -27,8 +28,9 @@ export type Case = {
 export function explainCase({ desired, live, base, beside = [], edges = [], field, plan }: Case): Explanation {
   const kind = registry.get('Connection');
   if (kind === undefined) throw new Error('no such kind');
-  const wanted = wantedOf(desired === undefined ? [] : [desired], edges);
   const state = stateOf(...(live === undefined ? [] : [live]), ...beside);
+  const declared = wantedOf(desired === undefined ? [] : [desired], edges);
+  const wanted = { ...declared, edges: resolveEdges(edges, { desired: declared, live: state, registry }) };
   const explanation = explain({
     id: desired?.id ?? id,
     kind,
