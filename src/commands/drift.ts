@@ -179,12 +179,12 @@ function timeOfLastApply({ plan, config }: PlanResult, context: CliContext): Pro
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
 async function findDriftWriters(
-  { plan, desired, live, planBase }: Pick<PlanResult, 'plan' | 'desired' | 'live' | 'planBase'>,
+  { plan, target, desired, live, planBase }: PlanResult,
   since: Date,
   flags: DriftFlags,
   context: CliContext,
 ): Promise<ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined> {
-  const writes = await readAuditedWrites(since, flags, context);
+  const writes = await readAuditedWrites(since, target, { flags, context });
   return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
 }
 

@@ -158,7 +158,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
 /** Lists objects that no manifest declares, as far as the token may read them. */
 async function printServiceView(read: ReadView, flags: ViewFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
-  return withService({ flags, context }, async (service) => {
+  return withService(announceTarget(flags, context), { flags, context }, async (service) => {
     const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
     printer.diagnostics(view.diagnostics);
     printView(view, flags.format, printer);

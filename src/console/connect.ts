@@ -56,10 +56,9 @@ export function announceTarget(flags: TargetFlags, context: CliContext, config: 
   return target;
 }
 
-/** Opens the service of the one selected target, for look-ups and review decisions, and closes it after the work. */
-export async function withService<T>(connecting: ConnectOptions, work: (service: Service) => Promise<T>): Promise<T> {
-  const { flags, context } = connecting;
-  const session = sessionOptions(announceTarget(flags, context), connecting);
+/** Opens the target's service, for look-ups, review decisions and the audit log, and closes it after the work. */
+export async function withService<T>(target: Target, connecting: ConnectOptions, work: (service: Service) => Promise<T>): Promise<T> {
+  const session = sessionOptions(target, connecting);
   const service = await waiting(`connecting to ${session.url}`, connecting, () => openService(session));
   try {
     return await work(service);

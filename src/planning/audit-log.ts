@@ -1,4 +1,5 @@
 import { committedAt, repositoryOf } from '../git/repository.ts';
+import type { Target } from '../model/config.ts';
 import { ApiError } from '../model/errors.ts';
 import type { AuditedWrite } from '../model/result/drift.ts';
 import { withService } from '../console/connect.ts';
@@ -18,11 +19,11 @@ export async function timeOfBase(base: string | undefined, folder: string, conte
 /** Reads the audited writes since a time; undefined if the gateway provides none, so that reports go without them. */
 export async function readAuditedWrites(
   since: Date,
-  flags: TargetFlags,
-  context: CliContext,
+  target: Target,
+  { flags, context }: { readonly flags: TargetFlags; readonly context: CliContext },
 ): Promise<readonly AuditedWrite[] | undefined> {
   try {
-    return await withService({ flags, context }, (service) => service.writesSince(since, maxWrites));
+    return await withService(target, { flags, context }, (service) => service.writesSince(since, maxWrites));
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

@@ -175,9 +175,13 @@ async function draftAndReview(
 }
 
 /** Reads who changed the gateway since the base; undefined if its audit log cannot be read. */
-async function readAudit({ config, planBase }: PlanProject, flags: TargetFlags, context: CliContext): Promise<ReviewInput['audit']> {
+async function readAudit(
+  { config, target, planBase }: PlanProject,
+  flags: TargetFlags,
+  context: CliContext,
+): Promise<ReviewInput['audit']> {
   const since = await timeOfBase(planBase.base?.commit, config.root, context);
-  const writes = await readAuditedWrites(since, flags, context);
+  const writes = await readAuditedWrites(since, target, { flags, context });
   return writes === undefined ? undefined : { writes, record: planBase.read?.record };
 }
 

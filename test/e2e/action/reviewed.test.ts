@@ -235,3 +235,17 @@ describe('two checkouts in one job, main in the workspace', () => {
     expect(await gateway.run(`plan --config ${join(beside, 'ostiary.yaml')}`, cwd)).toMatchObject({ code: 0 });
   });
 });
+
+test('a pull request that accepts drift does not choose the gateway whose audit log its plan reads', async () => {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': connection('audited', { reviewers: ['dba'] }) });
+  commitAll(cwd);
+  expect(await gateway.run('apply --yes --only Connection/audited', cwd)).toMatchObject({ code: 0 });
+  const { body } = await gateway.call('GET', '/connections/audited');
+  expect(await gateway.call('PUT', '/connections/audited', { body: { ...body, reviewers: [] } })).toMatchObject({ status: 200 });
+  git(cwd, 'checkout --quiet -b topic');
+  writeFiles(cwd, { 'ostiary.yaml': config(trap.url), 'access/a.yaml': connection('audited') });
+  commitAll(cwd, 'Topic');
+  const planned = await gateway.run('plan --config-ref main --base main --no-origin', cwd);
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/already lost it \(changed outside Ostiary/) });
+  expect(trap.seen.length).toBe(heard);
+});
