@@ -31,8 +31,8 @@ import { chooseTarget, isPartialSelection, resolveConfig } from '../project/reso
 import { escapeTerminal } from '../report/escape.ts';
 import { setTimeout } from 'node:timers/promises';
 import { readPlanBase } from '../project/plan-base.ts';
-import { isLeased, openRecorder, runName, withLease, type ApplyRecorder } from '../project/record-applied.ts';
-import type { RecordedEnd } from '../project/applied-record.ts';
+import { isLeased, openRecorder, runName, withLease, type ApplyRecorder } from '../project/record/record-applied.ts';
+import type { RecordedEnd } from '../project/record/applied-record.ts';
 import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';

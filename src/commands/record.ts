@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { createFile } from '../disk/write.ts';
 import { UsageError } from '../model/errors.ts';
-import { newRecordKey } from '../project/record-signature.ts';
+import { newRecordKey } from '../project/record/record-signature.ts';
 import { outputPath } from '../project/resolved-config.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { DefineCommand, OutputFlags } from '../console/options.ts';

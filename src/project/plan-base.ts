@@ -14,8 +14,8 @@ import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { type CommittedTarget, type CommittedTree, isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
-import { readAppliedRecord, type ReadRecord } from './applied-record.ts';
-import { findSignerRefusals, proveRecord, type RecordProof } from './record-proof.ts';
+import { readAppliedRecord, type ReadRecord } from './record/applied-record.ts';
+import { findSignerRefusals, proveRecord, type RecordProof } from './record/record-proof.ts';
 import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
 import {
   checkAppliedCommit,

@@ -1,7 +1,7 @@
 import type { AppliedRecord, PendingObject, Remembered, RememberedObject } from '../model/applied-record.ts';
 import { desiredByKey, type DesiredResource, type DesiredState } from '../model/desired.ts';
 import type { EdgeEnds, ResourceId } from '../model/resource.ts';
-import { commitsOf } from './applied-record.ts';
+import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { isSameTree, loadCommittedState, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
 

@@ -10,7 +10,7 @@ import { resourceId, type ResourceId } from '../../src/model/resource.ts';
 import type { Pointer } from '../../src/model/pointer.ts';
 import type { Secret } from '../../src/model/secret.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
-import { commitsOf, completeRecord, incompleteRecord, withPending } from '../../src/project/applied-record.ts';
+import { commitsOf, completeRecord, incompleteRecord, withPending } from '../../src/project/record/applied-record.ts';
 import { recallObjects } from '../../src/project/remembered-objects.ts';
 import { ownObjects } from '../../src/reconcile/prepare/base-states.ts';
 import { orphansAfter, pendingWritesOf, writesAfter } from '../../src/reconcile/record/record-changes.ts';

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { adminToken, hoopProject, type HoopProject } from '../../support/hoop-project.ts';
-import { newRecordKey } from '../../../src/project/record-signature.ts';
+import { newRecordKey } from '../../../src/project/record/record-signature.ts';
 import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
 import { connection, useProjects } from '../project.ts';
 import { useAction } from './use-action.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { commitAll, mergePullRequest, openPullRequest, pullRequestPayload } from '../../support/workflow.ts';
-import { newRecordKey } from '../../../src/project/record-signature.ts';
+import { newRecordKey } from '../../../src/project/record/record-signature.ts';
 import { useGateway } from '../use-gateway.ts';
 import { useAction } from './use-action.ts';
 import { config, connection, guardrail, useProjects, writeFiles } from '../project.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AppliedRecord, RecordSignature } from '../../../src/model/applied-record.ts';
-import { newRecordKey, readRecordSigner, recordHash, signRecord } from '../../../src/project/record-signature.ts';
+import { newRecordKey, readRecordSigner, recordHash, signRecord } from '../../../src/project/record/record-signature.ts';
 import { ostiaryInProcess } from '../../support/run-in-process.ts';
 import { gitEnv, useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
 import { connection, type Files } from '../project.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { loadTarget } from '../../../src/project/manifests.ts';
 import type { TargetFlags } from '../../../src/console/options.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../../src/project/plan-base.ts';
-import { openRecorder, type ApplyRecorder } from '../../../src/project/record-applied.ts';
+import { openRecorder, type ApplyRecorder } from '../../../src/project/record/record-applied.ts';
 import { chooseTarget, resolveConfig } from '../../../src/project/resolved-config.ts';
 import type { RecordedOrphan } from '../../../src/model/applied-record.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { cacheFolder, readCache, writeCache } from '../disk/cache.ts';
-import { catchOriginError } from '../git/applied-refs.ts';
-import { hasOrigin } from '../git/origin.ts';
-import { headOf } from '../git/repository.ts';
-import { reviewedBranchOf } from '../git/reviewed-branch.ts';
-import { AppError } from '../model/errors.ts';
-import type { Target } from '../model/config.ts';
-import type { Refusal } from '../model/plan/plan.ts';
+import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
+import { catchOriginError } from '../../git/applied-refs.ts';
+import { hasOrigin } from '../../git/origin.ts';
+import { headOf } from '../../git/repository.ts';
+import { reviewedBranchOf } from '../../git/reviewed-branch.ts';
+import { AppError } from '../../model/errors.ts';
+import type { Target } from '../../model/config.ts';
+import type { Refusal } from '../../model/plan/plan.ts';
 import type { ReadRecord } from './applied-record.ts';
-import { type CommittedTarget, readCommittedConfig } from './committed-manifests.ts';
+import { type CommittedTarget, readCommittedConfig } from '../committed-manifests.ts';
 import {
   isSignatureValid,
   parseSignedHash,
@@ -18,7 +18,7 @@ import {
   type RecordSubject,
   type SignedHash,
 } from './record-signature.ts';
-import { outputPath, type ProjectContext, type ResolvedConfig } from './resolved-config.ts';
+import { outputPath, type ProjectContext, type ResolvedConfig } from '../resolved-config.ts';
 
 /** How far record keys prove a record. */
 export type RecordProof = {

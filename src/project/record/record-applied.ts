@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../git/applied-refs.ts';
-import { hasOrigin } from '../git/origin.ts';
-import { headOf, repositoryOf } from '../git/repository.ts';
-import type { AppliedRecord, ApplyLease, PendingWrites } from '../model/applied-record.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { AppError, RefusedError, systemCodeOf } from '../model/errors.ts';
-import type { AuditMark } from '../model/gateway.ts';
-import type { Allowance, Refusal } from '../model/plan/plan.ts';
+import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
+import { hasOrigin } from '../../git/origin.ts';
+import { headOf, repositoryOf } from '../../git/repository.ts';
+import type { AppliedRecord, ApplyLease, PendingWrites } from '../../model/applied-record.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { AppError, RefusedError, systemCodeOf } from '../../model/errors.ts';
+import type { AuditMark } from '../../model/gateway.ts';
+import type { Allowance, Refusal } from '../../model/plan/plan.ts';
 import {
   commitsOf,
   completeRecord,
@@ -21,12 +21,12 @@ import {
   unmergedRecord,
   withPending,
 } from './applied-record.ts';
-import { isSameTree, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
-import { isTracked, type PlanBaseInput } from './plan-base.ts';
+import { isSameTree, readCommittedTree, type CommittedTarget } from '../committed-manifests.ts';
+import { isTracked, type PlanBaseInput } from '../plan-base.ts';
 import { rememberSigned, type RecordProof } from './record-proof.ts';
 import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
-import type { UnmergedHead } from './reviewed-commits.ts';
-import type { ProjectContext } from './resolved-config.ts';
+import type { UnmergedHead } from '../reviewed-commits.ts';
+import type { ProjectContext } from '../resolved-config.ts';
 
 /** What recording an apply needs besides the project. */
 type RecorderInput = PlanBaseInput & {

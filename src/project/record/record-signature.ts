@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import type { AppliedRecord, RecordSignature } from '../model/applied-record.ts';
-import { isObject, parseJson } from '../model/json.ts';
+import type { AppliedRecord, RecordSignature } from '../../model/applied-record.ts';
+import { isObject, parseJson } from '../../model/json.ts';
 import { recordText } from './applied-record.ts';
-import type { ProjectContext } from './resolved-config.ts';
+import type { ProjectContext } from '../resolved-config.ts';
 
 const publicPrefix = 'ed25519:';
 

@@ -1,14 +1,20 @@
-import { parseJson } from '../model/json.ts';
-import { findLastApplied, isRecordCommit, type RecordCommit } from '../git/applied-refs.ts';
-import type { Repository } from '../git/repository.ts';
-import { record as isRecord } from '../manifest/validate/validators.js';
-import { emptyRecord, type AppliedRecord, type PendingWrites, type RecordedOrphan, type RecordSignature } from '../model/applied-record.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
-import { InputError } from '../model/errors.ts';
-import type { AuditMark } from '../model/gateway.ts';
-import type { Allowance } from '../model/plan/plan.ts';
-import type { ResourceId } from '../model/resource.ts';
-import { configNames } from './committed-manifests.ts';
+import { parseJson } from '../../model/json.ts';
+import { findLastApplied, isRecordCommit, type RecordCommit } from '../../git/applied-refs.ts';
+import type { Repository } from '../../git/repository.ts';
+import { record as isRecord } from '../../manifest/validate/validators.js';
+import {
+  emptyRecord,
+  type AppliedRecord,
+  type PendingWrites,
+  type RecordedOrphan,
+  type RecordSignature,
+} from '../../model/applied-record.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { InputError } from '../../model/errors.ts';
+import type { AuditMark } from '../../model/gateway.ts';
+import type { Allowance } from '../../model/plan/plan.ts';
+import type { ResourceId } from '../../model/resource.ts';
+import { configNames } from '../committed-manifests.ts';
 
 /** A record as it was read: its ref, and the ids that the ref has here and on origin; empty ids where it does not exist. */
 export type ReadRecord = {
