@@ -172,13 +172,13 @@ async function prepareTasks(
   const cwd = workingDirectoryOf(inputs, run, context);
   const inGit: CliContext = { ...inner, env, cwd };
   if (inputs.sarif !== undefined) requireWritable([{ what: 'file of findings', path: inputs.sarif }], inGit);
-  await requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
+  requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
   const checkout = await readCheckout(run, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.
   readNetwork(context.env);
   // Until the checkout is known to belong to the event, its comment stays as it is.
   onTask({ ...first, checkout, inputs: withoutComment(inputs) });
-  const proposal = await findProposal(inputs, run, inGit);
+  const proposal = await findProposal(inputs, run, { repository: checkout.repository, context: inGit });
   onTask({ ...first, checkout, ...(inputs.several ? { inputs: withoutComment(inputs) } : {}) });
   const cache = await restoreRunCache(inputs, { run, env: context.env, log, send: senderOf(context.env) });
   const cached = cache === undefined ? inputs : { ...inputs, flags: { ...inputs.flags, cache: cache.folder } };

@@ -6,7 +6,7 @@ import type { WorkflowRun } from '../github/workflow-run.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ApprovalRules, defaultApprovals } from '../model/config.ts';
-import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import { openConfig } from '../project/open-project.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { type ActionInputs, linesOf } from './inputs.ts';
@@ -93,7 +93,7 @@ async function readOverrides(
 ): Promise<OverrideComments> {
   if (only === undefined || others.length > 0) return none;
   const rulesOf = async (): Promise<ApprovalRules> => {
-    const { approvals = defaultApprovals } = await resolveReviewedConfig(configFlags(inputs, proposal?.configRef), context);
+    const { approvals = defaultApprovals } = (await openConfig(configFlags(inputs, proposal?.configRef), context)).config;
     return approvals;
   };
   let found = none;

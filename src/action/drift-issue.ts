@@ -2,7 +2,7 @@ import type { GitHub } from '../github/github-client.ts';
 import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
 import { closeIssue, closePullRequest, keepIssue, keepPullRequest, stickyLimit } from '../github/sticky-posts.ts';
 import { adoptionBranch } from '../git/branch.ts';
-import { repositoryOf } from '../git/repository.ts';
+import { openRepository } from '../git/repository.ts';
 import { resolveConfig } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/summary.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -66,7 +66,7 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<undefined> {
   const { flags, label } = task.inputs;
   const { root } = resolveConfig({ only: [], paths: [], config: flags['config'] }, context);
-  const repository = await repositoryOf({ folder: root, env: context.env });
+  const repository = await openRepository({ folder: root, env: context.env });
   if (repository === undefined) return undefined;
   const head = adoptionBranch(repository, drift.plan.target.name, label);
   await closePullRequest(github, { key: ['adopt', ...issueKey(task, drift)], head }, goodbye(task, true));

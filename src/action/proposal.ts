@@ -1,14 +1,5 @@
 import { isOriginOf } from '../git/origin.ts';
-import {
-  containsCommit,
-  findCommit,
-  headOf,
-  mayBeInRepository,
-  parentsOf,
-  repositoryOf,
-  resolveCommit,
-  type Repository,
-} from '../git/repository.ts';
+import { containsCommit, findCommit, headOf, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
 import type { PullRequest, WorkflowRun } from '../github/workflow-run.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import { uncommittedConfig } from '../project/config-checkout.ts';
@@ -23,8 +14,11 @@ export type Proposal = { readonly configRef: string; readonly own: string };
  * or of the default branch, and the config file is that of HEAD. The event does not decide this, because a workflow can check out any commit for any event. Throws AppError
  * for a checkout without the head of the pull request, and UsageError for a proposal in modes that need a merged commit.
  */
-export async function findProposal(inputs: ActionInputs, run: WorkflowRun, context: CliContext): Promise<Proposal | undefined> {
-  const repository = mayBeInRepository(context.cwd) ? await repositoryOf({ folder: context.cwd, env: context.env }) : undefined;
+export async function findProposal(
+  inputs: ActionInputs,
+  run: WorkflowRun,
+  { repository, context }: { readonly repository: Repository | undefined; readonly context: CliContext },
+): Promise<Proposal | undefined> {
   const head = repository && (await headOf(repository));
   const checkout = repository === undefined || head === undefined ? undefined : { repository, head };
   const { mode } = inputs;
@@ -35,7 +29,7 @@ export async function findProposal(inputs: ActionInputs, run: WorkflowRun, conte
   const isProposed = proposedFor !== undefined && run.pullRequest?.merged !== true;
   const reviewed = await reviewedRevisions(inputs, run, checkout?.repository);
   if (!isProposed && checkout !== undefined && (await isReviewed(checkout, reviewed))) {
-    const edited = await uncommittedConfig({ config: inputs.flags['config'] }, context);
+    const edited = await uncommittedConfig({ config: inputs.flags['config'] }, checkout.repository, context);
     if (edited === undefined) return undefined;
     if (mode !== 'plan') throw unreviewedConfig(inputs, checkout.head, edited);
   }

@@ -1,14 +1,13 @@
 import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
 import type { GitHub } from '../github/github-client.ts';
-import { openRunGitHub, type ActionTask, type Findings, type TaskResult } from './task.ts';
+import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
 import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../github/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
-import { commitsSince, findCommit, repositoryOf } from '../git/repository.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
+import { commitsSince, findCommit } from '../git/repository.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
@@ -93,9 +92,9 @@ const mostCommits = 100;
 /** Finds the pull requests that the commits since the last complete apply belong to, the newest first. */
 async function findMergedSince(
   github: GitHub,
-  { task: { run, checkout }, findings: { plan }, context }: ReportedTask,
+  { task: { run, checkout }, findings: { plan } }: ReportedTask,
 ): Promise<{ readonly numbers: readonly number[]; readonly diagnostics: readonly Diagnostic[] }> {
-  const since = await commitsToReport(checkout.commit, plan?.base, context);
+  const since = await commitsToReport(checkout, plan?.base);
   const found = new Set(run.pullRequest === undefined ? [] : [run.pullRequest.number]);
   for (const commit of since.slice(0, mostCommits))
     for (const { number } of await mergedPullRequests(github, commit, run.branch)) found.add(number);
@@ -109,8 +108,7 @@ const unsearchedCommits: Diagnostic = {
 };
 
 /** Returns the applied commit, and those between it and the last applied one. */
-async function commitsToReport(commit: string, base: string | undefined, context: CliContext): Promise<readonly string[]> {
-  const repository = base === undefined ? undefined : await repositoryOf({ folder: context.cwd, env: context.env });
+async function commitsToReport({ commit, repository }: Checkout, base: string | undefined): Promise<readonly string[]> {
   if (repository === undefined || base === undefined || (await findCommit(repository, base)) === undefined) return [commit];
   return [...new Set([commit, ...(await commitsSince(repository, base, commit, mostCommits + 1))])];
 }

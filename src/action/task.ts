@@ -7,15 +7,15 @@ import { readNetwork } from '../console/connect.ts';
 import { version } from '../console/context/version.ts';
 import { repositoryPaths } from '../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
-import { headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
+import { headOf, mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
 import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../github/github-client.ts';
 import type { JobLog, WorkflowRun } from '../github/workflow-run.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import { loadTarget } from '../project/manifests.ts';
-import { type ProjectSelection, chooseTarget, isPendingTarget, tokenVariable } from '../project/resolved-config.ts';
-import { resolveReviewedConfig } from '../project/reviewed-config.ts';
+import { openConfig, openProject } from '../project/open-project.ts';
+import { type ProjectSelection, isPendingTarget, tokenVariable } from '../project/resolved-config.ts';
 import type { TargetFindings } from '../report/document.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 
@@ -74,11 +74,15 @@ export function targetNameOf(task: ActionTask | undefined): string | undefined {
 }
 
 /** The commit in the working tree. `pathOf` returns a file's path in the repository, undefined outside it. */
-type Checkout = { readonly commit: string; readonly pathOf: (file: string) => string | undefined };
+export type Checkout = {
+  readonly repository: Repository | undefined;
+  readonly commit: string;
+  readonly pathOf: (file: string) => string | undefined;
+};
 
 /** Reads the checkout from the job's variables. */
 export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): Checkout {
-  return { commit: run.commit, pathOf: repositoryPaths(relative(run.workspace, context.cwd), context) };
+  return { repository: undefined, commit: run.commit, pathOf: repositoryPaths(relative(run.workspace, context.cwd), context) };
 }
 
 /**
@@ -86,9 +90,9 @@ export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): 
  * from the job's variables.
  */
 export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
-  const repository = mayBeInRepository(context.cwd) ? await repositoryOf({ folder: context.cwd, env: context.env }) : undefined;
+  const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
-  return { commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
+  return { repository, commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }
 
 type ActionStep = {
@@ -139,11 +143,9 @@ export async function reportSecrets(inputs: ActionInputs, { proposal, context }:
   if (mode === 'validate') return;
   const secrets = flags['secrets'] ?? (proposal === undefined ? 'resolve' : 'unresolved');
   try {
-    const asked = configFlags(inputs, proposal?.configRef);
-    const config = await resolveReviewedConfig(asked, context);
-    const target = chooseTarget(config, asked);
-    context.onEvent?.({ secret: context.env[target.token.env] ?? '' });
-    if (secrets === 'resolve') loadTarget(config, target, { selection: asked, context, secrets });
+    const project = await openProject(configFlags(inputs, proposal?.configRef), context);
+    context.onEvent?.({ secret: context.env[project.target.token.env] ?? '' });
+    if (secrets === 'resolve') loadTarget(project, { secrets });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
@@ -153,7 +155,7 @@ type StepContext = { readonly run: WorkflowRun; readonly proposal: Proposal | un
 
 /** Returns the reason why no gateway can be read yet; undefined if one can. */
 async function withoutTarget({ flags }: ActionInputs, base: string, context: CliContext): Promise<string | undefined> {
-  const config = await resolveReviewedConfig(configFlags({ flags }, base), context);
+  const { config } = await openConfig(configFlags({ flags }, base), context);
   if (!isPendingTarget(config, flags)) return undefined;
   return 'The target is new with this change, so Ostiary does not send it a token yet: it checked the manifests without the gateway. The plan follows after the merge.';
 }

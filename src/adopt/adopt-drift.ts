@@ -3,7 +3,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
-import { headOf, type Repository, repositoryOf } from '../git/repository.ts';
+import { headOf, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
@@ -12,34 +12,31 @@ import type { ResourceId } from '../model/resource.ts';
 import type { Adoption, Drift } from '../model/result/drift.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { liveKeyOf, type Plan } from '../model/plan/plan.ts';
-import type { CommittedTarget } from '../project/committed-manifests.ts';
 import { isDrifted, selectAccepted } from '../reconcile/drift/filter-drift.ts';
 import { draftPlan } from '../reconcile/reconcile.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
-import type { Target } from '../model/config.ts';
 import type { GatewayIdentity } from '../model/gateway.ts';
 import type { BaseState } from '../model/desired.ts';
 import type { LiveState } from '../model/live.ts';
 import { textByResource } from '../pull/update-manifests.ts';
 import {
   isAtOrBelow,
-  loadInputOf,
-  loadSources,
+  loadWhole,
   type ManifestSources,
   readSources,
   replaceTexts,
   textsByPath,
-  wholeTarget,
+  wholeInputOf,
 } from '../project/manifests.ts';
-import { absolutePath, type ProjectContext, type ProjectSelection, type ResolvedConfig } from '../project/resolved-config.ts';
+import { type OpenProject, readableRepository, type WholeProject } from '../project/project.ts';
+import { absolutePath } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/summary.ts';
 import { adoptionBranch, adoptTrailer, type FileUpdate, findBlockingPaths, pushBranch, updateBranch } from '../git/branch.ts';
 import { readFilesAt } from '../git/read-tree.ts';
 
 /** A plan with everything it was made of. */
-type PlannedProject = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
+type PlannedDrift = {
+  readonly project: OpenProject;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
   readonly identity: GatewayIdentity;
@@ -47,8 +44,7 @@ type PlannedProject = {
 };
 
 type AdoptOptions = {
-  readonly selection: ProjectSelection;
-  readonly context: ProjectContext & { readonly now: () => Date };
+  readonly now: () => Date;
   /** The live objects without a manifest to write one for, as `KIND/NAME`. */
   readonly names: readonly string[];
   /** Whether to commit the edits to a branch; otherwise the files of the working tree are edited. */
@@ -65,20 +61,20 @@ type AdoptOptions = {
  * Edits the manifests to the drifted live state, makes the requested new manifests, and writes or commits the files. Throws
  * InputError for invalid manifests, and AppError when a plan of the edited manifests still differs.
  */
-export async function adoptDrift(drift: Drift, planned: PlannedProject, options: AdoptOptions): Promise<Adoption> {
-  const { config, target } = planned;
-  const { context, names } = options;
-  const repository = options.commit ? await repositoryOf({ folder: config.root, env: context.env }) : undefined;
+export async function adoptDrift(drift: Drift, planned: PlannedDrift, options: AdoptOptions): Promise<Adoption> {
+  const { project } = planned;
+  const { config, target, context } = project;
+  const { names } = options;
+  const repository = options.commit ? readableRepository(project) : undefined;
   const home = repository === undefined ? {} : { home: adoptionBranch(repository, target.name, options.label) };
   if (!isDrifted(drift.plan) && names.length === 0) return { ...home, files: [], left: [] };
-  const sources = readSources(config, target, context);
-  const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned, context) : nothing;
+  const sources = readSources(project);
+  const { files, accepted, left } = isDrifted(drift.plan) ? acceptDrift(drift, sources, planned) : nothing;
   const after = replaceTexts(sources, files);
-  const added =
-    names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...options, planned, sources: after });
+  const added = names.length === 0 ? nothing : (await import('./new-manifests.ts')).makeNewManifests(names, { ...planned, sources: after });
   const show = shower(context.cwd);
   const isAlone = config.targets.length < 2;
-  const elsewhere = isAlone ? [] : findAffectedTargets(planned, files, context);
+  const elsewhere = isAlone ? [] : findAffectedTargets(project, files);
   const adoption = {
     ...home,
     ...(accepted === undefined ? {} : { accepted }),
@@ -87,7 +83,7 @@ export async function adoptDrift(drift: Drift, planned: PlannedProject, options:
     left: [...left, ...added.left, ...elsewhere],
   };
   if (adoption.files.length === 0) return adoption;
-  if (options.commit) return commitAdoption(adoption, { repository, planned, sources, files, created: added.files, options });
+  if (options.commit) return commitAdoption(adoption, { repository, project, sources, files, created: added.files, options });
   const writer = treeWriter(config.root);
   const before = textsByPath(sources);
   for (const { path, text } of files) writer.replace(relative(config.root, absolutePath(path, context)), text, before.get(path));
@@ -100,15 +96,15 @@ const nothing = { files: [], created: [], left: [], accepted: undefined };
 type AcceptedDrift = { readonly files: readonly SourceFile[]; readonly accepted: Drift | undefined; readonly left: readonly Diagnostic[] };
 
 /** Edits the manifests to the drifted state as far as manifests can declare it; writes no files. */
-function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedProject, context: ProjectContext): AcceptedDrift {
-  const { config, target, live, base } = planned;
+function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDrift): AcceptedDrift {
+  const { project, live, base } = planned;
   const which = base === undefined ? 'all' : 'drift';
-  const acceptance = acceptLive({ ...loadInputOf(sources, wholeTarget(config, target, context)), live, plan: drift.plan, which });
+  const acceptance = acceptLive({ ...wholeInputOf(sources, project), live, plan: drift.plan, which });
   const { files, accepted, diagnostics } = acceptance;
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
-  requireAccepted(acceptance, sources, planned, context);
+  requireAccepted(acceptance, sources, planned);
   const plan = { ...drift.plan, ...selectAccepted(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
   const adopted = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? adopted : { ...adopted, writes: drift.writes }, left };
@@ -145,11 +141,9 @@ function selectionOf(accepted: readonly LiveDifference[]): Parameters<typeof sel
 function requireAccepted(
   { files, accepted }: AcceptResult,
   sources: ManifestSources,
-  planned: PlannedProject,
-  context: ProjectContext,
+  { project, live, base, plan, identity }: PlannedDrift,
 ): void {
-  const { config, target, live, base, plan, identity } = planned;
-  const { value: declared, diagnostics } = loadSources(replaceTexts(sources, files), wholeTarget(config, target, context));
+  const { value: declared, diagnostics } = loadWhole(replaceTexts(sources, files), project);
   if (declared === undefined) throw new InputError(diagnostics);
   const draft = draftPlan({
     registry,
@@ -158,7 +152,7 @@ function requireAccepted(
     desired: declared,
     live,
     base,
-    limits: target.limits,
+    limits: project.target.limits,
     allowed: [],
     readOnly: true,
   });
@@ -174,13 +168,10 @@ function requireAccepted(
 const shownObjects = 5;
 
 /** Reports each other target whose manifests change with the edited files. New manifests name their target, so they affect no other. */
-function findAffectedTargets(
-  { config, target }: PlannedProject,
-  files: readonly SourceFile[],
-  context: ProjectContext,
-): readonly Diagnostic[] {
+function findAffectedTargets(project: WholeProject, files: readonly SourceFile[]): readonly Diagnostic[] {
+  const { config, target } = project;
   return config.targets.flatMap((other): readonly Diagnostic[] => {
-    const objects = other.name === target.name ? [] : changedObjects(other, { config, files, context });
+    const objects = other.name === target.name ? [] : changedObjects({ ...project, target: other }, files);
     if (objects.length === 0) return [];
     const message = `the target ${other.name} reads the same files, so its manifests also change: ${shortList(objects, shownObjects).join(', ')}`;
     const hint = `plan with --target ${other.name}; move values for only one target to an overlay`;
@@ -188,15 +179,13 @@ function findAffectedTargets(
   });
 }
 
-type EditedProject = Pick<PlannedProject, 'config'> & { readonly files: readonly SourceFile[]; readonly context: ProjectContext };
-
 /** Returns the objects whose manifests change for the target; none if its manifests are invalid. */
-function changedObjects(target: Target, { config, files, context }: EditedProject): readonly string[] {
+function changedObjects(project: WholeProject, files: readonly SourceFile[]): readonly string[] {
+  const { target, context } = project;
   const folders = [...target.manifests, ...target.overlays];
   if (!files.some(({ path }) => folders.some((folder) => isAtOrBelow(resolve(context.cwd, path), folder)))) return [];
-  const sources = readSources(config, target, context);
-  const site = wholeTarget(config, target, context);
-  const [before, after] = [sources, replaceTexts(sources, files)].map((one) => loadSources(one, site).value);
+  const sources = readSources(project);
+  const [before, after] = [sources, replaceTexts(sources, files)].map((one) => loadWhole(one, project).value);
   if (before === undefined || after === undefined) return [];
   const [words, next] = [textByResource(before), textByResource(after)];
   return [...next.keys()].filter((id) => words.get(id) !== next.get(id));
@@ -204,16 +193,12 @@ function changedObjects(target: Target, { config, files, context }: EditedProjec
 
 type CommitInput = {
   readonly repository: Repository | undefined;
-  readonly planned: Pick<CommittedTarget, 'config' | 'target'>;
+  readonly project: WholeProject;
   readonly sources: ManifestSources;
   readonly files: readonly SourceFile[];
   /** New files, with paths below the folder of the config file. */
   readonly created: readonly SourceFile[];
-  readonly options: {
-    readonly context: ProjectContext & { readonly now: () => Date };
-    readonly origin: boolean;
-    readonly mayPush: (branch: string) => Promise<boolean>;
-  };
+  readonly options: Pick<AdoptOptions, 'now' | 'origin' | 'mayPush'>;
 };
 
 /**
@@ -221,9 +206,9 @@ type CommitInput = {
  * repository.
  */
 async function commitAdoption(adoption: Adoption, committing: CommitInput): Promise<Adoption> {
-  const { repository, planned, options } = committing;
-  const { config, target } = planned;
-  const { context, origin, mayPush } = options;
+  const { repository, project, options } = committing;
+  const { config, target } = project;
+  const { now, origin, mayPush } = options;
   const { home: name } = adoption;
   const parent = repository && (await headOf(repository));
   if (repository === undefined || parent === undefined || name === undefined)
@@ -232,7 +217,7 @@ async function commitAdoption(adoption: Adoption, committing: CommitInput): Prom
     });
   const next = [...(await nextFiles(repository, parent, committing)), ...(await newFiles(repository, parent, committing))];
   const message = messageOf(adoption, target.name);
-  const { commit, unchanged } = await updateBranch(repository, { branch: name, parent, files: next, message, now: context.now(), origin });
+  const { commit, unchanged } = await updateBranch(repository, { branch: name, parent, files: next, message, now: now(), origin });
   const pushed = origin && hasOrigin(repository) && (await mayPush(name)) ? await pushBranch(repository, name, commit) : false;
   const left = pushed instanceof AppError ? [...adoption.left, notPushed(name, pushed)] : adoption.left;
   return { ...adoption, left, branch: { name, commit, unchanged, pushed: pushed === true } };
@@ -242,7 +227,7 @@ async function commitAdoption(adoption: Adoption, committing: CommitInput): Prom
 async function nextFiles(
   repository: Repository,
   parent: string,
-  { sources, files, options: { context } }: CommitInput,
+  { sources, files, project: { context } }: CommitInput,
 ): Promise<readonly FileUpdate[]> {
   const before = textsByPath(sources);
   // Git commits the file that a link leads to, so the edit belongs to that file.

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { takenNames } from '../disk/tree-writer.ts';
 import { shower } from '../disk/walk.ts';
 import type { Diagnostic, SourceFile } from '../model/diagnostic.ts';
-import { UsageError } from '../model/errors.ts';
+import { InputError, UsageError } from '../model/errors.ts';
 import { tokensOf } from '../model/pointer.ts';
 import type { PullResult, WrittenManifest } from '../model/result/outcome.ts';
 import { kindOf, nameOf, type ResourceId } from '../model/resource.ts';
-import { loadSources, wholeTarget, type ManifestSources } from '../project/manifests.ts';
-import type { ResolvedConfig, ProjectContext, ProjectSelection } from '../project/resolved-config.ts';
+import { loadWhole, type ManifestSources } from '../project/manifests.ts';
+import type { WholeProject } from '../project/project.ts';
 import { schemaPath } from '../project/schema-files.ts';
 import { chooseObjects } from '../pull/choose-objects.ts';
 import type { UpdateContext } from '../pull/update-manifests.ts';
 import { makeManifests } from '../pull/make-manifests.ts';
-import { resolvePullProject, type PullProject } from '../pull/pull-project.ts';
+import { existingProject, folderToPull } from '../pull/pull-project.ts';
 import { warnUnknownNames } from '../reconcile/guard/refusals.ts';
 
 type NewManifests = {
@@ -24,21 +24,16 @@ type NewManifests = {
   readonly left: readonly Diagnostic[];
 };
 
-type NewManifestInput = {
-  readonly selection: ProjectSelection;
-  readonly planned: Pick<PullProject, 'target'> & Pick<UpdateContext, 'live' | 'identity'> & { readonly config: ResolvedConfig };
-  readonly sources: ManifestSources;
-  readonly context: ProjectContext;
-};
+type NewManifestInput = Pick<UpdateContext, 'live' | 'identity'> & { readonly project: WholeProject; readonly sources: ManifestSources };
 
 /** Makes manifests of the named live objects as `pull` does, beside the edited manifests; skips objects that have a manifest. */
-export function makeNewManifests(names: readonly string[], { selection, planned, sources, context }: NewManifestInput): NewManifests {
-  const { config, target, live, identity } = planned;
-  if (config.file === undefined)
+export function makeNewManifests(names: readonly string[], { project: opened, live, identity, sources }: NewManifestInput): NewManifests {
+  if (opened.config.file === undefined)
     throw new UsageError('--new requires a config file, which names the folders of manifests', 'run ostiary init, or ostiary pull');
-  const project = resolvePullProject({ ...selection, only: [], paths: [] }, context);
-  const { value: loaded } = loadSources(sources, wholeTarget(config, target, context));
-  const declared = loaded ?? project.declared;
+  const folder = folderToPull(opened);
+  const { value: declared, diagnostics } = loadWhole(sources, opened);
+  if (declared === undefined) throw new InputError(diagnostics);
+  const project = existingProject(opened, folder, { sources, declared });
   const present = new Set<string>(declared.resources.flatMap(({ id, key }) => [id, key]));
   const asked = new Set(names.filter((name) => !present.has(name)));
   const { ids, managed } = chooseObjects(live, new Set(), asked);
@@ -46,17 +41,16 @@ export function makeNewManifests(names: readonly string[], { selection, planned,
     ids,
     managed,
     live,
-    project: { ...project, sources, declared },
+    project,
     identity,
-    taken: takenNames(project.folder),
+    taken: takenNames(folder),
     secrets: 'keep',
-    context,
   });
   const files = pulled.written.flatMap(({ id }, index) => {
     const file = manifests[index];
     return file === undefined ? [] : [withKnownSchema(file, join(project.root, schemaPath(kindOf(id))))];
   });
-  const show = shower(context.cwd);
+  const show = shower(opened.context.cwd);
   const unknown = warnUnknownNames(
     [...asked].map((name) => ['--new', name]),
     live.resources,

@@ -3,7 +3,7 @@ import { registry } from '../kinds/index.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus } from '../model/result/outcome.ts';
-import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -27,7 +27,9 @@ import { createPlan, type PlanResult } from '../planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from '../console/output/printer.ts';
-import { chooseTarget, isPartialSelection, resolveConfig } from '../project/resolved-config.ts';
+import { openProject } from '../project/open-project.ts';
+import type { OpenProject } from '../project/project.ts';
+import { isPartialSelection } from '../project/resolved-config.ts';
 import { escapeTerminal } from '../report/escape.ts';
 import { setTimeout } from 'node:timers/promises';
 import { readPlanBase } from '../project/plan-base.ts';
@@ -60,19 +62,20 @@ export const defineApply: DefineCommand = (command, run) => {
  * Prints the plan, asks for confirmation, and executes exactly that plan. Returns the exit code: 0, 5 for failures or an
  * interrupt; refusals throw (exit 6). Records no commit as applied if `filter` or a selection leaves out a part of the plan.
  */
-export async function runApply(flags: ApplyFlags, context: CliContext, filter?: PlanFilter): Promise<number> {
+export async function runApply(flags: ApplyFlags, context: CliContext, { project, filter }: ApplyOptions = {}): Promise<number> {
   if (!flags.yes && !context.interactive) throw new UsageError('apply needs confirmation, but stdin is not a terminal', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   const deadline = Date.now() + (flags.lockTimeout ?? 0);
   try {
+    const source = project === undefined ? await openSource(flags, context) : { project };
     for (;;) {
       try {
-        return await planAndApply(flags, context, { journal, filter });
+        return await planAndApply(flags, context, { ...source, journal, filter });
       } catch (error) {
         if (!isLocked(error) || Date.now() >= deadline) throw error;
         printerFor(context, flags).hint(`Waiting: ${escapeTerminal(error.message)}.\n`);
-        await waitForLease(flags, context, deadline);
+        await waitForLease(source.project, flags, context, deadline);
       }
     }
   } finally {
@@ -80,8 +83,21 @@ export async function runApply(flags: ApplyFlags, context: CliContext, filter?: 
   }
 }
 
-async function planAndApply(flags: ApplyFlags, context: CliContext, { journal, filter }: PlanSource): Promise<number> {
-  const planned = await createOrResumePlan(flags, context, { journal, filter });
+/** The project of an apply, if it is open already, and the differences that the apply leaves out. */
+type ApplyOptions = { readonly project?: OpenProject; readonly filter?: PlanFilter };
+
+type ApplySource = { readonly project: OpenProject; readonly saved?: SavedPlan };
+
+/** Opens the project, and the plan of a file if the flags name one. */
+async function openSource(flags: ApplyFlags, context: CliContext): Promise<ApplySource> {
+  if (flags.plan === undefined) return { project: await openProject(flags, context) };
+  const { openSavedPlan } = await import('../planning/saved-plan.ts');
+  return openSavedPlan(flags.plan, flags, context);
+}
+
+async function planAndApply(flags: ApplyFlags, context: CliContext, source: PlanSource): Promise<number> {
+  const { journal, filter } = source;
+  const planned = await createOrResumePlan(flags, context, source);
   try {
     return await confirmAndApply({ ...planned, journal, isWhole: filter === undefined && planned.whole !== false }, flags, context);
   } finally {
@@ -96,32 +112,30 @@ function isLocked(error: unknown): error is RefusedError {
 const pollMs = 1000;
 
 /** Waits until no other apply to the target runs, or until the deadline. */
-async function waitForLease(flags: ApplyFlags, context: CliContext, deadline: number): Promise<void> {
-  const config = resolveConfig(flags, context);
-  const target = chooseTarget(config, flags);
+async function waitForLease(project: OpenProject, { origin }: ApplyFlags, context: CliContext, deadline: number): Promise<void> {
   const run = runName(context);
   while (Date.now() < deadline) {
     await setTimeout(Math.min(pollMs, Math.max(0, deadline - Date.now())));
-    if (!(await isLeased({ config, target, context, options: flags }, { run, now: context.now() }))) return;
+    if (!(await isLeased(project, { origin, run, now: context.now() }))) return;
   }
 }
 
-type PlanToApply = PlanResult & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
+type PlanToApply = Omit<PlanResult, 'policies'> & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
 type ApplyContext = PlanToApply & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
-type PlanSource = { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
+type PlanSource = ApplySource & { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
 
 /** Reads the plan of a file, or creates one. Limits do not refuse a plan that was reviewed: one with `--plan` or `--digest`. */
 async function createOrResumePlan(
   flags: ApplyFlags,
   context: CliContext,
-  { journal: { request }, filter }: PlanSource,
+  { project, saved, journal: { request }, filter }: PlanSource,
 ): Promise<PlanToApply> {
-  if (flags.plan !== undefined) {
+  if (saved !== undefined) {
     const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
-    return resumeSavedPlan(flags.plan, flags, { context, onRequest: request });
+    return resumeSavedPlan({ project, saved }, flags, { context, onRequest: request });
   }
-  const created = await createPlan(flags, context, { onRequest: request, filter, applies: true });
+  const created = await createPlan(project, flags, context, { onRequest: request, filter, applies: true });
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan);
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
@@ -142,15 +156,15 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
     }
     throw error;
   }
-  const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags, context);
-  const recorder = await recorderFor({ ...planned, planBase }, flags, context);
+  const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags);
+  const recorder = recorderFor({ ...planned, planBase }, flags, context);
   const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan));
   const result = await withLease(recorder, () => execute(planned, flags, context));
-  recordWritten(planned, result, flags, context);
+  recordWritten(planned, result, flags);
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
-  const complete = !isFailed && planned.isWhole && !isPartialSelection(flags);
+  const complete = !isFailed && planned.isWhole && !isPartialSelection(planned.project.selection);
   const recorded = complete || writes > 0 ? await recorder.end(recordedEnd({ ...planned, planBase }, result, complete)) : [];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
@@ -158,25 +172,16 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
 }
 
 /** Caches the written secrets, which the next plan then does not read; without a cache it does. */
-function recordWritten(
-  { config, target, identity, desired }: PlanToApply,
-  { reread = [] }: ApplyResult,
-  flags: ApplyFlags,
-  context: CliContext,
-): void {
+function recordWritten({ project, identity, desired }: PlanToApply, { reread = [] }: ApplyResult, flags: ApplyFlags): void {
   const declared = desiredByKey(desired.resources);
   const known = reread.map((live) => ({ desired: declared.get(live.id), live }));
-  recordSecrets(known, secretCacheOf({ root: config.root, target, identity }, flags, context));
+  recordSecrets(known, secretCacheOf(project, identity, flags));
 }
 
 /** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */
-async function recordedBase(
-  { config, target, desired }: PlanToApply,
-  { origin, cache, allow }: ApplyFlags,
-  context: CliContext,
-): Promise<PlanResult['planBase']> {
+async function recordedBase({ project, desired }: PlanToApply, { origin, cache, allow }: ApplyFlags): Promise<PlanResult['planBase']> {
   try {
-    const found = await readPlanBase({ config, target, desired, options: { origin, cache }, context, applies: true });
+    const found = await readPlanBase({ ...project, desired, options: { origin, cache }, applies: true });
     const { read, refusals, remembered: _, ...rest } = found;
     const isTrusted = refusals.every(({ code }) => !unprovenRecordCodes.has(code) || allow.some((one) => one.code === code));
     // The next record must not sign what an unproven one says.
@@ -187,18 +192,12 @@ async function recordedBase(
   }
 }
 
-async function recorderFor(
-  { config, target, desired, planBase, gateway }: PlanToApply,
-  flags: ApplyFlags,
-  context: CliContext,
-): Promise<ApplyRecorder> {
+function recorderFor({ project, desired, planBase, gateway }: PlanToApply, flags: ApplyFlags, context: CliContext): ApplyRecorder {
   const { allow: allowed } = flags;
   return openRecorder({
-    config,
-    target,
+    ...project,
     desired,
     options: flags,
-    context,
     read: planBase.read,
     unmergedHead: planBase.unmergedHead,
     proof: planBase.proof,
@@ -220,17 +219,13 @@ async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
 }
 
 /** Returns what the record keeps of a run. */
-function recordedEnd(
-  { plan, desired, live, target: { released }, planBase }: PlanToApply,
-  result: ApplyResult,
-  complete: boolean,
-): RecordedEnd {
+function recordedEnd({ project, plan, desired, live, planBase }: PlanToApply, result: ApplyResult, complete: boolean): RecordedEnd {
   const { base, remembered } = planBase;
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {
     complete,
     secrets: secretVersionsAfter({ plan, desired, live }, result, { before: planBase.read?.record.secrets, complete }),
-    orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released }) : [],
+    orphans: complete ? orphansAfter({ plan, desired, live, base, remembered, released: project.target.released }) : [],
     overrides: plan.allowed.flatMap(({ code, reason }) => (code.startsWith('git/') ? [{ code, reason: reason.slice(0, 1000) }] : [])),
     writes: writesAfter(plan, result, base),
     deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
@@ -256,7 +251,7 @@ async function reportApplied(result: ApplyResult, planned: ApplyContext, flags: 
 }
 
 /** Throws unless the plan may be executed: without refusals, with a token that may write, and confirmed. */
-async function requireConsent(planned: PlanResult, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
+async function requireConsent(planned: PlanToApply, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
   const { plan } = planned;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
   if (writes > 0) requireWriteAccess(planned);
@@ -286,7 +281,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
   }));
 }
 
-function requireWriteAccess({ identity }: PlanResult): void {
+function requireWriteAccess({ identity }: PlanToApply): void {
   if (mayWrite(identity)) return;
   throw new AppError(
     'api/read-only-role',

@@ -26,6 +26,7 @@ import {
 import { trackSecretReads } from '../console/connect.ts';
 import { type Diff, hasHeld } from '../model/plan/plan.ts';
 import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
+import { openProject } from '../project/open-project.ts';
 import { createPlan, type PlanResult } from '../planning/create-plan.ts';
 import { checkLivePolicies } from '../planning/target-policies.ts';
 import { printerFor } from '../console/output/printer.ts';
@@ -81,9 +82,10 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   requireWritable(flags.report, context);
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
+  const project = await openProject(flags, context);
   let result: (DriftResult & { readonly whole: Diff }) | undefined;
   const planned = await withNewObjects(
-    await createPlan({ ...planFlags, revert: [], previewOnly: true }, context, {
+    await createPlan(project, { ...planFlags, revert: [], previewOnly: true }, context, {
       filter: (whole, base) => {
         result = { ...filterDrift(whole, { base, registry }), whole };
         return result.diff;
@@ -104,17 +106,16 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return runApply(
-      { ...planFlags, revert, onManaged: 'skip' },
-      context,
-      (whole, base) => filterDrift(whole, { base, registry }, 'only').diff,
-    );
+    return runApply({ ...planFlags, revert, onManaged: 'skip' }, context, {
+      project,
+      filter: (whole, base) => filterDrift(whole, { base, registry }, 'only').diff,
+    });
   }
   const writes = isDrifted(plan)
     ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)
     : undefined;
   const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
-  const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, { ...planned, flags, context });
+  const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, planned);
   const warnings = [
     ...planned.warnings.filter(
       ({ code }) => !code.startsWith('policy/') && code !== 'git/unmerged-apply' && !unprovenRecordCodes.has(code),
@@ -124,7 +125,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   const report = (one: Drift): Promise<void> =>
     emitDrift(
       one,
-      { warnings: [...warnings, ...(one.adoption?.left ?? [])], config: planned.config },
+      { warnings: [...warnings, ...(one.adoption?.left ?? [])], project },
       { flags, context, printer: printerFor(context, flags) },
     );
   if (!flags.adopt) {
@@ -143,7 +144,7 @@ async function withNewObjects(planned: PlanResult, flags: DriftFlags, context: C
     const named = planned.live.resources.filter(({ id }) => flags.new.includes(id));
     const live = await readDetails(planned.live, named, {
       gateway: planned.gateway,
-      concurrency: planned.target.readConcurrency,
+      concurrency: planned.project.target.readConcurrency,
       track: trackSecretReads({ flags, context }),
     });
     return { ...planned, live };
@@ -160,7 +161,7 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
   try {
     const mayPush = (branch: string): Promise<boolean> =>
       flags.yes || !context.interactive ? Promise.resolve(true) : context.confirm(`Push the branch ${branch} to origin?`);
-    const adoption = await adoptDrift(found, planned, { selection: flags, context, names, commit, origin, label, mayPush });
+    const adoption = await adoptDrift(found, planned, { now: context.now, names, commit, origin, label, mayPush });
     await report({ ...found, adoption });
     return adoption;
   } catch (error) {
@@ -173,18 +174,18 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
  * Returns the time from which the audit log is searched: when the base was committed, because drift is younger. Without a base,
  * and for held changes, which outlive applies, it is 30 days ago.
  */
-function timeOfLastApply({ plan, config }: PlanResult, context: CliContext): Promise<Date> {
-  return timeOfBase(hasHeld(plan) ? undefined : plan.base, config.root, context);
+function timeOfLastApply({ plan, project }: PlanResult, context: CliContext): Promise<Date> {
+  return timeOfBase(hasHeld(plan) ? undefined : plan.base, project, context);
 }
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
 async function findDriftWriters(
-  { plan, target, desired, live, planBase }: PlanResult,
+  { project, plan, desired, live, planBase }: PlanResult,
   since: Date,
   flags: DriftFlags,
   context: CliContext,
 ): Promise<ReadonlyMap<ResourceId, readonly AuditedWrite[]> | undefined> {
-  const writes = await readAuditedWrites(since, target, { flags, context });
+  const writes = await readAuditedWrites(since, project.target, { flags, context });
   return writes === undefined ? undefined : findWriters(plan, { desired, live, writes, record: planBase.read?.record });
 }
 

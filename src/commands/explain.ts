@@ -22,6 +22,7 @@ import {
   todayOption,
   type DefineCommand,
 } from '../console/options.ts';
+import { openProject } from '../project/open-project.ts';
 import { createPlan } from '../planning/create-plan.ts';
 import { policyResultsOf } from '../planning/target-policies.ts';
 import { announceTarget } from '../console/connect.ts';
@@ -72,10 +73,11 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
       near === undefined ? `fields: ${kind.fields.map((field) => field.name).join(', ')}` : `did you mean "${near}"?`,
     );
   }
-  const planned = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
+  const project = await openProject(flags, context);
+  const planned = await createPlan(project, { ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   const { plan, desired, live, base, gateway } = planned;
   await gateway.close();
-  announceTarget(flags, context, planned.config);
+  announceTarget(project, flags, context);
   const explanation = explainResource({ id, kind, desired, live, base, plan, registry, field: flags.field });
   if (explanation === undefined) {
     const near = suggest(
@@ -87,7 +89,7 @@ async function runExplain(flags: ExplainFlags, context: CliContext): Promise<num
       near === undefined ? 'check the name; ostiary list prints the managed objects' : `did you mean "${near}"?`,
     );
   }
-  const policies = flags.field === undefined ? await policyResultsOf(id, plan, { ...planned, flags, context }) : [];
+  const policies = flags.field === undefined ? await policyResultsOf(id, plan, planned) : [];
   const nothing = flags.field === undefined || explanation.rows.length > 0 ? '' : `; ${flags.field} has no desired and no live value`;
   const summary = `${explanation.summary}${nothing}`;
   const views = snapshotPlan(plan, live, registry, { desired, base: base?.desired });

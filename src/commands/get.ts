@@ -11,6 +11,7 @@ import { kindOf, nameOf } from '../model/resource.ts';
 import { viewFormats, type ViewFlags, type ViewFormat, formatOption, targetOptions, type DefineCommand } from '../console/options.ts';
 import { announceTarget, connect, withService, readLive, requireWhole } from '../console/connect.ts';
 import { waiting } from '../console/output/progress.ts';
+import { resolveProject } from '../project/project.ts';
 import { printerFor, type Printer } from '../console/output/printer.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { Argument } from 'commander';
@@ -81,7 +82,7 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {
-  const target = announceTarget(flags, context);
+  const target = announceTarget(resolveProject(flags, context), flags, context);
   const { gateway } = await connect(target, { flags, context });
   try {
     const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
@@ -158,7 +159,7 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
 /** Lists objects that no manifest declares, as far as the token may read them. */
 async function printServiceView(read: ReadView, flags: ViewFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
-  return withService(announceTarget(flags, context), { flags, context }, async (service) => {
+  return withService(announceTarget(resolveProject(flags, context), flags, context), { flags, context }, async (service) => {
     const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
     printer.diagnostics(view.diagnostics);
     printView(view, flags.format, printer);

@@ -23,6 +23,7 @@ import {
 import { printView } from './get.ts';
 import { announceTarget } from '../console/connect.ts';
 import { printerFor } from '../console/output/printer.ts';
+import { openProject } from '../project/open-project.ts';
 import { createPlan } from '../planning/create-plan.ts';
 import { accessText } from '../report/rows/groups.ts';
 
@@ -42,9 +43,10 @@ type ListedObject = { readonly kind: string; readonly name: string; readonly pla
 
 /** Lists the objects under management, each with its manifest and how it compares with the gateway. Returns exit code 0. */
 async function runList(flags: ListFlags, context: CliContext): Promise<number> {
-  const { config, plan, desired, gateway } = await createPlan({ ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
+  const project = await openProject(flags, context);
+  const { plan, desired, gateway } = await createPlan(project, { ...flags, allow: [], adopt: [], revert: [], previewOnly: true }, context);
   await gateway.close();
-  announceTarget(flags, context, config);
+  announceTarget(project, flags, context);
   const objects = listObjects(plan, desired.resources);
   const rows = objects.map(({ kind, name, place, state }) => [kind, name, place, state]);
   const document = { objects: objects.map(({ place, ...one }) => ({ ...one, ...(place === '' ? {} : { place }) })) };

@@ -11,6 +11,7 @@ import {
   targetOptions,
   type DefineCommand,
 } from '../console/options.ts';
+import { openProject } from '../project/open-project.ts';
 import { createPlan } from '../planning/create-plan.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
@@ -38,14 +39,14 @@ export const definePlan: DefineCommand = (command, run) => {
 async function runPlan(flags: PlanCommandFlags, context: CliContext): Promise<number> {
   requireWritable(flags.report, context);
   if (flags.out !== undefined) requireWritable([{ what: 'saved plan', path: flags.out }], context);
-  const made = await createPlan(flags, context);
+  const made = await createPlan(await openProject(flags, context), flags, context);
   await made.gateway.close();
   const { plan: result, warnings } = made;
   const printer = printerFor(context, flags);
   await emitPlan(made, warnings, { flags, context, printer });
   if (flags.out !== undefined) {
     const { savePlan } = await import('../planning/saved-plan.ts');
-    await savePlan(flags.out, made, flags, context);
+    await savePlan(flags.out, made, context);
     printer.hint(`Saved: ostiary apply --plan ${escapeTerminal(flags.out)} applies exactly this plan.\n`);
   }
   if (unplannedChanges(result).length > 0) return 3;

@@ -7,6 +7,7 @@ import { decisionText, reviewJsonOf, reviewText } from '../report/text/reviews.t
 import { runPool } from '../model/concurrency.ts';
 import { viewFormats, type ViewFlags, formatOption, groups, targetOptions, type DefineCommand } from '../console/options.ts';
 import { announceTarget, withService } from '../console/connect.ts';
+import { resolveProject } from '../project/project.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { waiting } from '../console/output/progress.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -38,7 +39,7 @@ export const defineReview: DefineCommand = (command, run) => {
 async function runReview(flags: ReviewFlags, context: CliContext): Promise<number> {
   const decision = readDecision(flags);
   const { print, hint, results, errors } = printerFor(context, flags);
-  return withService(announceTarget(flags, context), { flags, context }, async (service) => {
+  return withService(announceTarget(resolveProject(flags, context), flags, context), { flags, context }, async (service) => {
     const asText = flags.format === 'text';
     const before = await waiting('reading the review', { flags, context }, () => readDecidable(service, flags.id, decision));
     const about = await waiting('reading the session', { flags, context }, () => service.session(before));

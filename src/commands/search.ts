@@ -5,6 +5,7 @@ import { searchListing } from '../report/text/listings.ts';
 import { viewFormats, type ViewFlags, formatOption, targetOptions, type DefineCommand } from '../console/options.ts';
 import { announceTarget, withService } from '../console/connect.ts';
 import { printView } from './get.ts';
+import { resolveProject } from '../project/project.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { waiting } from '../console/output/progress.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
@@ -21,7 +22,7 @@ async function runSearch(flags: ViewFlags & { readonly term: string }, context: 
   const { term, format } = flags;
   if (term.trim() === '') throw new UsageError('the search term is empty', 'pass a part of a name: ostiary search orders');
   const printer = printerFor(context, flags);
-  return withService(announceTarget(flags, context), { flags, context }, async (service) => {
+  return withService(announceTarget(resolveProject(flags, context), flags, context), { flags, context }, async (service) => {
     const document = await waiting('searching the gateway', { flags, context }, () => service.search(term));
     printer.diagnostics(document.errors.map(partial));
     const { connections, resources, runbooks } = document;

@@ -7,6 +7,7 @@ import { findingDiagnostics } from '../report/subjects/findings.ts';
 import { samplesDocument } from '../report/subjects/samples.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
+import { findRepository } from '../project/open-project.ts';
 import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type Format,
@@ -49,10 +50,13 @@ async function runTest(flags: TestFlags, context: CliContext): Promise<number> {
   const config = resolveConfig(flags, context);
   const piped = await readPipedFile(flags.paths, context);
   const selection = piped === undefined ? flags : { ...flags, paths: [] };
+  const targets = chooseTargets(config, flags);
+  const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
   const patterns = patternCache();
-  const tried = chooseTargets(config, flags).map(async (target) => {
-    const read = piped === undefined ? await readWorkingTree(config, target, { selection, context }) : pipedSources(piped, config, context);
-    const { value, diagnostics } = loadTarget(config, target, { selection, context, secrets: 'leave', read });
+  const tried = targets.map(async (target) => {
+    const project = { config, target, repository, selection, context };
+    const read = piped === undefined ? await readWorkingTree(project) : pipedSources(piped, project);
+    const { value, diagnostics } = loadTarget(project, { secrets: 'leave', read });
     const rules = (value?.resources ?? []).flatMap((resource) => trySamples(resource, patterns) ?? []);
     return { target: target.name, diagnostics, rules };
   });

@@ -11,6 +11,7 @@ import { uncountedLines } from '../report/text/diagnostics.ts';
 import { plural } from '../report/wording/summary.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
+import { findRepository } from '../project/open-project.ts';
 import { pipedSources } from '../project/piped-manifests.ts';
 import {
   type DefineCommand,
@@ -24,7 +25,7 @@ import {
   targetOptions,
   todayOption,
 } from '../console/options.ts';
-import { checkManifestPolicies } from '../planning/target-policies.ts';
+import { checkManifestPolicies, todayOf } from '../planning/target-policies.ts';
 import { emitForTargets, pathInRepository, requireWritable } from '../console/output/emit.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { chooseTargets, resolveConfig } from '../project/resolved-config.ts';
@@ -61,14 +62,16 @@ async function runValidate(flags: ValidateFlags, context: CliContext): Promise<n
   const targets = chooseTargets(config, flags);
   const piped = await readPipedFile(flags.paths, context);
   const selection = piped === undefined ? flags : { ...flags, paths: [] };
+  const repository = piped === undefined ? await findRepository(config.root, context) : undefined;
   const { ruleInspector, notSimulatedNotice } = await import('../protection/rule-inspector.ts');
   const checked: CheckedTarget[] = [];
   for (const target of targets) {
     const tried: RuleSampleResults[] = [];
     const inspect = ruleInspector('error', (one) => tried.push(one));
-    const read = piped === undefined ? await readWorkingTree(config, target, { selection, context }) : pipedSources(piped, config, context);
-    const { value, diagnostics } = loadTarget(config, target, { selection, context, secrets: 'leave', inspect, read });
-    const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, { flags, context });
+    const project = { config, target, repository, selection, context };
+    const read = piped === undefined ? await readWorkingTree(project) : pipedSources(piped, project);
+    const { value, diagnostics } = loadTarget(project, { secrets: 'leave', inspect, read });
+    const policyDiagnostics = value === undefined ? [] : await checkManifestPolicies(value, target, todayOf(flags, context));
     const deferred = value === undefined ? [] : findDeferredReferences(value, registry);
     checked.push({
       target: target.name,

@@ -16,7 +16,8 @@ import type { OutputFlags, TargetFlags } from './options.ts';
 import { counted, interject, waiting } from './output/progress.ts';
 import { printerFor } from './output/printer.ts';
 import { escapeTerminal } from '../report/escape.ts';
-import { chooseTarget, overriddenUrl, resolveConfig, type ResolvedConfig } from '../project/resolved-config.ts';
+import type { WholeProject } from '../project/project.ts';
+import { overriddenUrl } from '../project/resolved-config.ts';
 import type { CliContext } from './context/cli-context.ts';
 
 type ConnectOptions = {
@@ -47,9 +48,8 @@ export function mayWrite({ role }: GatewayIdentity): boolean {
   return role === undefined || role === 'admin';
 }
 
-/** Returns the selected target; a line on stderr names what overrides its URL. For commands whose output does not name the config. */
-export function announceTarget(flags: TargetFlags, context: CliContext, config: ResolvedConfig = resolveConfig(flags, context)): Target {
-  const target = chooseTarget(config, flags);
+/** Returns the target; a line on stderr names what overrides its URL. For commands whose output does not name the config. */
+export function announceTarget({ config, target }: WholeProject, flags: OutputFlags, context: CliContext): Target {
   const override = overriddenUrl(config, target.name);
   if (override !== undefined)
     printerFor(context, flags).hint(`${escapeTerminal(`${target.name}  ${target.url}  config ${config.file ?? ''}, ${override}`)}\n`);

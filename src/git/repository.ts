@@ -48,16 +48,6 @@ export async function openRepository(context: GitContext): Promise<Repository | 
   return { env, folder, gitFolder, overrides: settings.overrides, settings, prefix, shallow: shallow === 'true' };
 }
 
-const opened = new WeakMap<GitContext['env'], Map<string, Promise<Repository | undefined>>>();
-
-/** Opens the repository of the folder, once in a run: a run is known by its environment. */
-export function repositoryOf({ folder, env }: Pick<GitContext, 'folder' | 'env'>): Promise<Repository | undefined> {
-  const known = opened.get(env) ?? new Map<string, Promise<Repository | undefined>>();
-  const repository = known.get(folder) ?? openRepository({ folder, env });
-  opened.set(env, known.set(folder, repository));
-  return repository;
-}
-
 const heads = new WeakMap<Repository, Promise<string | undefined>>();
 
 /** Returns the commit that is checked out, in a run always the same; undefined before the first commit. */

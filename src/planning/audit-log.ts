@@ -1,19 +1,20 @@
-import { committedAt, repositoryOf } from '../git/repository.ts';
+import { committedAt } from '../git/repository.ts';
 import type { Target } from '../model/config.ts';
 import { ApiError } from '../model/errors.ts';
 import type { AuditedWrite } from '../model/result/drift.ts';
 import { withService } from '../console/connect.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
+import { type OpenProject, readableRepository } from '../project/project.ts';
 
 const maxWrites = 1000;
 const defaultDays = 30;
 
 /** Returns when the base was committed, because drift is younger; without a base, or outside a repository, it is 30 days ago. */
-export async function timeOfBase(base: string | undefined, folder: string, context: CliContext): Promise<Date> {
-  const repository = base === undefined ? undefined : await repositoryOf({ folder, env: context.env });
+export async function timeOfBase(base: string | undefined, project: OpenProject, { now }: Pick<CliContext, 'now'>): Promise<Date> {
+  const repository = base === undefined ? undefined : readableRepository(project);
   if (base !== undefined && repository !== undefined) return committedAt(repository, base);
-  return new Date(context.now().getTime() - defaultDays * 86_400_000);
+  return new Date(now().getTime() - defaultDays * 86_400_000);
 }
 
 /** Reads the audited writes since a time; undefined if the gateway provides none, so that reports go without them. */

@@ -1,7 +1,6 @@
 import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { Target } from '../model/config.ts';
 import type { BaseState, DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
@@ -17,9 +16,9 @@ import type { PlanFlags, TargetFlags } from '../console/options.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../console/connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
-import { compileTargetPolicies, type TargetPolicies } from './target-policies.ts';
-import { resolveReviewedConfig } from '../project/reviewed-config.ts';
-import { chooseTarget, isPartialSelection, type ResolvedConfig } from '../project/resolved-config.ts';
+import { compileTargetPolicies, type TargetPolicies, todayOf } from './target-policies.ts';
+import type { OpenProject } from '../project/project.ts';
+import { isPartialSelection } from '../project/resolved-config.ts';
 import { type NamedByOption, refuseAgain, warnUnknownNames } from '../reconcile/guard/refusals.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { RuleChecks } from '../protection/rule-inspector.ts';
@@ -35,8 +34,7 @@ import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
 type GatherInput = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
+  readonly project: OpenProject;
   readonly desired: DesiredState;
   readonly gateway: Gateway;
   readonly identity: GatewayIdentity;
@@ -52,21 +50,21 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
  * set and bulk reads omit, including those of replaced objects.
  */
 async function gatherLive(input: GatherInput): Promise<GatheredLive> {
-  const { config, target, desired: loaded, gateway, identity, flags, context } = input;
+  const { project, desired: loaded, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
   const listed = await readLive(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
-  const cache = secretCacheOf({ root: config.root, target, identity }, flags, context);
-  const reads = { gateway, concurrency: target.readConcurrency, track: trackSecretReads({ flags, context }) };
+  const cache = secretCacheOf(project, identity, flags);
+  const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
   const { live, unwritten } = await withSecrets(bulk, desired, { ...cache, ...reads });
   return { live: await withPredecessors(live, desired, reads), unwritten };
 }
 
 /** A plan with everything that it follows from; the caller closes the gateway. */
 export type PlanResult = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
+  readonly project: OpenProject;
+  readonly policies: TargetPolicies;
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly base: BaseState | undefined;
@@ -93,30 +91,31 @@ type CreatePlanOptions = {
 
 /** Gathers the input of a plan and reconciles it: manifests, base, policies, live state, preflight. Throws InputError on errors in the manifests. */
 export async function createPlan(
+  project: OpenProject,
   flags: CreatePlanFlags,
   context: CliContext,
   { onRequest, filter, applies = false }: CreatePlanOptions = {},
 ): Promise<PlanResult> {
-  const project = await loadPlanProject(flags, context, applies);
-  const { config, target, desired, policies, planBase } = project;
-  const { gateway, identity } = await connect(target, { flags, context, onRequest });
+  const loaded = await loadPlanInput(project, flags, context, applies);
+  const { desired, policies, planBase } = loaded;
+  const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
-    const { live: gathered, unwritten } = await gatherLive({ config, target, desired, gateway, identity, flags, context });
+    const { live: gathered, unwritten } = await gatherLive({ project, desired, gateway, identity, flags, context });
     const { read } = planBase;
     const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
-    const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(project, identity, flags), live, filter }, gateway, {
+    const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(loaded, identity, flags), live, filter }, gateway, {
       policies,
       maxRisk: flags.maxRisk,
       own: planBase.own,
-      readAudit: () => readAudit(project, flags, context),
+      readAudit: () => readAudit(loaded, flags, context),
     });
-    const refused = recordRefusals(reviewed.plan, { ...project, live }, flags);
-    const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...project.uncommitted], flags.allow);
+    const refused = recordRefusals(reviewed.plan, { ...loaded, live }, flags);
+    const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...loaded.uncommitted], flags.allow);
     const warnings = [
       ...policies.diagnostics,
-      ...insecureOverride(config, target),
+      ...insecureOverride(project),
       ...planBase.diagnostics,
-      ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(project.uncommitted)] : []),
+      ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(loaded.uncommitted)] : []),
       ...diagnostics,
       ...unusedAllowances(flags.allow, plan),
       ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
@@ -125,8 +124,8 @@ export async function createPlan(
     const { desired: prepared, base } = draft.prepared;
     const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
     return {
-      config,
-      target,
+      project,
+      policies,
       desired: prepared,
       live,
       base,
@@ -175,19 +174,14 @@ async function draftAndReview(
 }
 
 /** Reads who changed the gateway since the base; undefined if its audit log cannot be read. */
-async function readAudit(
-  { config, target, planBase }: PlanProject,
-  flags: TargetFlags,
-  context: CliContext,
-): Promise<ReviewInput['audit']> {
-  const since = await timeOfBase(planBase.base?.commit, config.root, context);
-  const writes = await readAuditedWrites(since, target, { flags, context });
+async function readAudit({ project, planBase }: PlanInput, flags: TargetFlags, context: CliContext): Promise<ReviewInput['audit']> {
+  const since = await timeOfBase(planBase.base?.commit, project, context);
+  const writes = await readAuditedWrites(since, project.target, { flags, context });
   return writes === undefined ? undefined : { writes, record: planBase.read?.record };
 }
 
-type PlanProject = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
+type PlanInput = {
+  readonly project: OpenProject;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
@@ -199,36 +193,28 @@ type PlanProject = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanProject(flags: CreatePlanFlags, context: CliContext, applies: boolean): Promise<PlanProject> {
-  if (flags.prune === true && isPartialSelection(flags)) throw new UsageError('--prune requires all manifests', wholeHint);
-  const config = await resolveReviewedConfig(flags, context);
-  const target = chooseTarget(config, flags);
-  const read = await readWorkingTree(config, target, { selection: flags, context });
-  const { loaded, diagnostics, unplannable } = loadPlannedManifests(config, target, { flags, context, read });
-  const desired = await withTrackedContents(loaded, config, context);
-  const policies = await compileTargetPolicies({ config, target, desired, flags, context });
-  const planBase = await readPlanBase({ config, target, desired, options: flags, context, applies });
-  const { deleted } = read;
-  const uncommitted = await findUncommittedRemovals({ config, target, desired, context, planBase, deleted });
+async function loadPlanInput(project: OpenProject, flags: CreatePlanFlags, context: CliContext, applies: boolean): Promise<PlanInput> {
+  if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
+  const read = await readWorkingTree(project);
+  const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, read);
+  const desired = await withTrackedContents(loaded, project);
+  const policies = await compileTargetPolicies(project, desired, todayOf(flags, context));
+  const planBase = await readPlanBase({ ...project, desired, options: flags, applies });
+  const uncommitted = await findUncommittedRemovals(project, { desired, planBase, deleted: read.deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
-  return { config, target, diagnostics, unplannable, policies, uncommitted, ...merged };
+  return { project, diagnostics, unplannable, policies, uncommitted, ...merged };
 }
 
-type PlannedManifests = Pick<PlanProject, 'diagnostics' | 'unplannable'> & { readonly loaded: DesiredState };
+type PlannedManifests = Pick<PlanInput, 'diagnostics' | 'unplannable'> & { readonly loaded: DesiredState };
 
 /** Loads the manifests. With `keepGoing`, secrets that cannot be read block their objects. Throws InputError on other errors. */
-function loadPlannedManifests(
-  config: ResolvedConfig,
-  target: Target,
-  { flags, context, read }: { readonly flags: CreatePlanFlags; readonly context: CliContext; readonly read: CheckedSources },
-): PlannedManifests {
-  const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> =>
-    loadTarget(config, target, { selection: flags, context, secrets, read });
+function loadPlannedManifests(project: OpenProject, flags: CreatePlanFlags, context: CliContext, read: CheckedSources): PlannedManifests {
+  const load = (secrets: LoadOptions['secrets']): Checked<DesiredState> => loadTarget(project, { secrets, read });
   const { value: loaded, diagnostics } = load(secretsToRead(flags));
   if (loaded !== undefined) return { loaded, diagnostics, unplannable: flags.keepGoing === true ? [] : undefined };
-  const errors = withMissingToken(diagnostics, target, context);
+  const errors = withMissingToken(diagnostics, project.target, context);
   const unread = flags.keepGoing === true && errors.length === diagnostics.length ? load('leave').value : undefined;
   const unplannable = unread === undefined ? [] : unplannableByErrors(diagnostics, unread);
   const failed = new Set(unplannable.map(({ resource }) => resource.id));
@@ -238,7 +224,7 @@ function loadPlannedManifests(
 }
 
 /** Returns the manifests of a pull request as they will be once it is merged, and a warning if the branch is behind what was applied. */
-function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal: boolean): Pick<PlanProject, 'desired' | 'planBase'> {
+function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal: boolean): Pick<PlanInput, 'desired' | 'planBase'> {
   const { behind: missing, base, own } = planBase;
   const fork = missing?.fork;
   if (fork === undefined || base === undefined || !isProposal) return { desired, planBase };
@@ -261,9 +247,10 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
 /** Refuses what the record of applies does not justify: a HEAD without what was applied, and a record that is missing or not reviewed. */
 export function recordRefusals(
   plan: Plan,
-  { target: { name: target }, desired, planBase, live }: Pick<PlanProject, 'target' | 'desired' | 'planBase'> & Pick<PlanResult, 'live'>,
+  { project, desired, planBase, live }: Pick<PlanInput, 'project' | 'desired' | 'planBase'> & Pick<PlanResult, 'live'>,
   { adopt }: Pick<CreatePlanFlags, 'adopt'>,
 ): readonly Refusal[] {
+  const target = project.target.name;
   const { base, behind, isUnrecorded, remembered, refusals, proof } = planBase;
   const older = behind === undefined || base === undefined ? [] : behindRefusals(behind, { desired, base, target });
   if (proof?.isMissing === true) return [...refusals, ...older, ...unsignedRefusals({ target, desired, live })];
@@ -278,9 +265,10 @@ function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
     .map(({ code, message, hint }) => ({ code, severity: 'warning', message, hint }));
 }
 
-function inputOf(project: PlanProject, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
+function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
   const { url, dialect, organisation, borrowed } = identity;
-  const { target, desired, diagnostics, unplannable, planBase } = project;
+  const { project, desired, diagnostics, unplannable, planBase } = loaded;
+  const { target } = project;
   return {
     registry,
     target: { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) },
@@ -316,7 +304,7 @@ const wholeHint = 'remove --only, --tag, --exclude and the paths: with a selecti
 const baseHint = 'apply once from a commit, which records it; or pass --base COMMIT';
 
 /** Warns about a URL of the command line or the environment like about one of the config file. */
-function insecureOverride({ file, override }: ResolvedConfig, target: Target): readonly Diagnostic[] {
+function insecureOverride({ config: { file, override }, target }: OpenProject): readonly Diagnostic[] {
   const isOverridden = file === undefined || override !== undefined;
   const url = isOverridden && URL.canParse(target.url) ? new URL(target.url) : undefined;
   if (url === undefined || isSecureUrl(url)) return [];

@@ -1,11 +1,8 @@
 import { runPool } from '../model/concurrency.ts';
-import { join } from 'node:path';
 import type { SecretLookup } from '../apply/request.ts';
-import { cacheFolder } from '../disk/cache.ts';
 import { readSealed, type SealedCache, writeSealed } from '../disk/sealed-cache.ts';
 import { desiredById, type DesiredResource, type DesiredState } from '../model/desired.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { Target } from '../model/config.ts';
 import { liveById, type LiveResource, type LiveState } from '../model/live.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import type { Pointer } from '../model/pointer.ts';
@@ -24,24 +21,19 @@ import {
   verificationKey,
   type VerifiedSecrets,
 } from '../reconcile/prepare/verified-secrets.ts';
-import { outputPath } from '../project/resolved-config.ts';
+import { cacheFolderOf, type WholeProject } from '../project/project.ts';
 import { type DetailReads, readDetails } from '../pull/choose-objects.ts';
 import { savedPlanRefusal } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import type { CliContext } from '../console/context/cli-context.ts';
 import type { TargetFlags } from '../console/options.ts';
-
-type CacheSubject = { readonly root: string; readonly target: Target; readonly identity: GatewayIdentity };
 
 /** Returns the cache of one project and one gateway; its key follows from the token. */
 export function secretCacheOf(
-  { root, target, identity }: CacheSubject,
+  project: WholeProject,
+  { url, organisation }: GatewayIdentity,
   { cache }: Pick<TargetFlags, 'cache'>,
-  context: CliContext,
 ): SealedCache {
-  return {
-    key: verificationKey(context.env[target.token.env] ?? '', identity.url, identity.organisation),
-    folder: cache === undefined ? join(root, cacheFolder) : outputPath(cache, context),
-  };
+  const { target, context } = project;
+  return { key: verificationKey(context.env[target.token.env] ?? '', url, organisation), folder: cacheFolderOf(project, cache) };
 }
 
 type SecretReadOptions = SealedCache & DetailReads;

@@ -2,7 +2,7 @@ import { fingerprintsOf, plannedObjectsOf, type PlannedObject } from '../apply/f
 import { staleRefusals } from '../apply/stale-refusals.ts';
 import { decodePlan, readPlanFile } from '../disk/journal.ts';
 import { writePlan } from '../disk/write.ts';
-import { mayBeInRepository, repositoryOf, rootsOf } from '../git/repository.ts';
+import { mayBeInRepository, rootsOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
@@ -17,7 +17,7 @@ import { riskRefusals } from '../protection/risk/risk-codes.ts';
 import { rescheduleSteps } from '../reconcile/reconcile.ts';
 import { jsonPieces } from '../report/serialize.ts';
 import { planDocument } from '../report/subjects/plan.ts';
-import type { ApplyFlags, PlanFlags } from '../console/options.ts';
+import type { ApplyFlags } from '../console/options.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
 import { readWorkingTree } from '../project/checkout.ts';
 import { loadTarget } from '../project/manifests.ts';
@@ -34,14 +34,9 @@ import {
 import { connect, readLive, withMissingToken } from '../console/connect.ts';
 import { readPlanBase } from '../project/plan-base.ts';
 import { recordRefusals, type PlanResult } from './create-plan.ts';
-import {
-  absolutePath,
-  chooseTarget,
-  isPartialSelection,
-  outputPath,
-  resolveConfig,
-  type ResolvedConfig,
-} from '../project/resolved-config.ts';
+import { openConfig } from '../project/open-project.ts';
+import { type OpenProject, readableRepository } from '../project/project.ts';
+import { absolutePath, chooseTarget, isPartialSelection, outputPath, type ResolvedConfig } from '../project/resolved-config.ts';
 import { secretLookup, readSavedSecrets } from './read-secrets.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { emitPlan } from '../console/output/emit.ts';
@@ -49,11 +44,9 @@ import { version } from '../console/context/version.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { isStdin, stdinName } from '../console/context/stdin.ts';
 
-type SelectionFlags = Pick<PlanFlags, 'only' | 'tag' | 'exclude' | 'paths'>;
-
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
-export async function savePlan(path: string, result: PlanResult, flags: SelectionFlags, context: CliContext): Promise<void> {
-  const text = await sealedText(result, flags, context);
+export async function savePlan(path: string, result: PlanResult, context: CliContext): Promise<void> {
+  const text = await sealedText(result);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const file = outputPath(path, context);
@@ -62,11 +55,11 @@ export async function savePlan(path: string, result: PlanResult, flags: Selectio
 }
 
 /** Returns the text of the file; its document, which is larger, is not kept. */
-async function sealedText({ plan, desired, base, live, config }: PlanResult, flags: SelectionFlags, context: CliContext): Promise<string> {
+async function sealedText({ project, plan, desired, base, live }: PlanResult): Promise<string> {
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
-    whole: !isPartialSelection(flags),
-    repository: await rootCommitsOf(config, context),
+    whole: !isPartialSelection(project.selection),
+    repository: await rootCommitsOf(project),
     live: fingerprintsOf(plan, { desired, live, registry }),
     ...secretFactsOf(desired, base?.desired),
   });
@@ -81,9 +74,9 @@ async function sealedText({ plan, desired, base, live, config }: PlanResult, fla
 }
 
 /** Returns the root commits of the repository that contains the manifests. */
-async function rootCommitsOf({ root }: ResolvedConfig, context: CliContext): Promise<readonly string[]> {
-  if (!mayBeInRepository(root)) return [];
-  const repository = await repositoryOf({ folder: root, env: context.env });
+async function rootCommitsOf(project: OpenProject): Promise<readonly string[]> {
+  if (!mayBeInRepository(project.config.root)) return [];
+  const repository = readableRepository(project);
   return repository === undefined ? [] : rootsOf(repository);
 }
 
@@ -93,41 +86,53 @@ function tooLarge(length: number): InputError['diagnostics'][number] {
 }
 
 /** A saved plan with the current live state. */
-export type ResumedPlan = PlanResult & {
+export type ResumedPlan = Omit<PlanResult, 'policies'> & {
   /** The changed objects as they were when the plan was made. */
   readonly seen: ReadonlyMap<ResourceId, PlannedObject>;
   /** The plan covers all manifests. */
   readonly whole: boolean;
 };
 
+/** A plan of a file, and the project that it is applied to. */
+export type OpenedPlan = { readonly saved: SavedPlan; readonly project: OpenProject };
+
 /**
- * Reads a plan from a file instead of creating one, and reads its secrets again. Throws RefusedError unless target, manifests,
- * repository and version are those of the plan. The plan gets a refusal for each object that changed on the gateway since.
+ * Reads a plan from a file, and opens the project with the target of the plan, unless an option names one. Throws RefusedError unless the
+ * version, and the digest of `--digest`, are those of the plan.
+ */
+export async function openSavedPlan(path: string, flags: ApplyFlags, context: CliContext): Promise<OpenedPlan> {
+  requireNoPlanOptions(flags);
+  const saved = await readSavedPlan(path, context);
+  const other = flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan);
+  await requireNoRefusals(saved, [otherTool(saved.tool, version), other], flags, context);
+  const { config, repository } = await openConfig(flags, context);
+  requireNoPaths(config, flags);
+  const selection = { ...flags, ...targetOf(saved, config, flags) };
+  return { saved, project: { config, target: chooseTarget(config, selection), repository, selection, context } };
+}
+
+/**
+ * Resumes a plan of a file instead of creating one, and reads its secrets again. Throws RefusedError unless target, manifests and
+ * repository are those of the plan. The plan gets a refusal for each object that changed on the gateway since.
  */
 export async function resumeSavedPlan(
-  path: string,
+  { saved, project }: OpenedPlan,
   flags: ApplyFlags,
   { context, onRequest }: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
 ): Promise<ResumedPlan> {
-  requireNoPlanOptions(flags);
-  const saved = await readSavedPlan(path, context);
   const requireNone = (found: readonly (Refusal | undefined)[]): Promise<void> => requireNoRefusals(saved, found, flags, context);
-  await requireNone([otherTool(saved.tool, version), flags.digest === undefined ? undefined : differentPlan(flags.digest, saved.plan)]);
-  const config = resolveConfig(flags, context);
-  requireNoPaths(config, flags);
-  const target = chooseTarget(config, { ...flags, ...targetOf(saved, config, flags) });
+  const { target } = project;
   const changed = saved.plan.changes.filter(setsSecrets);
   const secrets = new Set<string>(changed.map(({ id }) => id));
-  const read = await readWorkingTree(config, target, { selection: flags, context });
-  const loaded = loadTarget(config, target, { selection: flags, context, secrets, read });
+  const loaded = loadTarget(project, { secrets, read: await readWorkingTree(project) });
   if (loaded.value === undefined || hasErrors(loaded.diagnostics))
     throw new InputError(withMissingToken(loaded.diagnostics, target, context));
-  const manifests = await withTrackedContents(loaded.value, config, context);
+  const manifests = await withTrackedContents(loaded.value, project);
   await requireNone([
     otherTarget(saved.plan.target, { ...saved.plan.target, name: target.name }),
     otherManifests(saved.plan.tree, sealedTree(manifests)),
     otherContents(saved.sources, manifests),
-    otherRepository(saved.repository, await rootCommitsOf(config, context)),
+    otherRepository(saved.repository, await rootCommitsOf(project)),
     ...undeclaredChanges(saved.plan, manifests),
   ]);
   const { gateway, identity } = await connect(target, { flags, context, onRequest });
@@ -136,14 +141,8 @@ export async function resumeSavedPlan(
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
     const live = await readLive(gateway, [...registry.keys()], { flags, context });
-    const planBase = await readPlanBase({
-      config,
-      target,
-      desired: manifests,
-      options: { origin: flags.origin, cache: flags.cache },
-      context,
-      applies: true,
-    });
+    const options = { origin: flags.origin, cache: flags.cache };
+    const planBase = await readPlanBase({ ...project, desired: manifests, options, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });
     await requireNone(refusals);
     const seen = plannedObjectsOf(saved, desired, registry);
@@ -151,11 +150,10 @@ export async function resumeSavedPlan(
     const steps = rescheduleSteps(plan, live, registry);
     // Whether a record was missing was decided when the plan was made.
     const decided = new Set<string>(['git/no-record', ...plan.refusals.map(({ code }) => code)]);
-    const recorded = recordRefusals(plan, { target, desired: manifests, planBase, live }, flags).filter(({ code }) => !decided.has(code));
+    const recorded = recordRefusals(plan, { project, desired: manifests, planBase, live }, flags).filter(({ code }) => !decided.has(code));
     const stale = staleRefusals({ plan, live, steps, registry, seen, secretOf: secretLookup(desired) });
     return {
-      config,
-      target,
+      project,
       desired,
       live,
       base: undefined,

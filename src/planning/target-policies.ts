@@ -8,28 +8,22 @@ import type { LiveState } from '../model/live.ts';
 import { type Diff, type Plan, revertHeld } from '../model/plan/plan.ts';
 import type { PolicyFinding, PolicyResult } from '../model/protection/policy.ts';
 import type { ResourceId } from '../model/resource.ts';
-import type { ResolvedConfig } from '../project/resolved-config.ts';
+import type { OpenProject } from '../project/project.ts';
 import { readReviewedPolicies, warnChangedPolicies } from '../project/reviewed-config.ts';
 import type { CompiledPolicies } from '../reconcile/assess/assess.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
-import type { TargetFlags } from '../console/options.ts';
 import { plural } from '../report/wording/summary.ts';
 
 /** The compiled policies of a target, and warnings about policies that a proposal changes. */
 export type TargetPolicies = CompiledPolicies & { readonly diagnostics: readonly Diagnostic[] };
 
-type PolicyOptions = { readonly flags: TargetFlags & { readonly today?: string }; readonly context: CliContext };
-
-type PolicyInput = PolicyOptions & { readonly config: ResolvedConfig; readonly target: Target; readonly desired: DesiredState };
-
 /**
  * Compiles the policies that apply to a target: with `--config-ref` the policies and waivers of that commit, otherwise the
  * proposed ones. Throws InputError for invalid expressions. Loads no expression engine without policies.
  */
-export async function compileTargetPolicies({ config, target, desired, flags, context }: PolicyInput): Promise<TargetPolicies> {
+export async function compileTargetPolicies(project: OpenProject, desired: DesiredState, today: string): Promise<TargetPolicies> {
   const proposed = desired.policies ?? [];
-  const today = todayOf({ flags, context });
-  const reviewed = await readReviewedPolicies({ config, target, configRef: flags.configRef, env: context.env });
+  const reviewed = await readReviewedPolicies(project);
   const policies = reviewed ?? proposed;
   if (policies.length + proposed.length === 0) return { rules: [], today, diagnostics: [] };
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
@@ -40,18 +34,19 @@ export async function compileTargetPolicies({ config, target, desired, flags, co
 }
 
 /** Returns the day on which waivers are checked, as `YYYY-MM-DD`. */
-export function todayOf({ flags, context }: PolicyOptions): string {
-  return flags.today ?? context.now().toISOString().slice(0, 10);
+export function todayOf({ today }: { readonly today?: string }, { now }: Pick<CliContext, 'now'>): string {
+  return today ?? now().toISOString().slice(0, 10);
 }
+
+/** The policies of a plan, and the states that it compares. */
+type PlannedPolicies = { readonly policies: TargetPolicies; readonly desired: DesiredState; readonly live: LiveState };
 
 /** Returns the results of all policies for one connection, as the plan would leave it. */
 export async function policyResultsOf(
   id: ResourceId,
   plan: Plan,
-  input: PolicyInput & { readonly live: LiveState },
+  { policies: { rules, today }, desired, live }: PlannedPolicies,
 ): Promise<readonly PolicyResult[]> {
-  const { desired, live } = input;
-  const { rules, today } = await compileTargetPolicies(input);
   if (rules.length === 0) return [];
   const { policiesOn } = await import('../protection/policy/check-policies.ts');
   const { plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
@@ -71,10 +66,8 @@ type LivePolicyCheck = {
  */
 export async function checkLivePolicies(
   { plan, whole }: { readonly plan: Plan; readonly whole: Pick<Diff, 'target' | 'changes' | 'edges'> },
-  input: PolicyInput & { readonly live: LiveState },
+  { policies: { rules, today, diagnostics }, desired, live }: PlannedPolicies,
 ): Promise<LivePolicyCheck> {
-  const { desired, live } = input;
-  const { rules, today, diagnostics } = await compileTargetPolicies(input);
   if (rules.length === 0) return { diagnostics, fails: false };
   const { checkPolicies, hasFinding, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');
   const { liveSnapshot, plannedSnapshot } = await import('../protection/posture/protection-snapshot.ts');
@@ -102,10 +95,9 @@ export async function checkLivePolicies(
 }
 
 /** Checks manifests against their policies without a gateway; a notice lists the policies that need one. */
-export async function checkManifestPolicies(desired: DesiredState, target: Target, options: PolicyOptions): Promise<readonly Diagnostic[]> {
+export async function checkManifestPolicies(desired: DesiredState, target: Target, today: string): Promise<readonly Diagnostic[]> {
   const policies = desired.policies ?? [];
   if (policies.length === 0) return [];
-  const today = todayOf(options);
   const { compilePolicies } = await import('../protection/policy/compile-policies.ts');
   const { rules, diagnostics } = compilePolicies(policies, registry);
   const { checkPolicies, namingConnection, policyDiagnostic } = await import('../protection/policy/check-policies.ts');

@@ -6,14 +6,14 @@ import { decodeFile, shower } from '../disk/walk.ts';
 import { findLeftOut } from '../git/left-out.ts';
 import { readBlobs } from '../git/objects.ts';
 import { listFilesAt } from '../git/read-tree.ts';
-import { findCommit, headOf, mayBeInRepository, type Repository, repositoryOf } from '../git/repository.ts';
+import { findCommit, headOf, openRepository, type Repository } from '../git/repository.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { defaultsAbove, type Diagnostic, isDefaultsPath, type SourceFile } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
-import type { Target } from '../model/config.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { type HashedSources, type LoadOptions, type ManifestSources, readHashed } from './manifests.ts';
-import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
+import { type HashedSources, type ManifestSources, readHashed } from './manifests.ts';
+import { type OpenProject, readableRepository } from './project.ts';
+import type { ProjectContext } from './resolved-config.ts';
 
 /** A file of HEAD that the working tree does not have: its displayed path, and the objects that it declares. */
 type DeletedFile = { readonly path: string; readonly declares: readonly ResourceId[] };
@@ -25,18 +25,12 @@ type Checkout = { readonly diagnostics: readonly Diagnostic[]; readonly deleted:
 export type CheckedSources = HashedSources & Pick<Checkout, 'deleted'>;
 
 /** Reads the files of a target like `readHashed`, and compares them with HEAD. Throws UsageError when there are no folders to read. */
-export async function readWorkingTree(
-  config: ResolvedConfig,
-  target: Target,
-  loading: Omit<LoadOptions, 'secrets'>,
-): Promise<CheckedSources> {
-  const { sources, tree } = readHashed(config, target, loading);
-  const { diagnostics, deleted } = await compareWithHead(sources, { config, target, context: loading.context });
+export async function readWorkingTree(project: OpenProject): Promise<CheckedSources> {
+  const { sources, tree } = readHashed(project);
+  const { diagnostics, deleted } = await compareWithHead(sources, project);
   const all = diagnostics.length === 0 ? sources : { ...sources, diagnostics: [...sources.diagnostics, ...diagnostics] };
   return { sources: all, tree, deleted };
 }
-
-type CheckoutSite = { readonly config: ResolvedConfig; readonly target: Target; readonly context: Pick<ProjectContext, 'cwd' | 'env'> };
 
 const complete: Checkout = { diagnostics: [], deleted: [] };
 
@@ -44,15 +38,15 @@ const complete: Checkout = { diagnostics: [], deleted: [] };
  * Compares the files that were read with the files of HEAD and of the submodules that it names. A file that git left out of the working tree
  * is an error: its objects would count as removed, its defaults and policies would not count at all.
  */
-async function compareWithHead({ files, overlays }: ManifestSources, site: CheckoutSite): Promise<Checkout> {
-  const { root } = site.config;
-  if (!mayBeInRepository(root)) return complete;
+async function compareWithHead({ files, overlays }: ManifestSources, project: OpenProject): Promise<Checkout> {
   try {
-    const repository = await repositoryOf({ folder: root, env: site.context.env });
+    const repository = readableRepository(project);
     const commit = repository === undefined ? undefined : await headOf(repository);
     if (repository === undefined || commit === undefined) return complete;
+    const { context } = project;
     const read = [...files, ...overlays.flat()];
-    return await comparePlaces(foldersIn(repository, site), { repository, commit, top: topOf(repository, root), read, site });
+    const top = topOf(repository, project.config.root);
+    return await comparePlaces(foldersIn(repository, project), { repository, commit, top, read, context });
   } catch (error) {
     // Nothing is known then. Commands that need git report the error.
     if (error instanceof AppError && error.code.startsWith('git/')) return complete;
@@ -69,11 +63,11 @@ type Comparison = {
   /** The absolute folder of the top of the repository, by the path that leads to the config file. */
   readonly top: string;
   readonly read: readonly SourceFile[];
-  readonly site: CheckoutSite;
+  readonly context: Pick<ProjectContext, 'cwd' | 'env'>;
 };
 
 /** Returns what a target reads; folders outside the repository are left out because no commit has them. */
-function foldersIn({ prefix }: Repository, { config, target }: CheckoutSite): readonly SearchedPaths[] {
+function foldersIn({ prefix }: Repository, { config, target }: Pick<OpenProject, 'config' | 'target'>): readonly SearchedPaths[] {
   const placed = (paths: readonly string[]): readonly string[] =>
     paths
       .map((path) => posix.join(prefix, ...relative(config.root, path).split(sep)))
@@ -90,8 +84,8 @@ function topOf({ prefix }: Repository, root: string): string {
 }
 
 async function comparePlaces(places: readonly SearchedPaths[], comparison: Comparison): Promise<Checkout> {
-  const { repository, commit, top, read, site } = comparison;
-  const show = shower(site.context.cwd);
+  const { repository, commit, top, read, context } = comparison;
+  const show = shower(context.cwd);
   const start = top.endsWith(sep) ? top : `${top}${sep}`;
   const shownPath = (path: string): string => show(`${start}${sep === '/' ? path : path.replaceAll('/', sep)}`);
   const known = new Set(read.map(({ path }) => path));
@@ -145,13 +139,13 @@ function filesBeside(files: readonly SourceFile[], paths: readonly string[]): re
 async function compareSubmodule(
   { path, id }: { readonly path: string; readonly id: string },
   places: readonly SearchedPaths[],
-  { top, read, site }: Comparison,
+  { top, read, context }: Comparison,
 ): Promise<Checkout> {
   const folder = join(top, path);
-  const shown = shower(site.context.cwd)(folder);
+  const shown = shower(context.cwd)(folder);
   if (!existsSync(folder) || !isRepositoryTop(folder)) return { diagnostics: [missingSubmodule(shown, 'is not checked out')], deleted: [] };
   if (!isSubmodule(folder)) return { diagnostics: [missingSubmodule(shown, 'is not named in .gitmodules')], deleted: [] };
-  const repository = await repositoryOf({ folder, env: site.context.env });
+  const repository = await openRepository({ folder, env: context.env });
   const commit = repository === undefined ? undefined : await findCommit(repository, id);
   if (repository === undefined || commit === undefined)
     return { diagnostics: [missingSubmodule(shown, `does not have the commit ${id.slice(0, 10)} that HEAD names`)], deleted: [] };
@@ -166,7 +160,7 @@ async function compareSubmodule(
   }));
   return comparePlaces(
     below.filter(({ paths }) => paths.length > 0),
-    { repository, commit, top: folder, read, site },
+    { repository, commit, top: folder, read, context },
   );
 }
 

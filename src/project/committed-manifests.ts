@@ -5,7 +5,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { listCommit, readThroughLinks, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
-import { headOf, mayBeInRepository, type Repository, repositoryOf } from '../git/repository.ts';
+import { headOf, mayBeInRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, loadManifests, loadPolicies } from '../manifest/load-manifests.ts';
 import { readConfig } from '../manifest/read-config.ts';
@@ -15,7 +15,8 @@ import type { Config, Target } from '../model/config.ts';
 import type { Pointer } from '../model/pointer.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { type DesiredSecret, seal, withContent } from '../model/secret.ts';
-import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
+import { type CommittedProject, type OpenProject, readableRepository } from './project.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
 
 /** Hashes of the contents of secret files, by their paths relative to the folder of the config file. */
 type FileContents = ReadonlyMap<string, string>;
@@ -83,14 +84,11 @@ function linkOf(target: string): string {
  * Adds to each secret from a file that HEAD has the hash of the content in the working tree: the content of a committed file
  * belongs to the manifests. No hash is made of other files, because the repository does not decide about their content.
  */
-export async function withTrackedContents(
-  state: DesiredState,
-  { root }: Pick<ResolvedConfig, 'root'>,
-  { env, onEvent }: Pick<ProjectContext, 'env' | 'onEvent'>,
-): Promise<DesiredState> {
+export async function withTrackedContents(state: DesiredState, project: OpenProject): Promise<DesiredState> {
+  const { root } = project.config;
   const files = secretFilesOf(state);
   if (files.length === 0 || !mayBeInRepository(root)) return state;
-  const repository = await repositoryOf({ folder: root, env });
+  const repository = readableRepository(project);
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return state;
   const places = new Map(files.map((file) => [posix.join(repository.prefix, file), file]));
@@ -106,7 +104,7 @@ export async function withTrackedContents(
     if (value === undefined) continue;
     contents.set(file, hashOf(value));
     if (bytes.equals(value) || !bytes.equals(withoutReturns(value))) continue;
-    onEvent?.({ secret: bytes });
+    project.context.onEvent?.({ secret: bytes });
     converted.set(file, { here: value, bytes });
   }
   return withContents(withCommittedBreaks(state, converted), contents);
@@ -143,11 +141,8 @@ function hashOf(bytes: Buffer): string {
 /** The default names of a config file. */
 export const configNames: readonly string[] = ['ostiary.yaml', 'ostiary.yml'];
 
-/** A target whose manifests are in a git repository. */
-export type CommittedTarget = { readonly repository: Repository; readonly config: ResolvedConfig; readonly target: Target };
-
 /** A config file in a git repository; the target's name distinguishes several config files of the repository. */
-type CommittedConfig = Pick<CommittedTarget, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
+type CommittedConfig = Pick<CommittedProject, 'repository' | 'config'> & { readonly target: Pick<Target, 'name'> };
 
 /** The manifest files of a target at a commit; folders are relative to the top of the repository. */
 export type CommittedTree = {
@@ -165,7 +160,7 @@ export type CommittedTree = {
 };
 
 /** Reads the manifest files of a target at a commit; the config file of that commit names their folders. */
-export async function readCommittedTree(site: CommittedTarget, commit: string): Promise<Checked<CommittedTree>> {
+export async function readCommittedTree(site: CommittedProject, commit: string): Promise<Checked<CommittedTree>> {
   const { value: committed, diagnostics: found } = await readCommittedConfig(site, commit);
   const target = committed?.targets.find(({ name }) => name === site.target.name);
   if (committed === undefined) return { diagnostics: found };
@@ -227,7 +222,7 @@ export function readCommittedPolicies({ target: { name }, targets, files }: Comm
  */
 export async function isSameTree(
   { files, overlays, layers, root, pathInTree }: CommittedTree,
-  { repository, config, target }: CommittedTarget,
+  { repository, config, target }: CommittedProject,
   { commit, desired }: { readonly commit: string; readonly desired: DesiredState },
 ): Promise<boolean> {
   const loaded = target.overlays.map((folder) => relative(config.root, folder).split(sep).join('/'));

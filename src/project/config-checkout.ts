@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { findConfig } from '../disk/find-config.ts';
 import { realOf } from '../disk/walk.ts';
-import { mayBeInRepository, repositoryOf } from '../git/repository.ts';
+import { locateRepository } from '../git/git-environment.ts';
+import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import { AppError } from '../model/errors.ts';
 import { absolutePath, type ProjectContext, type ProjectSelection } from './resolved-config.ts';
 import { findLocalEdits } from './local-edits.ts';
@@ -12,12 +13,12 @@ type ConfigSelection = Pick<ProjectSelection, 'config'>;
  * Throws AppError if the config file, or the file that it links to, is in another checkout than the working directory: a clone, a
  * submodule or a worktree of its own. A check of one commit says nothing about files of another.
  */
-export async function requireConfigOfCheckout(selection: ConfigSelection, context: ProjectContext): Promise<void> {
+export function requireConfigOfCheckout(selection: ConfigSelection, context: ProjectContext): void {
   const file = configFileOf(selection, context);
   if (file === undefined) return;
-  const here = await topOf(context.cwd, context);
+  const here = topOf(context.cwd, context);
   for (const folder of new Set([dirname(file.path), dirname(realOf(file.path))])) {
-    const there = await topOf(folder, context);
+    const there = topOf(folder, context);
     if (there === here) continue;
     const message = `the config file ${file.shown} is ${checkoutText(there)}, and the working directory is ${checkoutText(here)}`;
     const hint =
@@ -28,14 +29,15 @@ export async function requireConfigOfCheckout(selection: ConfigSelection, contex
   }
 }
 
-/**
- * Returns the shown path of the config file if HEAD has another text of it, or none; undefined if they are equal, or without a config
- * file or a repository.
- */
-export async function uncommittedConfig(selection: ConfigSelection, context: ProjectContext): Promise<string | undefined> {
+/** Returns the shown path of the config file if HEAD has another text of it, or none; undefined if they are equal, or without a config file. */
+export async function uncommittedConfig(
+  selection: ConfigSelection,
+  repository: Repository,
+  context: ProjectContext,
+): Promise<string | undefined> {
   const file = configFileOf(selection, context);
-  if (file === undefined || !mayBeInRepository(context.cwd)) return undefined;
-  const { uncommitted } = await findLocalEdits([{ path: file.path, text: '' }], { root: context.cwd, context });
+  if (file === undefined) return undefined;
+  const { uncommitted } = await findLocalEdits([{ path: file.path, text: '' }], repository, context);
   return uncommitted.length === 0 ? undefined : file.shown;
 }
 
@@ -44,9 +46,9 @@ function configFileOf({ config }: ConfigSelection, context: ProjectContext): { r
   return shown === undefined ? undefined : { path: absolutePath(shown, context), shown };
 }
 
-async function topOf(folder: string, { env }: ProjectContext): Promise<string | undefined> {
+function topOf(folder: string, { env }: ProjectContext): string | undefined {
   const real = realOf(folder);
-  return mayBeInRepository(real) ? (await repositoryOf({ folder: real, env }))?.folder : undefined;
+  return mayBeInRepository(real) ? locateRepository({ folder: real, env })?.top : undefined;
 }
 
 function checkoutText(top: string | undefined): string {

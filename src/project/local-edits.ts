@@ -2,20 +2,21 @@ import { relative, sep } from 'node:path';
 import { maxBytes, textReader } from '../disk/text-file.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { readFilesAt } from '../git/read-tree.ts';
-import { headOf, mayBeInRepository, repositoryOf } from '../git/repository.ts';
+import { headOf, type Repository } from '../git/repository.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
 /** Files whose text git cannot restore: all, and those of which HEAD has another text. */
 type LocalEdits = { readonly uncommitted: readonly string[]; readonly changed: readonly string[] };
 
-type EditPlace = { readonly root: string; readonly context: Pick<ProjectContext, 'cwd' | 'env'> };
-
 /** Compares the files, given by their absolute paths, with HEAD; outside a repository all are uncommitted. */
-export async function findLocalEdits(files: readonly SourceFile[], { root, context }: EditPlace): Promise<LocalEdits> {
-  const show = shower(context.cwd);
+export async function findLocalEdits(
+  files: readonly SourceFile[],
+  repository: Repository | undefined,
+  { cwd }: Pick<ProjectContext, 'cwd'>,
+): Promise<LocalEdits> {
+  const show = shower(cwd);
   const all = files.map(({ path }) => path);
-  const repository = mayBeInRepository(root) ? await repositoryOf({ folder: root, env: context.env }) : undefined;
   const head = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || head === undefined) return { uncommitted: all.map(show), changed: [] };
   const top = realOf(repository.folder);

@@ -5,11 +5,11 @@ import { missingPaths, readTree, shower, shownFolder } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, type LoadInput, loadManifests } from '../manifest/load-manifests.ts';
-import type { Target } from '../model/config.ts';
 import type { DesiredState } from '../model/desired.ts';
 import { type Checked, defaultsAbove, type Diagnostic, hasErrors, type SourceFile } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { findListedCheckouts } from './listed-checkouts.ts';
+import type { Project, WholeProject } from './project.ts';
 import {
   absolutePath,
   isPartialSelection,
@@ -20,8 +20,6 @@ import {
 } from './resolved-config.ts';
 
 export type LoadOptions = {
-  readonly selection: ProjectSelection;
-  readonly context: ProjectContext;
   /** The secrets to read: all, none, or those of the named resources. */
   readonly secrets: 'resolve' | 'leave' | ReadonlySet<string>;
   /** Checks each resource, for example the patterns of a rule. */
@@ -31,22 +29,22 @@ export type LoadOptions = {
 };
 
 /** Reads and loads the selected manifests of a target; every mistake in them is a diagnostic. Throws UsageError when there are no folders to read. */
-export function loadTarget(config: ResolvedConfig, target: Target, loading: LoadOptions): Checked<DesiredState> {
-  const sources = loading.read?.sources ?? readSelected(config, target, loading);
-  return loadSources(sources, { ...loading, config, target });
+export function loadTarget(project: Project, loading: LoadOptions): Checked<DesiredState> {
+  return loadSources(loading.read?.sources ?? readSelected(project), project, loading);
 }
 
 /** The files of a target with their hash, which is the `tree` of the state that is loaded from them. */
 export type HashedSources = { readonly sources: ManifestSources; readonly tree: string };
 
 /** Reads the files of a target like `loadTarget`, and hashes them. Throws UsageError when there are no folders to read. */
-export function readHashed(config: ResolvedConfig, target: Target, loading: Omit<LoadOptions, 'secrets'>): HashedSources {
-  const sources = readSelected(config, target, loading);
-  const { files, overlays, pathInTree } = loadInputOf(sources, { ...loading, config, target, secrets: 'leave' });
+export function readHashed(project: Project): HashedSources {
+  const sources = readSelected(project);
+  const { files, overlays, pathInTree } = loadInputOf(sources, project, { secrets: 'leave' });
   return { sources, tree: hashTree([...files, ...overlays.flat()], pathInTree) };
 }
 
-function readSelected(config: ResolvedConfig, target: Target, { selection, context }: Omit<LoadOptions, 'secrets'>): ManifestSources {
+function readSelected(project: Project): ManifestSources {
+  const { config, target, selection, context } = project;
   if (target.manifests.length === 0)
     throw new UsageError('found no config file, and no path was given', 'run ostiary init, or pass the folders of manifests');
   const absent = missingPaths(
@@ -54,14 +52,14 @@ function readSelected(config: ResolvedConfig, target: Target, { selection, conte
     context.cwd,
   );
   if (absent.length > 0) return { files: [], overlays: [], diagnostics: [...config.notices, ...absent] };
-  return readSources(config, target, context);
+  return readSources(project);
 }
 
 /** The files of a target's manifests and overlays, and the errors of reading them. */
 export type ManifestSources = Pick<LoadInput, 'files' | 'overlays'> & { readonly diagnostics: readonly Diagnostic[] };
 
 /** Reads the manifest files and overlay files of a target. */
-export function readSources(config: ResolvedConfig, target: Target, context: ProjectContext): ManifestSources {
+export function readSources({ config, target, context }: WholeProject): ManifestSources {
   const options = { root: config.root, cwd: context.cwd, exclude: config.targets.flatMap((one) => one.overlays) };
   const refused = findListedCheckouts([...target.manifests, ...target.overlays], config, context);
   const isRefused = (path: string): boolean => refused.some((one) => one.path === path);
@@ -100,12 +98,14 @@ export function replaceTexts(sources: ManifestSources, files: readonly SourceFil
   return { ...sources, files: sources.files.map(now), overlays: sources.overlays.map((folder) => folder.map(now)) };
 }
 
-/** Everything that decides how files become a desired state, apart from the files. */
-type LoadContext = LoadOptions & { readonly config: ResolvedConfig; readonly target: Target };
+/** Returns the input of `loadManifests` for all manifests of a target, without the values of secrets. */
+export function wholeInputOf(sources: ManifestSources, project: WholeProject): LoadInput {
+  return loadInputOf(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave' });
+}
 
-/** Returns the context for loading all manifests of a target without the values of secrets. */
-export function wholeTarget(config: ResolvedConfig, target: Target, context: ProjectContext): LoadContext {
-  return { config, target, context, secrets: 'leave', selection: { only: [], paths: [] } };
+/** Loads all manifests of a target without the values of secrets. */
+export function loadWhole(sources: ManifestSources, project: WholeProject): Checked<DesiredState> {
+  return loadSources(sources, { ...project, selection: { only: [], paths: [] } }, { secrets: 'leave' });
 }
 
 /** Returns the texts of all files and overlay files by path. */
@@ -114,18 +114,19 @@ export function textsByPath({ files, overlays }: ManifestSources): ReadonlyMap<s
 }
 
 /** Loads files that were read before; every mistake in them is a diagnostic. */
-export function loadSources(sources: ManifestSources, site: LoadContext): Checked<DesiredState> {
+function loadSources(sources: ManifestSources, project: Project, loading: LoadOptions): Checked<DesiredState> {
   const { files, diagnostics } = sources;
   if (hasErrors(diagnostics) && files.length === 0) return { diagnostics };
-  const loaded = loadManifests(loadInputOf(sources, site));
+  const loaded = loadManifests(loadInputOf(sources, project, loading));
   const all = [...diagnostics, ...withoutQuotes(loaded.diagnostics, [sources.files, ...sources.overlays].flat())];
   return loaded.value === undefined || hasErrors(all) ? { diagnostics: all } : { value: loaded.value, diagnostics: all };
 }
 
 /** Returns the input of `loadManifests` for the given files. */
-export function loadInputOf(
+function loadInputOf(
   { files, overlays }: ManifestSources,
-  { config, target, selection, context, secrets, inspect, read }: LoadContext,
+  { config, target, selection, context }: Project,
+  { secrets, inspect, read }: LoadOptions,
 ): LoadInput {
   return {
     files,

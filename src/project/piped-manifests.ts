@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readTree } from '../disk/walk.ts';
 import type { Checked, SourceFile } from '../model/diagnostic.ts';
 import { existingDefaultsAbove, type HashedSources } from './manifests.ts';
-import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
+import type { Project } from './project.ts';
 
 /**
  * Returns sources whose only manifests are a file that is not on disk, as if it were in the working directory: the defaults of that folder
@@ -10,8 +10,7 @@ import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
  */
 export function pipedSources(
   { value: file, diagnostics }: Checked<SourceFile>,
-  { root, notices }: Pick<ResolvedConfig, 'root' | 'notices'>,
-  { cwd }: Pick<ProjectContext, 'cwd'>,
+  { config: { root, notices }, context: { cwd } }: Project,
 ): HashedSources {
   const defaults = readTree(existingDefaultsAbove([join(cwd, 'stdin')], root), { root, cwd, exclude: [] });
   const files = [...(defaults.value ?? []), ...(file === undefined ? [] : [file])];

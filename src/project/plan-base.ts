@@ -1,4 +1,4 @@
-import { headOf, mayBeInRepository, mergeBaseOf, type Repository, repositoryOf, resolveCommit, shallowHint } from '../git/repository.ts';
+import { headOf, mayBeInRepository, mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
@@ -13,7 +13,7 @@ import { AppError, InputError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { type CommittedTarget, type CommittedTree, isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
+import { type CommittedTree, isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
 import { readAppliedRecord, type ReadRecord } from './record/applied-record.ts';
 import { findSignerRefusals, proveRecord, type RecordProof } from './record/record-proof.ts';
 import { type ProvenRecord, readRemembered } from './remembered-objects.ts';
@@ -25,7 +25,7 @@ import {
   uncheckedRecord,
   type UnmergedHead,
 } from './reviewed-commits.ts';
-import type { ProjectContext, ResolvedConfig } from './resolved-config.ts';
+import { type CommittedProject, type OpenProject, type Project, readableRepository } from './project.ts';
 
 /** Which commits a plan compares with. */
 export type PlanBaseOptions = {
@@ -35,8 +35,6 @@ export type PlanBaseOptions = {
   readonly own?: string;
   /** Whether to fetch from origin what was last applied, and to push what is applied now. */
   readonly origin: boolean;
-  /** The commit whose config decides, instead of that of the working tree. */
-  readonly configRef?: string | undefined;
   /** The folder of caches. */
   readonly cache?: string | undefined;
 };
@@ -73,12 +71,9 @@ export type Behind = {
   readonly fork?: DesiredState;
 };
 
-export type PlanBaseInput = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
+export type PlanBaseInput = OpenProject & {
   readonly desired: DesiredState;
   readonly options: PlanBaseOptions;
-  readonly context: ProjectContext;
   /** Whether HEAD is about to be applied, so that it has to be reviewed. */
   readonly applies?: boolean;
 };
@@ -95,18 +90,20 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   const isAsked = (options.base !== undefined && options.base !== 'none') || options.own !== undefined;
   const needsReview = input.applies === true && isTracked(input);
   if (!isAsked && !needsReview && (options.base === 'none' || !isTracked(input))) return noBase;
-  const repository = await openUnlessUnused(input, isAsked);
+  // One that cannot be read is left to the recorder, which refuses to begin, if there is no base to read.
+  const isUnused = !isAsked && options.base === 'none' && input.repository instanceof AppError;
+  const repository = isUnused ? undefined : readableRepository(input);
   if (repository === undefined && isAsked) {
     throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository, so there is no commit to compare with`, {
       hint: 'remove --base and --own, or run in a clone',
     });
   }
   if (repository === undefined) return noBase;
-  const site = { repository, config, target: input.target };
-  const branch = isTracked(input) ? await findReviewedBranch(site, options) : undefined;
+  const site = { ...input, repository };
+  const branch = isTracked(input) ? await findReviewedBranch(site, options.origin) : undefined;
   const based = await readBase(site, input, branch);
   const unmergedHead = needsReview && branch !== undefined ? await findUnmergedHead(site, branch) : undefined;
-  const unsignable = needsReview ? await findSignerRefusals(site, { options, context: input.context, proof: based.proof }) : [];
+  const unsignable = needsReview ? await findSignerRefusals(site, options.origin, based.proof) : [];
   const own = options.own === undefined ? undefined : await readOwn(site, options.own);
   return {
     ...based,
@@ -117,23 +114,13 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
   };
 }
 
-/** Opens the repository. Without a base to read, one that cannot be read is left to the recorder, which refuses to begin. */
-async function openUnlessUnused({ config, options, context }: PlanBaseInput, isAsked: boolean): Promise<Repository | undefined> {
-  try {
-    return await repositoryOf({ folder: config.root, env: context.env });
-  } catch (error) {
-    if (!(error instanceof AppError) || isAsked || options.base !== 'none') throw error;
-    return undefined;
-  }
-}
-
 /** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
-export function isTracked({ config, target }: Pick<PlanBaseInput, 'config' | 'target'>): boolean {
+export function isTracked({ config, target }: Pick<Project, 'config' | 'target'>): boolean {
   const configured = config.targets.find(({ name }) => name === target.name);
   return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
-async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: ReviewedBranch | undefined): Promise<Omit<PlanBase, 'own'>> {
+async function readBase(site: CommittedProject, input: PlanBaseInput, branch: ReviewedBranch | undefined): Promise<Omit<PlanBase, 'own'>> {
   const { options, target } = input;
   if (options.base === 'none') return noBase;
   if (options.base !== undefined) {
@@ -142,7 +129,7 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: Rev
   }
   if (!isTracked(input)) return noBase;
   const found = await readAppliedRecord(site.repository, { target: target.name, origin: options.origin });
-  const proof = await proveRecord(site, found.read, { options, context: input.context, applies: input.applies === true });
+  const proof = await proveRecord(site, found.read, { ...options, applies: input.applies === true });
   const { record, remembered, unproven, refusals, unmerged } = await checkRecord(site, found.read.record, { head: input.desired, branch });
   const read = record === found.read.record ? found.read : { ...found.read, record, isRepaired: true as const };
   const diagnostics = [
@@ -176,7 +163,7 @@ async function readBase(site: CommittedTarget, input: PlanBaseInput, branch: Rev
 
 /** Checks a record against the reviewed branch, if there is one, and reads what it knows beyond the last complete apply. */
 async function checkRecord(
-  site: CommittedTarget,
+  site: CommittedProject,
   record: AppliedRecord,
   { head, branch }: { readonly head: DesiredState; readonly branch: ReviewedBranch | undefined },
 ): Promise<CheckedRecord & ProvenRecord> {
@@ -211,7 +198,7 @@ function unprovenWarning(ids: readonly ResourceId[], { name }: Target): readonly
 }
 
 /** Reads the files of the base. Throws InputError when they cannot be read. */
-async function requireTree(site: CommittedTarget, commit: string): Promise<CommittedTree> {
+async function requireTree(site: CommittedProject, commit: string): Promise<CommittedTree> {
   const { value, diagnostics } = await readCommittedTree(site, commit);
   if (value === undefined) throw unreadable(commit, diagnostics);
   return value;
@@ -219,7 +206,7 @@ async function requireTree(site: CommittedTarget, commit: string): Promise<Commi
 
 async function loadBase(
   { desired: head }: PlanBaseInput,
-  site: CommittedTarget,
+  site: CommittedProject,
   { commit, tree }: { readonly commit: string; readonly tree: CommittedTree },
 ): Promise<BaseState> {
   // The base has the same files as the working tree, so the state is loaded already.
@@ -270,7 +257,7 @@ async function warnNoneRecorded(repository: Repository, { name }: Target): Promi
 
 /** Finds out whether applied commits are missing from HEAD, and reads the manifests that both started from. */
 async function compareHistory(
-  site: CommittedTarget,
+  site: CommittedProject,
   { commit, name }: { readonly commit: string; readonly name: string | undefined },
 ): Promise<Behind | undefined> {
   const { repository } = site;
@@ -296,12 +283,13 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
 }
 
 /** Reads the manifests at the branch point. Unreadable manifests are a warning; a commit without manifests makes every change the pull request's own. */
-async function readOwn({ repository, config, target }: CommittedTarget, ref: string): Promise<Checked<DesiredState>> {
+async function readOwn(site: CommittedProject, ref: string): Promise<Checked<DesiredState>> {
+  const { repository } = site;
   const given = await resolveCommit(repository, ref);
   const head = await headOf(repository);
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
-  const { value: tree, diagnostics: unread } = await readCommittedTree({ repository, config, target }, shared ?? given);
+  const { value: tree, diagnostics: unread } = await readCommittedTree(site, shared ?? given);
   const { value, diagnostics: found } =
     tree === undefined ? { diagnostics: unread } : await loadCommittedState(repository, shared ?? given, tree);
   if (value !== undefined) return { value, diagnostics };

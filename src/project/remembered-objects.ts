@@ -3,7 +3,8 @@ import { desiredByKey, type DesiredResource, type DesiredState } from '../model/
 import type { EdgeEnds, ResourceId } from '../model/resource.ts';
 import { commitsOf } from './record/applied-record.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
-import { isSameTree, loadCommittedState, readCommittedTree, type CommittedTarget } from './committed-manifests.ts';
+import { isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
+import type { CommittedProject } from './project.ts';
 
 /** What a record knows beyond the last completely applied commit, as far as it is proven; the ids of the other objects are `unproven`. */
 export type ProvenRecord = { readonly record: AppliedRecord; readonly remembered?: Remembered; readonly unproven: readonly ResourceId[] };
@@ -14,7 +15,7 @@ export type ProvenRecord = { readonly record: AppliedRecord; readonly remembered
  * can push refs can write a record. Without one, manifests that cannot be read are left out, and the objects remain ours.
  */
 export async function readRemembered(
-  site: CommittedTarget,
+  site: CommittedProject,
   record: AppliedRecord,
   { head, branch }: { readonly head: DesiredState; readonly branch: ReviewedBranch | undefined },
 ): Promise<ProvenRecord> {
@@ -101,7 +102,7 @@ export function recallObjects(
   return { objects: [...objects.values()], edges, written, attached: record.pending.flatMap((one) => one.edges) };
 }
 
-async function readState(site: CommittedTarget, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {
+async function readState(site: CommittedProject, commit: string, head: DesiredState): Promise<DesiredState | 'other gateway' | undefined> {
   const { value: tree } = await readCommittedTree(site, commit);
   if (tree === undefined) return undefined;
   if (tree.target.url !== site.target.url) return 'other gateway';

@@ -6,39 +6,32 @@ import type { Target } from '../model/config.ts';
 import { AppError } from '../model/errors.ts';
 import type { UnmergedApply } from '../model/result/drift.ts';
 import type { Refusal } from '../model/plan/plan.ts';
-import { type CommittedTarget, readCommittedConfig } from './committed-manifests.ts';
-
-/** What decides which commits are reviewed, besides the config. */
-type ReviewOptions = {
-  /** Whether origin may be asked. */
-  readonly origin: boolean;
-  /** The commit that the config was read from, instead of the working tree. */
-  readonly configRef?: string | undefined;
-};
+import { readCommittedConfig } from './committed-manifests.ts';
+import type { CommittedProject } from './project.ts';
 
 /** The value of `reviewed` with which every commit counts. */
 const anyCommit = 'any';
 
 /**
  * Returns the branch whose commits are reviewed; undefined if every commit counts: the config says so, or there is no origin, so that
- * whoever can write the record can also write every commit; or origin may not be asked, and this clone does not know its default branch.
+ * whoever can write the record can also write every commit; or `origin` may not be asked, and this clone does not know its default branch.
  */
-export async function findReviewedBranch(site: CommittedTarget, options: ReviewOptions): Promise<ReviewedBranch | undefined> {
+export async function findReviewedBranch(site: CommittedProject, origin: boolean): Promise<ReviewedBranch | undefined> {
   const { repository } = site;
-  const { reviewed } = await trustedTarget(site, options);
+  const { reviewed } = await trustedTarget(site, origin);
   if (reviewed === anyCommit || (reviewed === undefined && !hasOrigin(repository))) return undefined;
-  const branch = reviewedBranchOf(repository, { branch: reviewed, origin: options.origin });
-  return options.origin || reviewed !== undefined || (await branch.tip()) !== undefined ? branch : undefined;
+  const branch = reviewedBranchOf(repository, { branch: reviewed, origin });
+  return origin || reviewed !== undefined || (await branch.tip()) !== undefined ? branch : undefined;
 }
 
 /**
  * Returns the target as reviewed commits configure it. A commit that is not reviewed must not decide that it needs no review: `reviewed`
  * counts if the default branch contains HEAD, or has the same value.
  */
-async function trustedTarget(site: CommittedTarget, options: ReviewOptions): Promise<Pick<Target, 'reviewed'>> {
-  const { repository, target } = site;
-  if (target.reviewed === undefined || options.configRef !== undefined || !hasOrigin(repository)) return target;
-  const byDefault = reviewedBranchOf(repository, { branch: undefined, origin: options.origin });
+async function trustedTarget(site: CommittedProject, origin: boolean): Promise<Pick<Target, 'reviewed'>> {
+  const { repository, target, selection } = site;
+  if (target.reviewed === undefined || selection.configRef !== undefined || !hasOrigin(repository)) return target;
+  const byDefault = reviewedBranchOf(repository, { branch: undefined, origin });
   const head = await headOf(repository);
   if (head !== undefined && (await byDefault.contains(head))) return target;
   const tip = await byDefault.tip();
@@ -91,7 +84,7 @@ export async function checkAppliedCommit(
 export type UnmergedHead = { readonly commit: string; readonly reviewed: string | undefined; readonly refusal: Refusal };
 
 /** Finds out whether the reviewed branch contains HEAD; undefined if it does, and before the first commit. */
-export async function findUnmergedHead({ repository }: CommittedTarget, branch: ReviewedBranch): Promise<UnmergedHead | undefined> {
+export async function findUnmergedHead({ repository }: CommittedProject, branch: ReviewedBranch): Promise<UnmergedHead | undefined> {
   const commit = await headOf(repository);
   if (commit === undefined) return undefined;
   try {

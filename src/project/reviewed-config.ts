@@ -1,22 +1,23 @@
-import { repositoryOf, resolveCommit } from '../git/repository.ts';
+import { resolveCommit } from '../git/repository.ts';
 import { type Config, defaultApprovals, type Target } from '../model/config.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { AppError, InputError } from '../model/errors.ts';
 import { readCommittedConfig, readCommittedPolicies, readCommittedTree } from './committed-manifests.ts';
-import { type ProjectContext, type ProjectSelection, resolveConfig, type ResolvedConfig } from './resolved-config.ts';
+import { type OpenProject, readableRepository } from './project.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
 import type { Policy } from '../model/protection/policy.ts';
 import { requireConfigOfCheckout } from './config-checkout.ts';
 
 /**
- * Returns the resolved config. With `configRef`, its targets, URLs, names of tokens and secrets, limits, approvers and record keys are those of that
+ * Returns the config of the project. With `configRef`, its targets, URLs, names of tokens and secrets, limits, approvers and record keys are those of that
  * commit, and every difference is a warning: the author of a pull request must not choose how the pull request is checked.
  * Throws AppError outside a repository and for a config file in another checkout than the working directory, whose branches another
  * person may have chosen; InputError for an invalid config at that commit.
  */
-export async function resolveReviewedConfig(selection: ProjectSelection, context: ProjectContext): Promise<ResolvedConfig> {
-  const config = resolveConfig(selection, context);
+export async function reviewConfig(opened: Omit<OpenProject, 'target'>): Promise<ResolvedConfig> {
+  const { config, selection, context } = opened;
   if (selection.configRef === undefined || config.file === undefined) return config;
-  const repository = await repositoryOf({ folder: config.root, env: context.env });
+  const repository = readableRepository(opened);
   if (repository === undefined)
     throw new AppError(
       'git/no-repository',
@@ -26,7 +27,7 @@ export async function resolveReviewedConfig(selection: ProjectSelection, context
         hint: 'remove --config-ref, or run in a clone',
       },
     );
-  await requireConfigOfCheckout(selection, context);
+  requireConfigOfCheckout(selection, context);
   const commit = await resolveCommit(repository, selection.configRef);
   const target = { name: selection.target ?? config.targets[0]?.name ?? '' };
   const { value: reviewed, diagnostics } = await readCommittedConfig({ repository, config, target }, commit);
@@ -120,23 +121,17 @@ function checkFieldsOf({
   return new Map([...fields, ...shares]);
 }
 
-type ReviewedPoliciesInput = {
-  readonly config: ResolvedConfig;
-  readonly target: Target;
-  readonly configRef: string | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-};
-
 /**
  * Reads the policies and waivers that the commit of `--config-ref` has for the target. Returns undefined without such a
  * commit, a config file or a repository: then the proposed policies apply. Throws InputError when they cannot be read.
  */
-export async function readReviewedPolicies(input: ReviewedPoliciesInput): Promise<readonly Policy[] | undefined> {
-  const { config, target, configRef, env } = input;
+export async function readReviewedPolicies(project: OpenProject): Promise<readonly Policy[] | undefined> {
+  const { config, selection } = project;
+  const { configRef } = selection;
   if (configRef === undefined || config.file === undefined) return undefined;
-  const repository = await repositoryOf({ folder: config.root, env });
+  const repository = readableRepository(project);
   if (repository === undefined) return undefined;
-  const tree = await readCommittedTree({ repository, config, target }, await resolveCommit(repository, configRef));
+  const tree = await readCommittedTree({ ...project, repository }, await resolveCommit(repository, configRef));
   if (tree.value === undefined) {
     const errors = tree.diagnostics.filter(({ code, severity }) => severity === 'error' && !absences.has(code));
     if (errors.length > 0) throw new InputError(errors);

@@ -1,12 +1,15 @@
-import { headOf, repositoryOf } from '../git/repository.ts';
+import { headOf } from '../git/repository.ts';
+import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Refusal } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { CheckedSources } from './checkout.ts';
 import { isSameTree, loadCommittedState, readCommittedTree } from './committed-manifests.ts';
-import type { PlanBase, PlanBaseInput } from './plan-base.ts';
+import type { PlanBase } from './plan-base.ts';
+import { type OpenProject, readableRepository } from './project.ts';
 
-type RemovalInput = Pick<PlanBaseInput, 'config' | 'target' | 'desired' | 'context'> & {
+type RemovalInput = {
+  readonly desired: DesiredState;
   readonly planBase: Pick<PlanBase, 'base' | 'remembered'>;
   readonly deleted: CheckedSources['deleted'];
 };
@@ -15,13 +18,13 @@ type RemovalInput = Pick<PlanBaseInput, 'config' | 'target' | 'desired' | 'conte
  * Refuses to apply removals that are not committed: files that HEAD has and the working tree does not, unless other files declare their
  * objects, and applied objects that HEAD still declares. A working tree may be incomplete for many reasons; a commit was reviewed.
  */
-export async function findUncommittedRemovals(input: RemovalInput): Promise<readonly Refusal[]> {
+export async function findUncommittedRemovals(project: OpenProject, input: RemovalInput): Promise<readonly Refusal[]> {
   const { resources, unselected, policies = [] } = input.desired;
   const declared = new Set<string>([...resources, ...unselected].flatMap(({ id, key }) => [id, key]));
   for (const { name } of policies) declared.add(`Policy/${name}`);
   const files = input.deleted.filter(({ declares }) => declares.length === 0 || !declares.every((id) => declared.has(id)));
   const named = new Set<string>(files.flatMap(({ declares }) => declares));
-  const objects = (await objectsOfHead(input, declared)).filter((id) => !named.has(id));
+  const objects = (await objectsOfHead(project, input, declared)).filter((id) => !named.has(id));
   const refusals = [
     ...(files.length === 0 ? [] : [`in HEAD, but not in the working tree: ${firstNames(files.map(({ path }) => path))}`]),
     ...(objects.length === 0 ? [] : [`declared in HEAD, but not in the working tree: ${firstNames(objects)}`]),
@@ -33,17 +36,18 @@ const hint = 'to keep them, run git restore; to remove them, commit the deletion
 
 /** Returns the applied objects that the working tree does not declare and HEAD does. Most working trees have the files of HEAD. */
 async function objectsOfHead(
-  { config, target, desired, context, planBase: { base, remembered } }: RemovalInput,
+  project: OpenProject,
+  { desired, planBase: { base, remembered } }: RemovalInput,
   declared: ReadonlySet<string>,
 ): Promise<readonly ResourceId[]> {
   if (desired.partial === true || base?.desired === desired) return [];
   const applied = [...(base?.desired.resources ?? []), ...(remembered?.objects ?? [])];
   const removed = new Set<ResourceId>(applied.filter(({ id, key }) => !declared.has(id) && !declared.has(key)).map(({ id }) => id));
   if (removed.size === 0) return [];
-  const repository = await repositoryOf({ folder: config.root, env: context.env });
+  const repository = readableRepository(project);
   const commit = repository === undefined ? undefined : await headOf(repository);
   if (repository === undefined || commit === undefined) return [];
-  const site = { repository, config, target };
+  const site = { ...project, repository };
   const { value: tree } = await readCommittedTree(site, commit);
   if (tree === undefined || (await isSameTree(tree, site, { commit, desired }))) return [];
   const { value: head } = await loadCommittedState(repository, commit, tree);

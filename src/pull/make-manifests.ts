@@ -20,8 +20,7 @@ import { type ResourceId, edgeKey, kindOf } from '../model/resource.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import { resolveEdges } from '../model/edge-ends.ts';
 import { manifestText } from '../report/serialize.ts';
-import { isAtOrBelow, loadInputOf, loadSources, wholeTarget } from '../project/manifests.ts';
-import type { ProjectContext } from '../project/resolved-config.ts';
+import { isAtOrBelow, loadWhole, wholeInputOf } from '../project/manifests.ts';
 import { schemaPath } from '../project/schema-files.ts';
 import { checkDrafts, type DraftCheck } from './check-drafts.ts';
 import type { PullProject } from './pull-project.ts';
@@ -37,7 +36,6 @@ type ManifestRequest = {
   /** File names that exist already, in lower case. */
   readonly taken: ReadonlySet<string>;
   readonly secrets: PulledSecrets;
-  readonly context: ProjectContext;
 };
 
 /** New manifests with paths below the project's folder, and the report on them. */
@@ -96,7 +94,7 @@ function draftingOf({ ids, live, project, identity, secrets }: ManifestRequest):
 }
 
 /** Returns the text of each manifest, and its path below the project's folder. */
-function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, context }: ManifestRequest): readonly SourceFile[] {
+function filesOf(drafts: readonly DraftManifest[], { project, taken, identity }: ManifestRequest): readonly SourceFile[] {
   const names = assignFileNames(
     drafts.map(({ id }) => id),
     taken,
@@ -105,10 +103,7 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, c
   const folder = below.map((name) => (name === '' ? '' : `${name}/`)).join('');
   // All files of a kind are in one folder.
   const schemas = new Map<string, string>();
-  const { files, pathInTree: placeOf = (path: string) => path } = loadInputOf(
-    project.sources,
-    wholeTarget(project.config, project.target, context),
-  );
+  const { files, pathInTree: placeOf = (path: string) => path } = wholeInputOf(project.sources, project);
   const withoutDefaults = createDefaultsSubtraction({ files, registry, speech: identity, placeOf });
   return drafts.map((draft) => {
     const { id } = draft;
@@ -125,17 +120,14 @@ function filesOf(drafts: readonly DraftManifest[], { project, taken, identity, c
 function checkManifests(
   drafts: readonly DraftManifest[],
   manifests: readonly SourceFile[],
-  { project, live, identity, context }: ManifestRequest,
+  { project, live, identity }: ManifestRequest,
 ): DraftCheck {
-  const { sources, config, target, declared } = project;
+  const { sources, target, declared } = project;
   if (drafts.length === 0 && declared.resources.length === 0) return noDifferences;
-  const files = withDisplayPaths(manifests, project, context);
+  const files = withDisplayPaths(manifests, project);
   const large = files.flatMap(({ text }, index) => (Buffer.byteLength(text) > maxBytes ? (drafts[index]?.key ?? []) : []));
   if (large.length > 0) return { ...noDifferences, invalid: new Map(large.map((key) => [key, 'its manifest would be larger than 1 MiB'])) };
-  const { value: desired, diagnostics } = loadSources(
-    { ...sources, files: [...sources.files, ...files] },
-    wholeTarget(config, target, context),
-  );
+  const { value: desired, diagnostics } = loadWhole({ ...sources, files: [...sources.files, ...files] }, project);
   if (desired !== undefined) return checkDrafts({ drafts, desired, live, identity, target });
   const keys = new Map(files.map(({ path }, index) => [path, drafts[index]?.key]));
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
@@ -145,7 +137,7 @@ function checkManifests(
 }
 
 /** Returns the files with the paths that people see. */
-export function withDisplayPaths(manifests: readonly SourceFile[], { root }: PullProject, context: ProjectContext): readonly SourceFile[] {
+export function withDisplayPaths(manifests: readonly SourceFile[], { root, context }: PullProject): readonly SourceFile[] {
   const folder = shownFolder(root, context.cwd);
   return manifests.map((file) => ({ ...file, path: `${folder}${file.path}` }));
 }
@@ -158,12 +150,12 @@ type Outcome = {
 };
 
 function describePull(
-  { managed, project, identity, secrets, context }: ManifestRequest,
+  { managed, project, identity, secrets }: ManifestRequest,
   { drafts, manifests, check, ignored }: Outcome,
 ): Omit<PullResult, 'files' | 'terraform' | 'updated' | 'edited'> {
-  const show = shower(context.cwd);
+  const show = shower(project.context.cwd);
   const { name, url } = project.target;
-  const files = withDisplayPaths(manifests, project, context);
+  const files = withDisplayPaths(manifests, project);
   const changed = check.differing.length + check.gone.length;
   return {
     target: { name, url, dialect: identity.dialect },

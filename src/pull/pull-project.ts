@@ -8,7 +8,8 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { schemaLine, toYamlText } from '../report/serialize.ts';
-import { isAtOrBelow, loadSources, type ManifestSources, readSources, wholeTarget } from '../project/manifests.ts';
+import { isAtOrBelow, loadWhole, type ManifestSources, readSources } from '../project/manifests.ts';
+import type { WholeProject } from '../project/project.ts';
 import {
   chooseTarget,
   configInForce,
@@ -21,14 +22,11 @@ import { newDigestKey } from '../project/new-digest-key.ts';
 import { schemaPath } from '../project/schema-files.ts';
 
 /** The project that a pull writes to, and the manifests that it has already. */
-export type PullProject = {
+export type PullProject = WholeProject & {
   readonly root: string;
   readonly folder: string;
-  readonly config: ResolvedConfig;
   /** Describes the config file that names the target; undefined without one. */
   readonly configInForce: string | undefined;
-  /** The target, with the manifest folders that a plan of the project reads. */
-  readonly target: Target;
   /** The text of the config file to write; undefined if there is one. */
   readonly newConfig: string | undefined;
   readonly sources: ManifestSources;
@@ -46,15 +44,20 @@ export function resolvePullProject(selection: PullSelection, context: ProjectCon
   const isThere = selection.config !== undefined || findConfig({ ...context, cwd: home }).value !== undefined;
   const config = resolveConfig(selection, isThere && selection.config === undefined ? { ...context, cwd: home } : context);
   const target = chooseTarget(config, selection);
-  const found = { ...config, notices: [] };
   const isExisting = isThere && isAtOrBelow(home, config.root);
-  const project = isExisting ? existingProject(found, target, { given, context }) : newProject(target, home, context);
-  return { ...project, configInForce: configInForce(config, target.name) };
+  if (!isExisting) return { ...newProject(target, home, context), configInForce: configInForce(config, target.name) };
+  const project = { config: { ...config, notices: [] }, target, context };
+  return existingProject(project, folderToPull(project, given), requireContent(project));
 }
 
-type Place = { readonly given: string | undefined; readonly context: ProjectContext };
+/** Returns the project to which new manifests are added in the folder. */
+export function existingProject(project: WholeProject, folder: string, content: Content): PullProject {
+  const { config, target } = project;
+  return { ...project, root: config.root, folder, configInForce: configInForce(config, target.name), newConfig: undefined, ...content };
+}
 
-function existingProject(config: ResolvedConfig, target: Target, { given, context }: Place): Omit<PullProject, 'configInForce'> {
+/** Returns the folder for new manifests: the given one, or the first of the target. Throws UsageError if the target does not read it. */
+export function folderToPull({ config, target }: WholeProject, given?: string): string {
   const folders = target.manifests.filter((path) => !isFile(path));
   const folder = given === undefined || given === config.root || !isAtOrBelow(given, config.root) ? folders[0] : given;
   const isRead =
@@ -66,7 +69,7 @@ function existingProject(config: ResolvedConfig, target: Target, { given, contex
         : `the target "${target.name}" does not read manifests from this folder`,
       'remove the argument, or pass a folder below manifests of the config',
     );
-  return { root: config.root, folder, config, target, newConfig: undefined, ...requireContent(config, target, context) };
+  return folder;
 }
 
 /** Describes a new project: its manifests are in access/, unless the folder has manifests elsewhere. */
@@ -76,40 +79,30 @@ function newProject(origin: Target, root: string, context: ProjectContext): Omit
   const access = join(root, 'access');
   const config: ResolvedConfig = { root, targets: [], notices: [] };
   const target = (manifests: readonly string[]): Target => ({ ...origin, name, manifests, overlays: [] });
-  const whole = readContent({ ...config, targets: [target([root])] }, target([root]), context);
+  const whole = readContent({ config: { ...config, targets: [target([root])] }, target: target([root]), context });
   const isElsewhere = whole.declared?.resources.some(({ locate }) => !isAtOrBelow(resolve(context.cwd, locate('').file), access)) === true;
   const chosen = target([isElsewhere ? root : access]);
-  const own = { ...config, targets: [chosen] };
-  return {
-    root,
-    folder: access,
-    config: own,
-    target: chosen,
-    newConfig: printConfig(chosen, isElsewhere),
-    ...requireContent(own, chosen, context),
-  };
+  const project = { config: { ...config, targets: [chosen] }, target: chosen, context };
+  return { ...project, root, folder: access, newConfig: printConfig(chosen, isElsewhere), ...requireContent(project) };
 }
 
 type Content = Pick<PullProject, 'sources' | 'declared'>;
 
-function requireContent(config: ResolvedConfig, target: Target, context: ProjectContext): Content {
-  const { sources, declared, diagnostics } = readContent(config, target, context);
+function requireContent(project: WholeProject): Content {
+  const { sources, declared, diagnostics } = readContent(project);
   if (declared === undefined) throw new InputError(diagnostics);
   return { sources, declared };
 }
 
-function readContent(
-  config: ResolvedConfig,
-  target: Target,
-  context: ProjectContext,
-): {
+function readContent(project: WholeProject): {
   readonly sources: ManifestSources;
   readonly declared: DesiredState | undefined;
   readonly diagnostics: ManifestSources['diagnostics'];
 } {
+  const { target } = project;
   const manifests = target.manifests.filter((path) => existsSync(path));
-  const sources = readSources(config, { ...target, manifests }, context);
-  const { value, diagnostics } = loadSources(sources, wholeTarget(config, target, context));
+  const sources = readSources({ ...project, target: { ...target, manifests } });
+  const { value, diagnostics } = loadWhole(sources, project);
   const errors = diagnostics.filter(({ code, severity }) => severity === 'error' && code !== 'manifest/none');
   if (hasErrors(errors)) return { sources, declared: undefined, diagnostics: errors };
   return { sources, declared: value ?? emptyState, diagnostics };

@@ -8,11 +8,10 @@ import { canonical, type JsonObject } from '../model/json.ts';
 import type { LiveState } from '../model/live.ts';
 import type { WrittenManifest } from '../model/result/outcome.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { loadInputOf, loadSources, replaceTexts, wholeTarget } from '../project/manifests.ts';
+import { loadWhole, replaceTexts, wholeInputOf } from '../project/manifests.ts';
 import { planWithoutBase, checkDrafts } from './check-drafts.ts';
 import { withDisplayPaths, type PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
-import type { ProjectContext } from '../project/resolved-config.ts';
 
 /** A project whose manifests were edited to the live state, as far as manifests can declare it. */
 export type ProjectUpdate = {
@@ -30,13 +29,11 @@ export type UpdateContext = {
   readonly identity: GatewayIdentity;
   /** The live ids to consider; all if undefined. */
   readonly asked: ReadonlySet<string> | undefined;
-  readonly context: ProjectContext;
 };
 
 /** Edits the existing manifests to the live state; writes no files. Throws InputError for invalid manifests. */
-export function updateProject(project: PullProject, { live, identity, asked, context }: UpdateContext): ProjectUpdate {
-  const { declared, config, target, sources } = project;
-  const loading = wholeTarget(config, target, context);
+export function updateProject(project: PullProject, { live, identity, asked }: UpdateContext): ProjectUpdate {
+  const { declared, target, sources } = project;
   const { value: plan, diagnostics: found } = planWithoutBase({ desired: declared, live, identity, target });
   if (plan === undefined) throw new InputError(found.filter(({ severity }) => severity === 'error'));
   const isSelected = (...ids: readonly (ResourceId | undefined)[]): boolean =>
@@ -46,20 +43,20 @@ export function updateProject(project: PullProject, { live, identity, asked, con
     edges: plan.edges.filter(({ rule, connection }) => isSelected(rule, connection)),
   };
   const { files, diagnostics } = acceptLive({
-    ...loadInputOf(sources, loading),
+    ...wholeInputOf(sources, project),
     live,
     plan: selected,
     which: 'all',
     watch: plan.unwatched.filter(({ id }) => isSelected(id)),
   });
   const edited = replaceTexts(sources, files);
-  const { value: after, diagnostics: wrong } = loadSources(edited, loading);
+  const { value: after, diagnostics: wrong } = loadWhole(edited, project);
   if (after === undefined) throw new InputError(wrong);
   const [before, now] = [textByResource(declared), textByResource(after)];
   const updated = after.resources.flatMap(({ id, locate }) => (before.get(id) === now.get(id) ? [] : [{ id, file: locate('').file }]));
   return {
     project: { ...project, sources: edited, declared: after },
-    files: files.map(({ path, text }) => ({ path: resolve(context.cwd, path), text })),
+    files: files.map(({ path, text }) => ({ path: resolve(project.context.cwd, path), text })),
     updated,
     diagnostics,
   };
@@ -75,11 +72,11 @@ export function updateBeside(
   updating: UpdateContext,
 ): { readonly edits: ProjectUpdate; readonly made: PullManifests } {
   const { project } = update;
-  const { live, identity, context } = updating;
-  const { config, target, sources } = project;
-  const news = withDisplayPaths(made.manifests, project, context);
+  const { live, identity } = updating;
+  const { context, target, sources } = project;
+  const news = withDisplayPaths(made.manifests, project);
   const beside = { ...sources, files: [...sources.files, ...news] };
-  const { value: declared } = loadSources(beside, wholeTarget(config, target, context));
+  const { value: declared } = loadWhole(beside, project);
   const next = declared && updateProject({ ...project, sources: beside, declared }, updating);
   const isTouched = next?.files.some(({ path }) => news.some((file) => resolve(context.cwd, file.path) === path));
   if (next === undefined || isTouched === true) return { edits: update, made };

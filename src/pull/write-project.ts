@@ -6,7 +6,6 @@ import type { SecretVariable } from '../manifest/pull/secret-writer.ts';
 import type { PullResult } from '../model/result/outcome.ts';
 import type { Checked, SourceFile } from '../model/diagnostic.ts';
 import { environmentText, removedBlocks } from '../report/serialize.ts';
-import type { ProjectContext } from '../project/resolved-config.ts';
 import { schemaFiles } from '../project/schema-files.ts';
 import type { PullManifests } from './make-manifests.ts';
 import type { PullProject } from './pull-project.ts';
@@ -37,7 +36,7 @@ export function handOver(objects: MatchedObjects, { drafts, pulled }: PullManife
  * pull does not look like a complete project. A preview writes nothing and returns the same.
  */
 export function writeProject(
-  { root, folder, newConfig: config, sources }: PullProject,
+  { root, folder, newConfig: config, sources, context }: PullProject,
   {
     manifests,
     drafts,
@@ -45,7 +44,6 @@ export function writeProject(
     edited,
     preview,
   }: PullManifests & { readonly inherited: StateHandover | undefined; readonly edited: readonly SourceFile[]; readonly preview: boolean },
-  context: ProjectContext,
 ): Pick<PullResult, 'files' | 'edited' | 'terraform'> {
   const writer = preview ? previewWriter(root) : treeWriter(root);
   const files: string[] = [];

@@ -10,7 +10,7 @@ import { planDocument } from '../../src/report/subjects/plan.ts';
 import { makeManifests } from '../../src/pull/make-manifests.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf } from '../support/desired-state.ts';
-import { context, gatewayOf, identity, liveOf, project } from '../support/pull-fixtures.ts';
+import { gatewayOf, identity, liveOf, project } from '../support/pull-fixtures.ts';
 import { checkedPlan, planOf } from '../support/run-pipeline.ts';
 import { scenario, type Manifest } from '../support/scenario.ts';
 
@@ -162,7 +162,7 @@ describe('defaults', () => {
         const live = await liveOf(gatewayOf({ resources: one.live }));
         const ids = live.resources.filter(({ managedBy }) => managedBy === undefined).map(({ id }) => id);
         const sources = { files, overlays: [], diagnostics: [] };
-        const request = { ids: new Set(ids), managed: [], live, identity, taken: new Set<string>(), secrets: 'keep' as const, context };
+        const request = { ids: new Set(ids), managed: [], live, identity, taken: new Set<string>(), secrets: 'keep' as const };
         const { manifests, pulled: result } = makeManifests({ ...request, project: { ...project, sources } });
         const { value: desired, diagnostics } = loadManifests(inputOf([...files, ...manifests]));
         expect(desired === undefined ? errorsOf({ diagnostics }) : ['manifest/none']).toEqual(['manifest/none']);

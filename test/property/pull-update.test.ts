@@ -5,7 +5,7 @@ import { updateBeside, updateProject } from '../../src/pull/update-manifests.ts'
 import type { PulledSecrets } from '../../src/model/result/outcome.ts';
 import { runCount } from '../support/property-runs.ts';
 import { filesOf, loadState } from '../support/desired-state.ts';
-import { desiredOf, empty, gatewayOf, identity, liveOf, project, context } from '../support/pull-fixtures.ts';
+import { desiredOf, empty, gatewayOf, identity, liveOf, project } from '../support/pull-fixtures.ts';
 import { planOf } from '../support/run-pipeline.ts';
 import { scenario } from '../support/scenario.ts';
 
@@ -18,7 +18,7 @@ test('an updating pull writes the live values into the manifests, and reports th
       const live = await liveOf(gatewayOf({ resources: one.live }));
       const files = filesOf(one.manifests);
       const begun = { ...project, sources: { files, overlays: [], diagnostics: [] }, declared: loadState(one.manifests).value ?? empty };
-      const updating = { live, identity, asked: undefined, context };
+      const updating = { live, identity, asked: undefined };
       const updated = updateProject(begun, updating);
       const declared = new Set(updated.project.declared.resources.map(({ key }) => key));
       const ids = live.resources.filter(({ id, managedBy }) => managedBy === undefined && !declared.has(id)).map(({ id }) => id);
@@ -30,7 +30,6 @@ test('an updating pull writes the live values into the manifests, and reports th
         identity,
         taken: new Set(),
         secrets,
-        context,
       });
       const { edits, made: pulled } = updateBeside(updated, drafted, updating);
       const desired = desiredOf({ ...pulled, manifests: [...edits.project.sources.files] }, live);

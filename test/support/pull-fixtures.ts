@@ -1,6 +1,5 @@
 import { makeManifests, type PullManifests } from '../../src/pull/make-manifests.ts';
 import type { PullProject } from '../../src/pull/pull-project.ts';
-import type { CliContext } from '../../src/console/context/cli-context.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { loadManifests } from '../../src/manifest/load-manifests.ts';
 import { defaultLimits, type Target } from '../../src/model/config.ts';
@@ -29,7 +28,9 @@ const target: Target = {
   allowedValues: {},
 };
 export const empty: DesiredState = emptyState;
+const { context } = createTestContext({ cwd: '/project' });
 export const project: PullProject = {
+  context,
   root: '/project',
   folder: '/project/access',
   config: { root: '/project', targets: [target], notices: [] },
@@ -40,7 +41,6 @@ export const project: PullProject = {
   declared: empty,
 };
 
-export const context: CliContext = createTestContext({ cwd: '/project' }).context;
 export const identity: GatewayIdentity = { url: target.url, dialect: 'interface', role: 'admin' };
 
 export async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
@@ -59,7 +59,6 @@ export function made(live: LiveState, secrets: PulledSecrets): PullManifests {
     identity,
     taken: new Set(),
     secrets,
-    context,
   });
 }
 

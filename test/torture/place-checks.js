@@ -28,7 +28,7 @@ export const placeChecks = [
   [
     '--config-ref names a commit of the working directory',
     'project/reviewed-config.ts',
-    'await requireConfigOfCheckout(selection, context);',
+    'requireConfigOfCheckout(selection, context);',
     '',
     [`${reviewed}: on the command line, --config-ref names a commit of the working directory`],
   ],

@@ -134,8 +134,8 @@ export const recordChecks = [
   [
     'an apply asks origin which record keys count',
     'project/record/record-proof.ts',
-    'await findRecordKeys(site, options, applies);',
-    'await findRecordKeys(site, options, false);',
+    'await findRecordKeys(site, origin, applies);',
+    'await findRecordKeys(site, origin, false);',
     ['e2e/git/record-key.test.ts: the keys that count are those of origin for an apply in a clone that does not know them yet'],
   ],
   [

@@ -101,11 +101,8 @@ function targetsOf(line: TypedLine, context: CliContext): readonly Suggestion[] 
 function objectsOf(line: TypedLine, context: CliContext): readonly Suggestion[] {
   const selection = selectionOf(line);
   const config = resolveConfig(selection, context);
-  const { value } = loadTarget(config, chooseTarget(config, { ...selection, target: selection.target ?? config.targets[0]?.name ?? '' }), {
-    selection,
-    context,
-    secrets: 'leave',
-  });
+  const target = chooseTarget(config, { ...selection, target: selection.target ?? config.targets[0]?.name ?? '' });
+  const { value } = loadTarget({ config, target, selection, context }, { secrets: 'leave' });
   return (value?.resources ?? []).map(({ id, locate }) => ({ word: id, help: `${locate('').file}:${locate('').line}` }));
 }
 

@@ -56,14 +56,14 @@ export async function pullObjects({ project, owned, taken, gateway, identity, li
     track: trackSecretReads({ flags, context }),
   });
   const { ids, managed } = chosen;
-  const updating = { live, identity, asked, context };
+  const updating = { live, identity, asked };
   const update = await updateExisting(project, updating);
-  const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets, context });
+  const drafted = makeManifests({ ids, managed, live, project: update.project, identity, taken, secrets: flags.secrets });
   const { edits, made } = await updateForNewManifests(update, drafted, updating);
   const inherited = matched && handOver(matched, made, project.declared);
   if (!flags.dryRun && !flags.yes) await confirmOverwriting(project, edits.files, context);
-  const written = writeProject(project, { ...made, inherited, edited: edits.files, preview: flags.dryRun }, context);
-  recordRead(live, detailed, { project, identity, flags, context });
+  const written = writeProject(project, { ...made, inherited, edited: edits.files, preview: flags.dryRun });
+  recordRead(live, detailed, { project, identity, flags });
   const pulled = { ...countUpdates(made.pulled, edits.updated), ...written, ...(flags.dryRun ? { preview: true as const } : {}) };
   const printer = printerFor(context, flags);
   context.onEvent?.({ diagnostics: edits.diagnostics });
@@ -75,24 +75,19 @@ type RecordContext = {
   readonly project: PullProject;
   readonly identity: GatewayIdentity;
   readonly flags: PullFlags;
-  readonly context: CliContext;
 };
 
 /** Caches the secrets that were read one object at a time, which the next plan then does not read. */
-function recordRead(
-  live: LiveState,
-  detailed: readonly LiveResource[],
-  { project: { root, target, declared }, identity, flags, context }: RecordContext,
-): void {
+function recordRead(live: LiveState, detailed: readonly LiveResource[], { project, identity, flags }: RecordContext): void {
   if (flags.dryRun) return;
   const bulk = new Map(detailed.flatMap((one) => (one.leftOut === undefined ? [] : [[one.uid, one] as const])));
-  const manifests = desiredByKey(declared.resources);
+  const manifests = desiredByKey(project.declared.resources);
   const known = live.resources.flatMap((one) => {
     const before = bulk.get(one.uid);
     const read = before === undefined ? undefined : withReliableVersion(one, before);
     return read === undefined ? [] : [{ desired: manifests.get(one.id), live: read }];
   });
-  recordSecrets(known, secretCacheOf({ root, target, identity }, flags, context));
+  recordSecrets(known, secretCacheOf(project, identity, flags));
 }
 
 /**
@@ -102,7 +97,9 @@ function recordRead(
 async function confirmOverwriting({ root }: PullProject, edited: readonly SourceFile[], context: CliContext): Promise<void> {
   if (edited.length === 0) return;
   const { findLocalEdits } = await import('../../project/local-edits.ts');
-  const { changed, uncommitted } = await findLocalEdits(edited, { root, context });
+  const { mayBeInRepository, openRepository } = await import('../../git/repository.ts');
+  const repository = mayBeInRepository(root) ? await openRepository({ folder: root, env: context.env }) : undefined;
+  const { changed, uncommitted } = await findLocalEdits(edited, repository, context);
   if (context.interactive && uncommitted.length > 0) {
     const question = `Overwrite ${plural(uncommitted.length, 'uncommitted manifest')} with the live state (${nameFiles(uncommitted)})?`;
     if (!(await context.confirm(question)))

@@ -7,14 +7,8 @@ import { UsageError } from '../../model/errors.ts';
 import type { ProtectionMatrix } from '../../model/protection/protection.ts';
 import type { Drift } from '../../model/result/drift.ts';
 import type { ApplyResult } from '../../model/result/outcome.ts';
-import {
-  absolutePath,
-  configInForce,
-  isPathPerTarget,
-  outputPath,
-  pathForTarget,
-  type ResolvedConfig,
-} from '../../project/resolved-config.ts';
+import type { WholeProject } from '../../project/project.ts';
+import { absolutePath, configInForce, isPathPerTarget, outputPath, pathForTarget } from '../../project/resolved-config.ts';
 import { linksBelow } from '../../report/links.ts';
 import type { ReportDocument } from '../../report/document.ts';
 import { type FormatName, renderJsonDocument, type RenderOptions, renderReport, renderReportPieces } from '../../report/formats.ts';
@@ -45,7 +39,7 @@ type PlanWithStates = {
   readonly live?: LiveState;
   readonly desired?: DesiredState;
   readonly base?: BaseState | undefined;
-  readonly config?: ResolvedConfig;
+  readonly project?: WholeProject;
 };
 
 /** Prints a document and writes its report files. Throws the first error of writing them after it has tried all. */
@@ -96,21 +90,22 @@ export function pathInRepository(context: CliContext): (file: string) => string 
 
 /** Emits a plan; warnings go to stderr. */
 export async function emitPlan(planned: PlanWithStates, warnings: readonly Diagnostic[], options: OutputOptions): Promise<void> {
-  options.context.onEvent?.({ plan: planned.plan });
+  const { plan, project } = planned;
+  options.context.onEvent?.({ plan });
   emitWarnings(warnings, options);
-  const config = planned.config === undefined ? undefined : configInForce(planned.config, planned.plan.target.name);
-  await emit(planDocument([planned.plan], await matrixFor(planned, options), config), options);
+  const config = project === undefined ? undefined : configInForce(project.config, plan.target.name);
+  await emit(planDocument([plan], await matrixFor(planned, options), config), options);
 }
 
 /** Emits a drift; warnings go to stderr. */
 export async function emitDrift(
   drift: Drift,
-  { warnings, config }: { readonly warnings: readonly Diagnostic[]; readonly config: ResolvedConfig },
+  { warnings, project }: { readonly warnings: readonly Diagnostic[]; readonly project: WholeProject },
   options: OutputOptions,
 ): Promise<void> {
   options.context.onEvent?.({ drift });
   emitWarnings(warnings, options);
-  await emit(driftDocument([drift], configInForce(config, drift.plan.target.name)), options);
+  await emit(driftDocument([drift], configInForce(project.config, drift.plan.target.name)), options);
 }
 
 /** Emits the result of an apply. A page also shows the plan. */

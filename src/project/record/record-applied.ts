@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
 import { hasOrigin } from '../../git/origin.ts';
-import { headOf, repositoryOf } from '../../git/repository.ts';
+import { headOf } from '../../git/repository.ts';
 import type { AppliedRecord, ApplyLease, PendingWrites } from '../../model/applied-record.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { AppError, RefusedError, systemCodeOf } from '../../model/errors.ts';
@@ -21,8 +21,9 @@ import {
   unmergedRecord,
   withPending,
 } from './applied-record.ts';
-import { isSameTree, readCommittedTree, type CommittedTarget } from '../committed-manifests.ts';
+import { isSameTree, readCommittedTree } from '../committed-manifests.ts';
 import { isTracked, type PlanBaseInput } from '../plan-base.ts';
+import { cacheFolderOf, type CommittedProject, type OpenProject, readableRepository } from '../project.ts';
 import { rememberSigned, type RecordProof } from './record-proof.ts';
 import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
 import type { UnmergedHead } from '../reviewed-commits.ts';
@@ -57,16 +58,10 @@ export type ApplyRecorder = {
 const noRecorder: ApplyRecorder = { begin: () => Promise.resolve([]), renew: () => Promise.resolve(), end: () => Promise.resolve([]) };
 
 /** Returns the recorder of an apply; without a repository or a config file nothing is recorded. */
-export async function openRecorder(input: RecorderInput): Promise<ApplyRecorder> {
-  const { config, target, context } = input;
-  if (!isTracked(input)) return noRecorder;
-  try {
-    const repository = await repositoryOf({ folder: config.root, env: context.env });
-    return repository === undefined ? noRecorder : createRecorder({ repository, config, target }, input);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return brokenRecorder(error, input);
-  }
+export function openRecorder(input: RecorderInput): ApplyRecorder {
+  const { repository } = input;
+  if (repository === undefined || !isTracked(input)) return noRecorder;
+  return repository instanceof AppError ? brokenRecorder(repository, input) : createRecorder({ ...input, repository }, input);
 }
 
 /** Returns a recorder for a repository that cannot be read: it refuses to begin unless that is allowed. */
@@ -101,7 +96,7 @@ type BegunApply = ReadRecord & { readonly pending: AppliedRecord };
 
 type Head = { readonly commit: string | undefined; readonly isApplied: boolean };
 
-function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecorder {
+function createRecorder(site: CommittedProject, input: RecorderInput): ApplyRecorder {
   const { repository, target } = site;
   const name = appliedRefName(repository.prefix, target.name);
   const pushes = input.options.origin && hasOrigin(repository);
@@ -127,7 +122,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
   };
   /** Keeps that the last record was written where others read it. */
   const remember = (): void => {
-    if (last !== undefined) rememberSigned(input, subject, last);
+    if (last !== undefined) rememberSigned(cacheFolderOf(input, input.options.cache), subject, last);
   };
   const read = async (): Promise<ReadRecord> => {
     const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
@@ -210,7 +205,7 @@ function createRecorder(site: CommittedTarget, input: RecorderInput): ApplyRecor
 }
 
 /** Returns whether the manifests of a commit are those that are applied. */
-async function isAppliedAt(site: CommittedTarget, { desired, target }: RecorderInput, commit: string | undefined): Promise<boolean> {
+async function isAppliedAt(site: CommittedProject, { desired, target }: RecorderInput, commit: string | undefined): Promise<boolean> {
   if (commit === undefined) return false;
   const { value: tree } = await readCommittedTree(site, commit);
   const isOfGateway = tree !== undefined && tree.target.url === target.url;
@@ -219,7 +214,7 @@ async function isAppliedAt(site: CommittedTarget, { desired, target }: RecorderI
 
 /** Writes a record as an object of git, and returns its id. An unsigned record of nothing but one commit is that commit. */
 async function writeRecord(
-  { repository }: CommittedTarget,
+  { repository }: CommittedProject,
   record: AppliedRecord,
   { name, now, signed }: { readonly name: string; readonly now: Date; readonly signed?: SignedHash },
 ): Promise<string> {
@@ -357,11 +352,11 @@ function isAlive(pid: number): boolean {
 
 /** Returns whether another run holds the lease of a target now. */
 export async function isLeased(
-  { config, target, context, options }: Omit<PlanBaseInput, 'desired'>,
-  { run, now }: { readonly run: string; readonly now: Date },
+  project: OpenProject,
+  { origin, run, now }: { readonly origin: boolean; readonly run: string; readonly now: Date },
 ): Promise<boolean> {
-  const repository = await repositoryOf({ folder: config.root, env: context.env });
+  const repository = readableRepository(project);
   if (repository === undefined) return false;
-  const { read } = await readAppliedRecord(repository, { target: target.name, origin: options.origin });
+  const { read } = await readAppliedRecord(repository, { target: project.target.name, origin });
   return isHeldByOther(read.record.lease, run, now);
 }

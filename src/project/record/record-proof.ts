@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { cacheFolder, readCache, writeCache } from '../../disk/cache.ts';
+import { readCache, writeCache } from '../../disk/cache.ts';
 import { catchOriginError } from '../../git/applied-refs.ts';
 import { hasOrigin } from '../../git/origin.ts';
 import { headOf } from '../../git/repository.ts';
@@ -9,7 +8,8 @@ import { AppError } from '../../model/errors.ts';
 import type { Target } from '../../model/config.ts';
 import type { Refusal } from '../../model/plan/plan.ts';
 import type { ReadRecord } from './applied-record.ts';
-import { type CommittedTarget, readCommittedConfig } from '../committed-manifests.ts';
+import { readCommittedConfig } from '../committed-manifests.ts';
+import { cacheFolderOf, type CommittedProject } from '../project.ts';
 import {
   isSignatureValid,
   parseSignedHash,
@@ -18,7 +18,6 @@ import {
   type RecordSubject,
   type SignedHash,
 } from './record-signature.ts';
-import { outputPath, type ProjectContext, type ResolvedConfig } from '../resolved-config.ts';
 
 /** How far record keys prove a record. */
 export type RecordProof = {
@@ -36,13 +35,10 @@ export type RecordProof = {
 type ProofOptions = {
   /** Whether origin may be asked. */
   readonly origin: boolean;
-  /** The commit that the config was read from, instead of the working tree. */
-  readonly configRef?: string | undefined;
   /** The folder of caches. */
   readonly cache?: string | undefined;
+  readonly applies: boolean;
 };
-
-type ProofInput = { readonly options: ProofOptions; readonly context: ProjectContext; readonly applies: boolean };
 
 /**
  * Checks the signature of a record: that a key which counts made it for this target, URL, content and counter, and that no later record was seen
@@ -50,24 +46,24 @@ type ProofInput = { readonly options: ProofOptions; readonly context: ProjectCon
  * knows it too; where nothing is kept, an earlier record that was signed for this target is accepted.
  */
 export async function proveRecord(
-  site: CommittedTarget,
+  site: CommittedProject,
   read: ReadRecord,
-  { options, context, applies }: ProofInput,
+  { origin, cache, applies }: ProofOptions,
 ): Promise<RecordProof> {
   const subject = { name: read.name, url: site.target.url };
   const { record, signature } = read;
   const signed = signature === undefined ? undefined : { ...signature, content: recordHash(record) };
   const isRight = signed !== undefined && isSignatureValid(subject, signed);
-  const known = await findRecordKeys(site, options, applies);
+  const known = await findRecordKeys(site, origin, applies);
   const isKnown = signed !== undefined && known.includes(signed.key);
   // A clone may not have the last keys.
-  const keys = known.length === 0 || isKnown || !options.origin ? known : await findRecordKeys(site, options, true);
-  const signer = readRecordSigner(context);
+  const keys = known.length === 0 || isKnown || !origin ? known : await findRecordKeys(site, origin, true);
+  const signer = readRecordSigner(site.context);
   const counted = new Set([...keys, ...(typeof signer === 'object' ? [signer.key] : [])]);
-  const place = { config: site.config, options, context };
-  const seen = readLastSeen(place, subject, counted);
+  const folder = cacheFolderOf(site, cache);
+  const seen = readLastSeen(folder, subject, counted);
   const proven = isRight && counted.has(signed.key) ? signed : undefined;
-  if (proven !== undefined && proven.counter > (seen?.counter ?? 0)) rememberSigned(place, subject, proven);
+  if (proven !== undefined && proven.counter > (seen?.counter ?? 0)) rememberSigned(folder, subject, proven);
   const counter = Math.max(seen?.counter ?? 0, proven?.counter ?? 0);
   const signedBy = proven === undefined ? {} : { signedBy: proven.key };
   if (keys.length === 0) return { keys, ...signedBy, counter, refusals: [] };
@@ -88,10 +84,10 @@ function reasonNotProven(signed: SignedHash | undefined, keys: readonly string[]
  * Returns the record keys that count: those of the default branch of origin, so that no proposal can add its own, nor an earlier commit
  * bring back removed ones; those of the commit that the config was read from; without an origin, those of the config file.
  */
-async function findRecordKeys(site: CommittedTarget, { origin, configRef }: ProofOptions, isLatest: boolean): Promise<readonly string[]> {
-  const { repository, config } = site;
+async function findRecordKeys(site: CommittedProject, origin: boolean, isLatest: boolean): Promise<readonly string[]> {
+  const { repository, config, selection } = site;
   const { recordKeys = [] } = config;
-  if (!hasOrigin(repository) || (configRef !== undefined && !isLatest)) return recordKeys;
+  if (!hasOrigin(repository) || (selection.configRef !== undefined && !isLatest)) return recordKeys;
   const branch = reviewedBranchOf(repository, { branch: undefined, origin });
   const tip = await catchOriginError(isLatest ? branch.latest : branch.tip);
   if (tip === undefined || tip instanceof AppError || tip === (await headOf(repository))) return recordKeys;
@@ -101,11 +97,12 @@ async function findRecordKeys(site: CommittedTarget, { origin, configRef }: Proo
 
 /** Refuses an apply that cannot sign its record although the config lists record keys, and one with a broken key. */
 export async function findSignerRefusals(
-  site: CommittedTarget,
-  { options, context, proof }: Omit<ProofInput, 'applies'> & { readonly proof: RecordProof | undefined },
+  site: CommittedProject,
+  origin: boolean,
+  proof: RecordProof | undefined,
 ): Promise<readonly Refusal[]> {
-  const keys = proof?.keys ?? (await findRecordKeys(site, options, true));
-  const signer = readRecordSigner(context);
+  const keys = proof?.keys ?? (await findRecordKeys(site, origin, true));
+  const signer = readRecordSigner(site.context);
   if (signer === 'invalid') return [noRecordKey('OSTIARY_RECORD_KEY is not a key that ostiary record key makes')];
   if (keys.length === 0) return [];
   if (signer === undefined) return [noRecordKey('the config lists record keys, but OSTIARY_RECORD_KEY is not set')];
@@ -135,22 +132,15 @@ function earlierRecord({ name }: Target): Refusal {
   };
 }
 
-/** Where the last signed record that was seen is kept. */
-type SeenPlace = { readonly config: ResolvedConfig; readonly options: Pick<ProofOptions, 'cache'>; readonly context: ProjectContext };
-
 /** Keeps the signature of the last record that was seen. Failures are ignored: no command needs a cache. */
-export function rememberSigned({ config, options, context }: SeenPlace, subject: RecordSubject, signed: SignedHash): void {
-  writeCache(seenFolder(config, options, context), seenName(subject), JSON.stringify(signed));
+export function rememberSigned(folder: string, subject: RecordSubject, signed: SignedHash): void {
+  writeCache(folder, seenName(subject), JSON.stringify(signed));
 }
 
-function readLastSeen({ config, options, context }: SeenPlace, subject: RecordSubject, keys: ReadonlySet<string>): SignedHash | undefined {
+function readLastSeen(folder: string, subject: RecordSubject, keys: ReadonlySet<string>): SignedHash | undefined {
   if (keys.size === 0) return undefined;
-  const signed = parseSignedHash(readCache(seenFolder(config, options, context), seenName(subject)) ?? '');
+  const signed = parseSignedHash(readCache(folder, seenName(subject)) ?? '');
   return signed !== undefined && keys.has(signed.key) && isSignatureValid(subject, signed) ? signed : undefined;
-}
-
-function seenFolder({ root }: ResolvedConfig, { cache }: Pick<ProofOptions, 'cache'>, context: ProjectContext): string {
-  return cache === undefined ? join(root, cacheFolder) : outputPath(cache, context);
 }
 
 function seenName({ name, url }: RecordSubject): string {

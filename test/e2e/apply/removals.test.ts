@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChaosEffect } from '../../support/chaos.ts';
 import { useRepositories, withPush, type TestRepository } from '../../support/repository.ts';
-import { connection, guardrail, type Files } from '../project.ts';
+import { config, connection, guardrail, type Files } from '../project.ts';
 import { useGateway } from '../use-gateway.ts';
 
 let chaos: (request: { readonly method: string; readonly path: string }) => ChaosEffect | undefined = () => undefined;
@@ -281,5 +281,18 @@ describe('another apply to the target', () => {
     expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
     expect(await gateway.reviewersOf('l1-a')).toEqual(['dba']);
     expect(recordedCommit(ours)).toBe(ours.git('rev-parse', 'HEAD'));
+  });
+
+  test('delays the saved plan of one of several targets', async () => {
+    const targets = { production: gateway.url(), staging: 'http://127.0.0.1:1' };
+    const ours = withPush(make({ 'ostiary.yaml': config(targets), 'access/a.yaml': connection('l2-a') }));
+    makeOrigin(ours);
+    expect(await gateway.run('apply --yes --target production', ours.folder)).toMatchObject({ code: 0 });
+    lease(ours, new Date(Date.now() + 5000));
+    ours.save({ 'access/a.yaml': connection('l2-a', { reviewers: ['dba'] }) });
+    expect(await gateway.run('plan --target production --out plan.json', ours.folder)).toMatchObject({ code: 0 });
+    const waited = await gateway.run('apply --yes --plan plan.json --lock-timeout 30s', ours.folder);
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting: another apply to this target is running') });
+    expect(await gateway.reviewersOf('l2-a')).toEqual(['dba']);
   });
 });

@@ -4,7 +4,7 @@ import { loadTarget } from '../../../src/project/manifests.ts';
 import type { TargetFlags } from '../../../src/console/options.ts';
 import { readPlanBase, type PlanBase, type PlanBaseInput, type PlanBaseOptions } from '../../../src/project/plan-base.ts';
 import { openRecorder, type ApplyRecorder } from '../../../src/project/record/record-applied.ts';
-import { chooseTarget, resolveConfig } from '../../../src/project/resolved-config.ts';
+import { openProject } from '../../../src/project/open-project.ts';
 import type { RecordedOrphan } from '../../../src/model/applied-record.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import { InputError } from '../../../src/model/errors.ts';
@@ -24,19 +24,18 @@ export const files: Readonly<Record<'ostiary.yaml' | 'access/a.yaml' | 'access/b
 
 export type Flags = Partial<PlanBaseOptions & TargetFlags>;
 
-function inputAt(cwd: string, given: Flags): PlanBaseInput {
+async function inputAt(cwd: string, given: Flags): Promise<PlanBaseInput> {
   const flags = { color: false, quiet: false, only: [], paths: [], origin: true, ...given };
   const { context } = createTestContext({ cwd, env: { ...gitEnv }, now: () => new Date(0) });
-  const resolved = resolveConfig(flags, context);
-  const target = chooseTarget(resolved, flags);
-  const { value: desired, diagnostics } = loadTarget(resolved, target, { selection: flags, context, secrets: 'leave' });
+  const project = await openProject(flags, context);
+  const { value: desired, diagnostics } = loadTarget(project, { secrets: 'leave' });
   if (desired === undefined) throw new InputError(diagnostics);
-  return { config: resolved, target, desired, options: flags, context };
+  return { ...project, desired, options: flags };
 }
 
 /** Returns the base of a plan in the folder. */
-export function planBase({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<PlanBase> {
-  return readPlanBase(inputAt(join(folder, below), flags));
+export async function planBase({ folder }: TestRepository, flags: Flags = {}, below = ''): Promise<PlanBase> {
+  return readPlanBase(await inputAt(join(folder, below), flags));
 }
 
 /** Records a complete apply that leaves these objects live. */
@@ -45,9 +44,8 @@ export async function record(
   flags: Flags = {},
   { below = '', orphans = [] }: { readonly below?: string; readonly orphans?: readonly RecordedOrphan[] } = {},
 ): Promise<readonly Diagnostic[]> {
-  const input = inputAt(join(folder, below), flags);
-  const recorder = await openRecorder({
-    ...input,
+  const recorder = openRecorder({
+    ...(await inputAt(join(folder, below), flags)),
     allowed: [],
     auditMark: () => Promise.resolve(undefined),
     now: () => new Date(0),
@@ -57,8 +55,8 @@ export async function record(
 }
 
 /** Returns the recorder of an apply. */
-export function recorderAt({ folder }: TestRepository, run: string, now: () => Date): Promise<ApplyRecorder> {
-  return openRecorder({ ...inputAt(folder, {}), allowed: [], auditMark: () => Promise.resolve(undefined), now, run });
+export async function recorderAt({ folder }: TestRepository, run: string, now: () => Date): Promise<ApplyRecorder> {
+  return openRecorder({ ...(await inputAt(folder, {})), allowed: [], auditMark: () => Promise.resolve(undefined), now, run });
 }
 
 export function codes(diagnostics: readonly Diagnostic[]): readonly string[] {
