@@ -187,7 +187,7 @@ test('the gateway resolves references: a dangling and an ambiguous one are error
   });
   const dangling = await ostiary(['apply', '--yes'], { cwd: none, env });
   expect(dangling).toMatchObject({ code: 3, stdout: '' });
-  expect(dangling.stderr).toMatch(/access\/a\.yaml:10:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
+  expect(dangling.stderr).toMatch(/access\/a\.yaml:9:17 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "prod-agent"\?/);
   expect(dangling.stderr).toMatch(/access\/a\.yaml:16:7 error manifest\/dangling-reference .*\n(?:.*\n)*?.*did you mean "no-drop"\?/);
   expect(dangling.stderr).toMatch(/\n2 errors\n$/);
   expect([...new Set(gateway.seen.map((one) => one.method))]).toEqual(['GET']);
