@@ -100,28 +100,46 @@ export async function findAppliedFork(
   return fork;
 }
 
-/** Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. */
+/**
+ * Records an apply in this clone; with `expected`, only if the ref has that id, or does not exist for an empty text. Throws AppError with the
+ * code git/locked if another apply moved the ref.
+ */
 export async function setAppliedRef(repository: Repository, name: string, id: string, expected?: string): Promise<void> {
   const last = expected === undefined ? [] : [expected === '' ? '0'.repeat(id.length) : expected];
   try {
     await runPlumbing(repository, ['update-ref', '-m', 'ostiary apply', `${localPrefix}${name}`, id, ...last]);
   } catch (error) {
+    const current = (await readAppliedRefs(repository)).local.get(name)?.id ?? '';
     // The push before it moves the ref too in a clone that fetches all refs of origin.
-    if ((await readAppliedRefs(repository)).local.get(name)?.id !== id) throw error;
+    if (current === id) return;
+    throw expected === undefined || current === expected ? error : movedRef(name, error);
   }
 }
 
-/** Pushes a record if the ref of origin still has the expected id (empty: does not exist); returns the error if that fails. */
+/**
+ * Pushes a record if the ref of origin still has the expected id (empty: does not exist). Returns the error if that fails, with the code
+ * git/locked if the id shows that another apply moved the ref.
+ */
 export async function pushAppliedRef(
   repository: Repository,
   name: string,
   { id, expected }: { readonly id: string; readonly expected: string },
 ): Promise<AppError | undefined> {
-  return catchOriginError(async () => {
+  const failure = await catchOriginError(async () => {
     await pushOrigin(repository, id, `${localPrefix}${name}`, expected);
     await runPlumbing(repository, ['update-ref', `${originPrefix}${name}`, id]);
     return undefined;
   });
+  if (failure === undefined) return undefined;
+  const refs = await listOriginAppliedRefs(repository);
+  const current = refs instanceof AppError ? expected : (refs.get(name) ?? '');
+  // The answer of a push may be lost after origin carried it out.
+  if (current === id) return undefined;
+  return current === expected ? failure : movedRef(name, failure);
+}
+
+function movedRef(name: string, cause: unknown): AppError {
+  return new AppError('git/locked', 6, `another apply moved ${appliedRef(name)}`, { hint: 'plan again', cause });
 }
 
 /** Returns the result of an action, or the error if git failed or timed out. */

@@ -1,4 +1,4 @@
-import { headOf, mayBeInRepository, mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
+import { headOf, mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
@@ -25,7 +25,7 @@ import {
   uncheckedRecord,
   type UnmergedHead,
 } from './reviewed-commits.ts';
-import { type CommittedProject, type OpenProject, type Project, readableRepository } from './project.ts';
+import { type CommittedProject, isTracked, type OpenProject, readableRepository } from './project.ts';
 
 /** Which commits a plan compares with. */
 export type PlanBaseOptions = {
@@ -112,12 +112,6 @@ export async function readPlanBase(input: PlanBaseInput): Promise<PlanBase> {
     own: own?.value,
     diagnostics: [...based.diagnostics, ...(own?.diagnostics ?? [])],
   };
-}
-
-/** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
-export function isTracked({ config, target }: Pick<Project, 'config' | 'target'>): boolean {
-  const configured = config.targets.find(({ name }) => name === target.name);
-  return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
 async function readBase(site: CommittedProject, input: PlanBaseInput, branch: ReviewedBranch | undefined): Promise<Omit<PlanBase, 'own'>> {

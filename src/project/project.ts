@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { cacheFolder } from '../disk/cache.ts';
-import type { Repository } from '../git/repository.ts';
+import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import type { Target } from '../model/config.ts';
 import { AppError } from '../model/errors.ts';
 import {
@@ -39,6 +39,12 @@ export function resolveProject(selection: ProjectSelection, context: ProjectCont
 export function readableRepository({ repository }: Pick<OpenProject, 'repository'>): Repository | undefined {
   if (repository instanceof AppError) throw repository;
   return repository;
+}
+
+/** Returns true if applies to the target are recorded: the config file names the same gateway URL, and there is a repository. */
+export function isTracked({ config, target }: Pick<Project, 'config' | 'target'>): boolean {
+  const configured = config.targets.find(({ name }) => name === target.name);
+  return config.file !== undefined && configured?.url === target.url && mayBeInRepository(config.root);
 }
 
 /** Returns the folder of caches: the one that the caller names, or that of the project. Throws AppError if it is a link. */

@@ -59,7 +59,7 @@ export const recordChecks = [
   ],
   [
     'a lease ends',
-    'project/record/record-applied.ts',
+    'project/record/record-lease.ts',
     'if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;',
     '',
     [

@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { appliedRef, appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
-import { hasOrigin } from '../../git/origin.ts';
+import { appliedRef } from '../../git/applied-refs.ts';
 import { headOf } from '../../git/repository.ts';
-import type { AppliedRecord, ApplyLease, PendingWrites } from '../../model/applied-record.ts';
+import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
+import type { DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { AppError, RefusedError, systemCodeOf } from '../../model/errors.ts';
+import { AppError, RefusedError } from '../../model/errors.ts';
 import type { AuditMark } from '../../model/gateway.ts';
 import type { Allowance, Refusal } from '../../model/plan/plan.ts';
+import { isSameTree, readCommittedTree } from '../committed-manifests.ts';
+import { type CommittedProject, isTracked, type OpenProject } from '../project.ts';
+import type { UnmergedHead } from '../reviewed-commits.ts';
 import {
-  commitsOf,
   completeRecord,
   incompleteRecord,
-  isPlainRecord,
   readAppliedRecord,
   type RecordedEnd,
   recordMessage,
@@ -21,29 +20,23 @@ import {
   unmergedRecord,
   withPending,
 } from './applied-record.ts';
-import { isSameTree, readCommittedTree } from '../committed-manifests.ts';
-import { isTracked, type PlanBaseInput } from '../plan-base.ts';
-import { cacheFolderOf, type CommittedProject, type OpenProject, readableRepository } from '../project.ts';
-import { rememberSigned, type RecordProof } from './record-proof.ts';
-import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
-import type { UnmergedHead } from '../reviewed-commits.ts';
-import type { ProjectContext } from '../resolved-config.ts';
+import { isHeldByOther, newLease } from './record-lease.ts';
+import { createRecordWriter, type RecordWriterInput } from './record-writer.ts';
 
-/** What recording an apply needs besides the project. */
-type RecorderInput = PlanBaseInput & {
-  /** The record that the plan was made with; read again if undefined. */
-  readonly read?: ReadRecord | undefined;
-  /** HEAD is not reviewed, and that was allowed. */
-  readonly unmergedHead?: Pick<UnmergedHead, 'reviewed'> | undefined;
-  /** How far record keys prove the record that the plan was made with. */
-  readonly proof?: RecordProof | undefined;
-  readonly allowed: readonly Allowance[];
-  /** Reads where the gateway's audit log ends; undefined if it shows none. */
-  readonly auditMark: () => Promise<AuditMark | undefined>;
-  readonly now: () => Date;
-  /** The name of this run. */
-  readonly run: string;
-};
+/** What recording an apply needs. */
+type RecorderInput = RecordWriterInput &
+  OpenProject & {
+    readonly desired: DesiredState;
+    /** The record that the plan was made with; read again if undefined. */
+    readonly read?: ReadRecord | undefined;
+    /** HEAD is not reviewed, and that was allowed. */
+    readonly unmergedHead?: Pick<UnmergedHead, 'reviewed'> | undefined;
+    readonly allowed: readonly Allowance[];
+    /** Reads where the gateway's audit log ends; undefined if it shows none. */
+    readonly auditMark: () => Promise<AuditMark | undefined>;
+    /** The name of this run. */
+    readonly run: string;
+  };
 
 /** Records one apply: what it is about to write, before its first write, and its end. */
 export type ApplyRecorder = {
@@ -77,73 +70,64 @@ function brokenRecorder(error: AppError, { allowed }: RecorderInput): ApplyRecor
   };
 }
 
-/** Runs work, and renews the lease of its apply while it runs. */
-export async function withLease<T>(recorder: ApplyRecorder, work: () => Promise<T>, intervalMs: number = leaseMs / 3): Promise<T> {
-  let renewal = Promise.resolve();
-  const timer = setInterval(() => {
-    renewal = renewal.then(recorder.renew);
-  }, intervalMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    await renewal;
-  }
-}
-
-/** A record that this apply has written, with its pending writes; the record before them is that of `read`. */
-type BegunApply = ReadRecord & { readonly pending: AppliedRecord };
-
-type Head = { readonly commit: string | undefined; readonly isApplied: boolean };
+/**
+ * Where a recorder is: nothing is written yet, or the record with the writes to come is, under the ids that it has here and on origin.
+ * `mark` is where the audit log ended before the first write.
+ */
+type RecorderState =
+  | { readonly is: 'waiting'; readonly mark?: AuditMark | undefined }
+  | {
+      readonly is: 'writing';
+      readonly mark?: AuditMark | undefined;
+      /** The record before this apply, and the ids of the one that it wrote. */
+      readonly found: ReadRecord;
+      readonly record: AppliedRecord;
+      /** Why the lease could not be renewed last. */
+      readonly lost?: Diagnostic;
+    };
 
 function createRecorder(site: CommittedProject, input: RecorderInput): ApplyRecorder {
-  const { repository, target } = site;
-  const name = appliedRefName(repository.prefix, target.name);
-  const pushes = input.options.origin && hasOrigin(repository);
-  const signer = readRecordSigner(input.context);
-  const subject = { name, url: target.url };
-  let last: SignedHash | undefined;
-  let begun: BegunApply | undefined;
-  let lost: Diagnostic | undefined;
-  let mark: AuditMark | undefined;
-  let lastHead: Head | undefined;
-  const readHead = async (): Promise<Head> => {
-    const commit = await headOf(repository);
-    // A commit never changes, and what is applied was loaded before.
-    if (lastHead === undefined || lastHead.commit !== commit) lastHead = { commit, isApplied: await isAppliedAt(site, input, commit) };
-    return lastHead;
-  };
-  /** Writes a record, signed if there is a key. */
-  const write = async (record: AppliedRecord): Promise<string> => {
-    if (typeof signer !== 'object') return writeRecord(site, record, { name, now: input.now() });
-    const counter = Math.max(1 + (last?.counter ?? input.proof?.counter ?? 0), input.now().getTime());
-    last = signRecord(signer, subject, { counter, content: recordHash(record) });
-    return writeRecord(site, record, { name, now: input.now(), signed: last });
-  };
-  /** Keeps that the last record was written where others read it. */
-  const remember = (): void => {
-    if (last !== undefined) rememberSigned(cacheFolderOf(input, input.options.cache), subject, last);
-  };
-  const read = async (): Promise<ReadRecord> => {
-    const found = input.read ?? (await readAppliedRecord(repository, { target: target.name, origin: input.options.origin })).read;
+  const writer = createRecordWriter(site, input);
+  const heads = new Map<string | undefined, boolean>();
+  let state: RecorderState = { is: 'waiting' };
+
+  /** Reads HEAD, and whether its manifests are those that are applied: a commit never changes, and what is applied was loaded before. */
+  async function readHead(): Promise<{ readonly commit: string | undefined; readonly isApplied: boolean }> {
+    const commit = await headOf(site.repository);
+    const isApplied = heads.get(commit) ?? (await isAppliedAt(site, input, commit));
+    heads.set(commit, isApplied);
+    return { commit, isApplied };
+  }
+
+  async function readRecord(): Promise<ReadRecord> {
+    const { name } = writer;
+    const found = input.read ?? (await readAppliedRecord(site.repository, { target: site.target.name, origin: input.options.origin })).read;
     return found.name === name ? found : { ...found, name, localId: '', originId: '' };
-  };
+  }
+
+  function leased(record: AppliedRecord): Promise<string> {
+    return writer.write({ ...record, lease: newLease(input.run, input.now()) });
+  }
+
   return {
     async begin(writes) {
       let warnings: readonly Diagnostic[] = [];
       try {
-        const found = await read();
-        const { record } = found;
-        if (isHeldByOther(record.lease, input.run, input.now())) warnings = overridden([lockedRefusal(record.lease)], input.allowed);
+        const found = await readRecord();
+        const { lease } = found.record;
+        if (isHeldByOther(lease, input.run, input.now())) warnings = overridden([lockedRefusal(lease)], input.allowed);
         const { commit, isApplied } = await readHead();
-        mark = await input.auditMark();
-        const next = withPending(withApply(record, mark), { ...(isApplied && commit !== undefined ? { commit } : {}), ...writes });
-        const commitId = await write({ ...next, lease: newLease(input.run, input.now()) });
-        const failure = pushes ? await pushAppliedRef(repository, name, { id: commitId, expected: found.originId }) : undefined;
+        const mark = await input.auditMark();
+        state = { is: 'waiting', mark };
+        const of = isApplied && commit !== undefined ? { commit } : {};
+        const record = withPending(withApply(found.record, mark), { ...of, ...writes });
+        const id = await leased(record);
+        const failure = await writer.push(id, found.originId);
         if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
-        await setAppliedRef(repository, name, commitId, found.localId);
-        if (failure === undefined) remember();
-        begun = { ...found, pending: next, localId: commitId, originId: pushes && failure === undefined ? commitId : found.originId };
+        await writer.setHere(id, found.localId);
+        if (failure === undefined) writer.remember();
+        const originId = writer.pushes && failure === undefined ? id : found.originId;
+        state = { is: 'writing', mark, found: { ...found, localId: id, originId }, record };
         return warnings;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof RefusedError) throw error;
@@ -151,56 +135,57 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
       }
     },
     async renew() {
-      if (begun === undefined) return;
+      if (state.is === 'waiting') return;
+      const { lost: _, ...writing } = state;
+      const { localId, originId } = writing.found;
+      // Origin was not reachable before the first write, and that was allowed.
+      const isShared = originId === localId;
       try {
-        const { pending, localId, originId } = begun;
-        const id = await write({ ...pending, lease: newLease(input.run, input.now()) });
-        // Origin was not reachable before the first write, and that was allowed.
-        const failure = pushes && originId === localId ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
+        const id = await leased(writing.record);
+        const failure = isShared ? await writer.push(id, originId) : undefined;
         if (failure !== undefined) throw failure;
-        await setAppliedRef(repository, name, id, localId);
-        remember();
-        begun = { ...begun, localId: id, originId: originId === localId ? id : originId };
-        lost = undefined;
+        await writer.setHere(id, localId);
+        writer.remember();
+        state = { ...writing, found: { ...writing.found, localId: id, originId: isShared ? id : originId } };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        lost = leaseLost(error);
+        state = { ...writing, lost: leaseLost(error) };
       }
     },
     async end(end) {
-      const [notices, warnings] = [await endRecord(end), lost === undefined ? [] : [lost]];
-      return [...warnings, ...notices];
+      const lost = state.is === 'writing' && state.lost !== undefined ? [state.lost] : [];
+      try {
+        return [...lost, ...(await endRecord(end))];
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return [...lost, notRecorded(error.message, error.hint)];
+      }
     },
   };
+
+  async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
+    const { mark } = state;
+    const { commit, isApplied } = await readHead();
+    const { record: before, localId, originId, isRepaired } = state.is === 'writing' ? state.found : await readRecord();
+    const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
+    const applied = isApplied ? commit : undefined;
+    const completes = end.complete && applied !== undefined;
+    const next = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
+    const isAsRead = state.is === 'waiting' && isRepaired !== true && writer.isSigned && (!writer.pushes || originId === localId);
+    const isSaved = isAsRead && recordMessage('', next) === recordMessage('', before);
+    const id = isSaved ? localId : await writer.write(next);
+    if (!isSaved) await writer.setHere(id, localId);
+    const failure = isSaved ? undefined : await writer.push(id, originId);
+    if (failure === undefined) writer.remember();
+    if (completes) return [recordedNotice(applied, { name: writer.name, target: site.target.name, pushes: writer.pushes, failure })];
+    const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
+    return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
+  }
 
   function endedRecord(before: AppliedRecord, end: RecordedEnd, commit: string): AppliedRecord {
     const { unmergedHead } = input;
     if (unmergedHead === undefined) return completeRecord(before, end, commit);
     return unmergedRecord(before, end, { commit, reviewed: unmergedHead.reviewed });
-  }
-
-  async function endRecord(end: RecordedEnd): Promise<readonly Diagnostic[]> {
-    try {
-      const { commit, isApplied } = await readHead();
-      const { record: before, localId, originId, isRepaired } = begun ?? (await read());
-      const record = withApply(before, mark, mark === undefined ? undefined : await input.auditMark());
-      const applied = isApplied ? commit : undefined;
-      const completes = end.complete && applied !== undefined;
-      const next = completes ? endedRecord(record, end, applied) : incompleteRecord(record, end, applied);
-      const isSigned = typeof signer !== 'object' || input.proof?.signedBy === signer.key;
-      const isRead = begun === undefined && isRepaired !== true && isSigned && (!pushes || originId === localId);
-      const isSaved = isRead && isSameRecord(next, before);
-      const id = isSaved ? localId : await write(next);
-      if (!isSaved) await setAppliedRef(repository, name, id, localId);
-      const failure = pushes && !isSaved ? await pushAppliedRef(repository, name, { id, expected: originId }) : undefined;
-      if (failure === undefined) remember();
-      if (completes) return [recordedNotice(applied, { name, target: target.name, pushes, failure })];
-      const unpushed = failure === undefined ? [] : [notRecorded(failure.message, pushHint(failure))];
-      return end.complete ? [notApplied(commit), ...unpushed] : unpushed;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return [notRecorded(error.message, error.hint)];
-    }
   }
 }
 
@@ -210,26 +195,6 @@ async function isAppliedAt(site: CommittedProject, { desired, target }: Recorder
   const { value: tree } = await readCommittedTree(site, commit);
   const isOfGateway = tree !== undefined && tree.target.url === target.url;
   return isOfGateway && (await isSameTree(tree, site, { commit, desired }));
-}
-
-/** Writes a record as an object of git, and returns its id. An unsigned record of nothing but one commit is that commit. */
-async function writeRecord(
-  { repository }: CommittedProject,
-  record: AppliedRecord,
-  { name, now, signed }: { readonly name: string; readonly now: Date; readonly signed?: SignedHash },
-): Promise<string> {
-  const { commit } = record;
-  if (signed === undefined && isPlainRecord(record) && commit !== undefined) return commit;
-  const { id } = await writeRecordCommit(repository, {
-    message: recordMessage(name, record, signed),
-    parents: commitsOf(record),
-    at: now,
-  });
-  return id;
-}
-
-function isSameRecord(one: AppliedRecord, other: AppliedRecord): boolean {
-  return recordMessage('', one) === recordMessage('', other);
 }
 
 function lockedRefusal({ run, until }: NonNullable<AppliedRecord['lease']>): Refusal {
@@ -242,7 +207,7 @@ function lockedRefusal({ run, until }: NonNullable<AppliedRecord['lease']>): Ref
 }
 
 function recordRefusal(failure: AppError): Refusal {
-  if (isStale(failure)) {
+  if (failure.code === 'git/locked') {
     return {
       code: 'git/locked',
       message: 'another apply to this target changed its record since this plan',
@@ -256,13 +221,6 @@ function recordRefusal(failure: AppError): Refusal {
     hint: pushHint(failure),
     allowable: true,
   };
-}
-
-/** Returns whether another run changed the ref. */
-function isStale({ message }: AppError): boolean {
-  return /stale info|fetch first|but expected|failed to update ref|cannot lock ref|reference already exists|unable to resolve reference/.test(
-    message,
-  );
 }
 
 /** Returns a warning for each overridden refusal. Throws RefusedError for the others. */
@@ -302,61 +260,12 @@ function leaseLost({ message }: AppError): Diagnostic {
   };
 }
 
-function pushHint({ message }: AppError): string {
-  if (/stale info|rejected/.test(message)) return 'another apply ran at the same time, or origin rejected the ref; plan again';
+function pushHint({ code }: AppError): string {
+  if (code === 'git/locked') return 'another apply ran at the same time; plan again';
   return 'the token needs write access (contents: write on GitHub); apply again, or pass --no-origin to skip the push';
 }
 
 function notRecorded(why: string, hint: string | undefined): Diagnostic {
   const message = `not recorded as completely applied, so the next plan compares with an earlier commit: ${why}`;
   return { code: 'git/applied-not-recorded', severity: 'warning', message, hint };
-}
-
-/** How long a lease lasts after it was taken or renewed. */
-const leaseMs: number = 15 * 60_000;
-
-/** Returns the name of this run. A job that runs again has the same name. */
-export function runName({ env }: Pick<ProjectContext, 'env'>): string {
-  const { GITHUB_RUN_ID: run, GITHUB_JOB: job = '', GITHUB_REPOSITORY: repository = '' } = env;
-  return run === undefined || run === '' ? `${hostname()}:${process.pid}:${randomUUID()}` : `github:${repository}:${run}:${job}`;
-}
-
-/** Returns a lease that starts now. */
-function newLease(run: string, now: Date): ApplyLease {
-  return { run, until: new Date(now.getTime() + leaseMs).toISOString() };
-}
-
-// The clocks of two machines differ.
-const clockSkewMs = 5 * 60_000;
-
-/**
- * Returns whether another run holds the lease: its time has not passed, and it is no process of this machine that has ended. No apply
- * takes a lease that ends later than in 15 minutes, so one that does was forged, and blocks nothing.
- */
-function isHeldByOther(lease: ApplyLease | undefined, run: string, now: Date): lease is ApplyLease {
-  if (lease === undefined || lease.run === run || Date.parse(lease.until) <= now.getTime()) return false;
-  if (!(Date.parse(lease.until) <= now.getTime() + leaseMs + clockSkewMs)) return false;
-  const [host, pid] = lease.run.split(':');
-  return host !== hostname() || isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCodeOf(error) !== 'ESRCH';
-  }
-}
-
-/** Returns whether another run holds the lease of a target now. */
-export async function isLeased(
-  project: OpenProject,
-  { origin, run, now }: { readonly origin: boolean; readonly run: string; readonly now: Date },
-): Promise<boolean> {
-  const repository = readableRepository(project);
-  if (repository === undefined) return false;
-  const { read } = await readAppliedRecord(repository, { target: project.target.name, origin });
-  return isHeldByOther(read.record.lease, run, now);
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useRepositories } from '../../support/repository.ts';
 import { RefusedError } from '../../../src/model/errors.ts';
-import { withLease } from '../../../src/project/record/record-applied.ts';
+import { withLease } from '../../../src/project/record/record-lease.ts';
 import { applied, codes, files, idsOf, planBase, record, recorderAt, url } from '../plan/plan-base.ts';
 import { connection, guardrail } from '../project.ts';
 

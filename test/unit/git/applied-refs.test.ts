@@ -119,7 +119,7 @@ describe('findLastApplied', () => {
     expect(await pushAppliedRef(opened, 'prod', { id: commit, expected: '' })).toBeUndefined();
     await setAppliedRef(opened, 'prod', commit, '');
     const other = ours.git('commit-tree', '-m', 'other', 'HEAD^{tree}');
-    await expect(setAppliedRef(opened, 'prod', other, '')).rejects.toMatchObject({ code: 'git/failed' });
+    await expect(setAppliedRef(opened, 'prod', other, '')).rejects.toMatchObject({ code: 'git/locked' });
     expect(ours.git('rev-parse', appliedRef('prod'))).toBe(commit);
   });
 
@@ -203,7 +203,7 @@ describe('pushApplied', () => {
     const second = await record(theirs);
     const third = ours.save({ 'y.yaml': '' });
     const expected = ours.git('rev-parse', 'refs/ostiary/origin/prod');
-    expect(await pushAppliedRef(await ours.open(), 'prod', { id: third, expected })).toMatchObject({ code: 'git/failed' });
+    expect(await pushAppliedRef(await ours.open(), 'prod', { id: third, expected })).toMatchObject({ code: 'git/locked' });
     expect(origin.git('rev-parse', appliedRef('prod'))).toBe(second);
   });
 

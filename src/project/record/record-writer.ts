@@ -1,0 +1,67 @@
+import { appliedRefName, pushAppliedRef, setAppliedRef, writeRecordCommit } from '../../git/applied-refs.ts';
+import { hasOrigin } from '../../git/origin.ts';
+import type { AppliedRecord } from '../../model/applied-record.ts';
+import type { AppError } from '../../model/errors.ts';
+import { cacheFolderOf, type CommittedProject } from '../project.ts';
+import { commitsOf, isPlainRecord, recordMessage } from './applied-record.ts';
+import { type RecordProof, rememberSigned } from './record-proof.ts';
+import { readRecordSigner, recordHash, signRecord, type SignedHash } from './record-signature.ts';
+
+/** What writing records needs besides the project. */
+export type RecordWriterInput = {
+  readonly options: { readonly origin: boolean; readonly cache?: string | undefined };
+  /** How far record keys prove the record that the plan was made with. */
+  readonly proof?: RecordProof | undefined;
+  readonly now: () => Date;
+};
+
+/** Writes the records of one run, each signed if there is a key, and moves the refs to them. */
+export type RecordWriter = {
+  /** The name of the ref. */
+  readonly name: string;
+  /** Whether records are pushed to origin. */
+  readonly pushes: boolean;
+  /** Whether the record that the plan was made with has the signature that this writer would give it. */
+  readonly isSigned: boolean;
+  /** Writes a record as an object of git, which no ref has yet; returns its id. */
+  readonly write: (record: AppliedRecord) => Promise<string>;
+  /** Moves the ref of this clone. Throws AppError with the code git/locked if another run moved it. */
+  readonly setHere: (id: string, expected: string) => Promise<void>;
+  /** Moves the ref of origin, if there is one; returns the error if that fails. */
+  readonly push: (id: string, expected: string) => Promise<AppError | undefined>;
+  /** Keeps that the last record was written where others read it. */
+  readonly remember: () => void;
+};
+
+/** Creates the writer of the records of a target. */
+export function createRecordWriter(project: CommittedProject, input: RecordWriterInput): RecordWriter {
+  const { repository, target } = project;
+  const { options, proof } = input;
+  const name = appliedRefName(repository.prefix, target.name);
+  const pushes = options.origin && hasOrigin(repository);
+  const signer = readRecordSigner(project.context);
+  const subject = { name, url: target.url };
+  let last: SignedHash | undefined;
+  return {
+    name,
+    pushes,
+    isSigned: typeof signer !== 'object' || proof?.signedBy === signer.key,
+    async write(record) {
+      const now = input.now();
+      if (typeof signer === 'object') {
+        const counter = Math.max(1 + (last?.counter ?? proof?.counter ?? 0), now.getTime());
+        last = signRecord(signer, subject, { counter, content: recordHash(record) });
+      } else if (isPlainRecord(record) && record.commit !== undefined) {
+        // An unsigned record of nothing but one commit is that commit.
+        return record.commit;
+      }
+      const commit = { message: recordMessage(name, record, last), parents: commitsOf(record), at: now };
+      return (await writeRecordCommit(repository, commit)).id;
+    },
+    setHere: (id, expected) => setAppliedRef(repository, name, id, expected),
+    push: async (id, expected) => (pushes ? pushAppliedRef(repository, name, { id, expected }) : undefined),
+    remember() {
+      if (last !== undefined) rememberSigned(cacheFolderOf(project, options.cache), subject, last);
+    },
+  };
+}
