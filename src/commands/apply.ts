@@ -2,8 +2,8 @@ import { apply as executePlan } from '../apply/apply.ts';
 import { registry } from '../kinds/index.ts';
 import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
-import type { ApplyResult, OutcomeStatus } from '../model/result/outcome.ts';
-import { isWritten, liveKeyOf, type Plan, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
+import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
+import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -23,9 +23,8 @@ import {
 import { mayWrite } from '../console/connect.ts';
 import { openApplyJournal, type ApplyJournal, progressOn, announceEnd, announceStop } from '../console/output/progress.ts';
 import { differentPlan } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { createPlan, type PlanResult } from '../planning/create-plan.ts';
+import { createDriftPlan, createPlan } from '../planning/create-plan.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { PlanFilter } from '../reconcile/prepare/prepare.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { openProject } from '../project/open-project.ts';
 import type { OpenProject } from '../project/project.ts';
@@ -40,7 +39,8 @@ import { emptyRecord } from '../model/applied-record.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { desiredByKey } from '../model/desired.ts';
 import { recordSecrets, secretCacheOf, secretLookup } from '../planning/read-secrets.ts';
-import type { ResumedPlan } from '../planning/saved-plan.ts';
+import type { PlannedRun } from '../planning/planned-run.ts';
+import type { OpenedPlan } from '../planning/saved-plan.ts';
 import { requireWritable, emitPlan, emitApply } from '../console/output/emit.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { Option } from 'commander';
@@ -61,18 +61,18 @@ export const defineApply: DefineCommand = (command, run) => {
 
 /**
  * Prints the plan, asks for confirmation, and executes exactly that plan. Returns the exit code: 0, 5 for failures or an
- * interrupt; refusals throw (exit 6). Records no commit as applied if `filter` or a selection leaves out a part of the plan.
+ * interrupt; refusals throw (exit 6). Records no commit as applied if a selection, or the revert of drift, leaves out a part of the plan.
  */
-export async function runApply(flags: ApplyFlags, context: CliContext, { project, filter }: ApplyOptions = {}): Promise<number> {
+export async function runApply(flags: ApplyFlags, context: CliContext, given?: ApplySource): Promise<number> {
   if (!flags.yes && !context.interactive) throw new UsageError('apply needs confirmation, but stdin is not a terminal', 'pass --yes');
   requireWritable(flags.report, context);
   const journal = openApplyJournal(flags.journal, context);
   const deadline = Date.now() + (flags.lockTimeout ?? 0);
   try {
-    const source = project === undefined ? await openSource(flags, context) : { project };
+    const source = given ?? (await openSource(flags, context));
     for (;;) {
       try {
-        return await planAndApply(flags, context, { ...source, journal, filter });
+        return await planAndApply(source, flags, context, journal);
       } catch (error) {
         if (!isLocked(error) || Date.now() >= deadline) throw error;
         printerFor(context, flags).hint(`Waiting: ${escapeTerminal(error.message)}.\n`);
@@ -84,23 +84,21 @@ export async function runApply(flags: ApplyFlags, context: CliContext, { project
   }
 }
 
-/** The project of an apply, if it is open already, and the differences that the apply leaves out. */
-type ApplyOptions = { readonly project?: OpenProject; readonly filter?: PlanFilter };
-
-type ApplySource = { readonly project: OpenProject; readonly saved?: SavedPlan };
+/** What an apply executes: a plan of the manifests, a plan that only reverts their drift, or the plan of a file. */
+type ApplySource = { readonly of: 'manifests' | 'drift'; readonly project: OpenProject } | ({ readonly of: 'file' } & OpenedPlan);
 
 /** Opens the project, and the plan of a file if the flags name one. */
 async function openSource(flags: ApplyFlags, context: CliContext): Promise<ApplySource> {
-  if (flags.plan === undefined) return { project: await openProject(flags, context) };
+  if (flags.plan === undefined) return { of: 'manifests', project: await openProject(flags, context) };
   const { openSavedPlan } = await import('../planning/saved-plan.ts');
-  return openSavedPlan(flags.plan, flags, context);
+  return { of: 'file', ...(await openSavedPlan(flags.plan, flags, context)) };
 }
 
-async function planAndApply(flags: ApplyFlags, context: CliContext, source: PlanSource): Promise<number> {
-  const { journal, filter } = source;
-  const planned = await createOrResumePlan(flags, context, source);
+async function planAndApply(source: ApplySource, flags: ApplyFlags, context: CliContext, journal: ApplyJournal): Promise<number> {
+  const planned = await createOrResumePlan(source, flags, context, journal.request);
+  const isWhole = planned.is === 'resumed' ? planned.whole : source.of === 'manifests' && !isPartialSelection(planned.project.selection);
   try {
-    return await confirmAndApply({ ...planned, journal, isWhole: filter === undefined && planned.whole !== false }, flags, context);
+    return await confirmAndApply({ ...planned, journal, isWhole }, flags, context);
   } finally {
     await planned.gateway.close();
   }
@@ -121,22 +119,23 @@ async function waitForLease(project: OpenProject, { origin }: ApplyFlags, contex
   }
 }
 
-type PlanToApply = Omit<PlanResult, 'policies'> & Partial<Pick<ResumedPlan, 'seen' | 'whole'>>;
-type ApplyContext = PlanToApply & { readonly journal: ApplyJournal; readonly isWhole: boolean };
-
-type PlanSource = ApplySource & { readonly journal: ApplyJournal; readonly filter: PlanFilter | undefined };
+/** `isWhole`: the plan covers all manifests, so that their commit is applied when it is done. */
+type ApplyContext = PlannedRun & { readonly journal: ApplyJournal; readonly isWhole: boolean };
 
 /** Reads the plan of a file, or creates one. Limits do not refuse a plan that was reviewed: one with `--plan` or `--digest`. */
 async function createOrResumePlan(
+  source: ApplySource,
   flags: ApplyFlags,
   context: CliContext,
-  { project, saved, journal: { request }, filter }: PlanSource,
-): Promise<PlanToApply> {
-  if (saved !== undefined) {
+  onRequest: (event: RequestEvent) => void,
+): Promise<PlannedRun> {
+  if (source.of === 'file') {
     const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
-    return resumeSavedPlan({ project, saved }, flags, { context, onRequest: request });
+    return resumeSavedPlan(source, flags, { context, onRequest });
   }
-  const created = await createPlan(project, flags, context, { onRequest: request, filter, applies: true });
+  const options = { onRequest, applies: true };
+  if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: 'only' });
+  const created = await createPlan(source.project, flags, context, options);
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan);
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
@@ -165,7 +164,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   if (flags.format === 'text') printer.print('\n');
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
-  const complete = !isFailed && planned.isWhole && !isPartialSelection(planned.project.selection);
+  const complete = !isFailed && planned.isWhole;
   const recorded = complete || writes > 0 ? await recorder.end(recordedEnd({ ...planned, planBase }, result, complete)) : [];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
@@ -173,14 +172,14 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
 }
 
 /** Caches the written secrets, which the next plan then does not read; without a cache it does. */
-function recordWritten({ project, identity, desired }: PlanToApply, { reread = [] }: ApplyResult, flags: ApplyFlags): void {
+function recordWritten({ project, identity, desired }: PlannedRun, { reread = [] }: ApplyResult, flags: ApplyFlags): void {
   const declared = desiredByKey(desired.resources);
   const known = reread.map((live) => ({ desired: declared.get(live.id), live }));
   recordSecrets(known, secretCacheOf(project, identity, flags));
 }
 
 /** Reads the base that is recorded, whatever base the plan compares with. An unreadable one is reported when the apply is recorded. */
-async function recordedBase({ project, desired }: PlanToApply, { origin, cache, allow }: ApplyFlags): Promise<PlanResult['planBase']> {
+async function recordedBase({ project, desired }: PlannedRun, { origin, cache, allow }: ApplyFlags): Promise<PlannedRun['planBase']> {
   try {
     const found = await readPlanBase({ ...project, desired, options: { origin, cache }, applies: true });
     const { read, refusals, remembered: _, ...rest } = found;
@@ -193,7 +192,7 @@ async function recordedBase({ project, desired }: PlanToApply, { origin, cache, 
   }
 }
 
-function recorderFor({ project, desired, planBase, gateway }: PlanToApply, flags: ApplyFlags, context: CliContext): ApplyRecorder {
+function recorderFor({ project, desired, planBase, gateway }: PlannedRun, flags: ApplyFlags, context: CliContext): ApplyRecorder {
   const { allow: allowed } = flags;
   return openRecorder({
     ...project,
@@ -220,7 +219,7 @@ async function readAuditMark(gateway: Gateway): Promise<AuditMark | undefined> {
 }
 
 /** Returns what the record keeps of a run. */
-function recordedEnd({ project, plan, desired, live, planBase }: PlanToApply, result: ApplyResult, complete: boolean): RecordedEnd {
+function recordedEnd({ project, plan, desired, live, planBase }: PlannedRun, result: ApplyResult, complete: boolean): RecordedEnd {
   const { base, remembered } = planBase;
   const done = new Set(result.outcomes.flatMap(({ id, action, status }) => (action === 'delete' && isDone(status) ? [id] : [])));
   return {
@@ -252,7 +251,7 @@ async function reportApplied(result: ApplyResult, planned: ApplyContext, flags: 
 }
 
 /** Throws unless the plan may be executed: without refusals, with a token that may write, and confirmed. */
-async function requireConsent(planned: PlanToApply, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
+async function requireConsent(planned: PlannedRun, writes: number, flags: ApplyFlags, context: CliContext): Promise<void> {
   const { plan } = planned;
   const refusals = [...plan.refusals, ...(flags.onManaged === 'skip' ? [] : managedRefusals(plan))];
   if (writes > 0) requireWriteAccess(planned);
@@ -282,7 +281,7 @@ function managedRefusals(plan: Plan): readonly Refusal[] {
   }));
 }
 
-function requireWriteAccess({ identity }: PlanToApply): void {
+function requireWriteAccess({ identity }: PlannedRun): void {
   if (mayWrite(identity)) return;
   throw new AppError(
     'api/read-only-role',
@@ -292,11 +291,8 @@ function requireWriteAccess({ identity }: PlanToApply): void {
   );
 }
 
-async function execute(
-  { plan, steps, live, desired, gateway, journal, seen }: ApplyContext,
-  flags: ApplyFlags,
-  context: CliContext,
-): Promise<ApplyResult> {
+async function execute(planned: ApplyContext, flags: ApplyFlags, context: CliContext): Promise<ApplyResult> {
+  const { plan, steps, live, desired, gateway, journal } = planned;
   const progress = progressOn(plan, flags, context);
   const inFlight = new Set<string>();
   const signal = context.interruptSignal(() => announceEnd([...inFlight], flags, context));
@@ -311,7 +307,7 @@ async function execute(
       concurrency: flags.concurrency,
       signal,
       secretOf: secretLookup(desired),
-      seen,
+      seen: planned.is === 'resumed' ? planned.seen : undefined,
       observe: (event) => {
         journal.write(event);
         if (event.id !== undefined && event.event === 'write') inFlight.add(event.id);

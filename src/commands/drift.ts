@@ -2,7 +2,7 @@ import { registry } from '../kinds/index.ts';
 import type { Adoption, Drift, AuditedWrite } from '../model/result/drift.ts';
 import { UsageError } from '../model/errors.ts';
 import type { ResourceId } from '../model/resource.ts';
-import { filterDrift, isDrifted, needsReport, type DriftResult } from '../reconcile/drift/filter-drift.ts';
+import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
 import { unprovenRecordCodes } from '../reconcile/guard/record-refusals.ts';
 import { findWriters } from '../reconcile/drift/find-writers.ts';
 import { protectionOfDrift } from '../protection/protection.ts';
@@ -24,10 +24,11 @@ import {
   type DefineCommand,
 } from '../console/options.ts';
 import { trackSecretReads } from '../console/connect.ts';
-import { type Diff, hasHeld } from '../model/plan/plan.ts';
+import { hasHeld } from '../model/plan/plan.ts';
 import { readAuditedWrites, timeOfBase } from '../planning/audit-log.ts';
 import { openProject } from '../project/open-project.ts';
-import { createPlan, type PlanResult } from '../planning/create-plan.ts';
+import { createDriftPlan } from '../planning/create-plan.ts';
+import type { CreatedRun, DriftRun } from '../planning/planned-run.ts';
 import { checkLivePolicies } from '../planning/target-policies.ts';
 import { printerFor } from '../console/output/printer.ts';
 import { requireWritable, emitDrift } from '../console/output/emit.ts';
@@ -83,22 +84,13 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
   const project = await openProject(flags, context);
-  let result: (DriftResult & { readonly whole: Diff }) | undefined;
-  const planned = await withNewObjects(
-    await createPlan(project, { ...planFlags, revert: [], previewOnly: true }, context, {
-      filter: (whole, base) => {
-        result = { ...filterDrift(whole, { base, registry }), whole };
-        return result.diff;
-      },
-    }),
-    flags,
-    context,
-  );
-  const { plan } = planned;
+  const created = await createDriftPlan(project, { ...planFlags, revert: [], previewOnly: true }, context, { which: 'all' });
+  const planned = await withNewObjects(created, flags, context);
+  const { plan, whole, pending, unfinished } = planned;
   const found: Drift = {
     plan,
-    pending: result?.pending ?? 0,
-    unfinished: result?.unfinished ?? 0,
+    pending,
+    unfinished,
     ...(planned.planBase.unmerged === undefined ? {} : { unmerged: planned.planBase.unmerged }),
     ...(planned.unproven === undefined ? {} : { unproven: planned.unproven }),
     protection: protectionOfDrift(plan, planned.live, registry, { desired: planned.desired, base: planned.base?.desired }),
@@ -106,16 +98,13 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return runApply({ ...planFlags, revert, onManaged: 'skip' }, context, {
-      project,
-      filter: (whole, base) => filterDrift(whole, { base, registry }, 'only').diff,
-    });
+    return runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', project });
   }
   const writes = isDrifted(plan)
     ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)
     : undefined;
   const drifted = { ...found, ...(writes === undefined ? {} : { writes }) };
-  const livePolicies = await checkLivePolicies({ plan, whole: result?.whole ?? plan }, planned);
+  const livePolicies = await checkLivePolicies({ plan, whole }, planned);
   const warnings = [
     ...planned.warnings.filter(
       ({ code }) => !code.startsWith('policy/') && code !== 'git/unmerged-apply' && !unprovenRecordCodes.has(code),
@@ -137,7 +126,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
 }
 
 /** Adds to the plan the details of the objects of `--new`, then closes its gateway. */
-async function withNewObjects(planned: PlanResult, flags: DriftFlags, context: CliContext): Promise<PlanResult> {
+async function withNewObjects(planned: DriftRun, flags: DriftFlags, context: CliContext): Promise<DriftRun> {
   try {
     if (flags.new.length === 0) return planned;
     const { readDetails } = await import('../pull/choose-objects.ts');
@@ -156,7 +145,7 @@ async function withNewObjects(planned: PlanResult, flags: DriftFlags, context: C
 type AdoptionContext = { readonly flags: DriftFlags; readonly context: CliContext; readonly report: (drift: Drift) => Promise<void> };
 
 /** Adopts the drift and reports it, even if adopting fails. */
-async function emitAdoption(found: Drift, planned: PlanResult, { flags, context, report }: AdoptionContext): Promise<Adoption> {
+async function emitAdoption(found: Drift, planned: CreatedRun, { flags, context, report }: AdoptionContext): Promise<Adoption> {
   const { commit, origin, new: names, label } = flags;
   try {
     const mayPush = (branch: string): Promise<boolean> =>
@@ -174,13 +163,13 @@ async function emitAdoption(found: Drift, planned: PlanResult, { flags, context,
  * Returns the time from which the audit log is searched: when the base was committed, because drift is younger. Without a base,
  * and for held changes, which outlive applies, it is 30 days ago.
  */
-function timeOfLastApply({ plan, project }: PlanResult, context: CliContext): Promise<Date> {
+function timeOfLastApply({ plan, project }: CreatedRun, context: CliContext): Promise<Date> {
   return timeOfBase(hasHeld(plan) ? undefined : plan.base, project, context);
 }
 
 /** Returns the audited writes of each object that differs; undefined if the gateway provides none, so that the drift is reported without them. */
 async function findDriftWriters(
-  { project, plan, desired, live, planBase }: PlanResult,
+  { project, plan, desired, live, planBase }: CreatedRun,
   since: Date,
   flags: DriftFlags,
   context: CliContext,

@@ -1,12 +1,11 @@
 import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { BaseState, DesiredState } from '../model/desired.ts';
+import type { DesiredState } from '../model/desired.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
 import type { Allowance, Plan, Refusal } from '../model/plan/plan.ts';
-import type { Step } from '../model/plan/schedule.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
 import { type CheckedSources, readWorkingTree } from '../project/checkout.ts';
@@ -23,12 +22,22 @@ import { type NamedByOption, refuseAgain, warnUnknownNames } from '../reconcile/
 import type { CliContext } from '../console/context/cli-context.ts';
 import type { RuleChecks } from '../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
-import type { PlanFilter, ReconcileInput } from '../reconcile/prepare/prepare.ts';
+import type { ReconcileInput } from '../reconcile/prepare/prepare.ts';
 import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../reconcile/prepare/base-states.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
 import { adaptToDialect, unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
-import { draftPlan, type PlanDraft, type ReviewedPlan, type ReviewInput, reviewPlan } from '../reconcile/reconcile.ts';
+import {
+  compareStates,
+  draftPart,
+  draftPlan,
+  type PlanDraft,
+  type ReviewedPlan,
+  type ReviewInput,
+  reviewPlan,
+} from '../reconcile/reconcile.ts';
+import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
+import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
@@ -61,30 +70,11 @@ async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   return { live: await withPredecessors(live, desired, reads), unwritten };
 }
 
-/** A plan with everything that it follows from; the caller closes the gateway. */
-export type PlanResult = {
-  readonly project: OpenProject;
-  readonly policies: TargetPolicies;
-  readonly desired: DesiredState;
-  readonly live: LiveState;
-  readonly base: BaseState | undefined;
-  /** The base as it was read, and what else the record of applies contains. */
-  readonly planBase: Pick<PlanBase, 'base' | 'read' | 'remembered' | 'unmerged' | 'unmergedHead' | 'proof'>;
-  readonly identity: GatewayIdentity;
-  readonly gateway: Gateway;
-  readonly plan: Plan;
-  /** Why record keys do not prove the record of applies. */
-  readonly unproven?: string;
-  readonly steps: readonly Step[];
-  readonly warnings: readonly Diagnostic[];
-};
-
 /** `resource` limits the secrets that are read to those of one resource; with `previewOnly` nothing will be applied. */
 type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
 
 type CreatePlanOptions = {
   readonly onRequest?: (event: RequestEvent) => void;
-  readonly filter?: PlanFilter | undefined;
   /** Whether the plan will be applied, so that HEAD has to be reviewed. */
   readonly applies?: boolean;
 };
@@ -94,49 +84,67 @@ export async function createPlan(
   project: OpenProject,
   flags: CreatePlanFlags,
   context: CliContext,
-  { onRequest, filter, applies = false }: CreatePlanOptions = {},
-): Promise<PlanResult> {
+  options: CreatePlanOptions = {},
+): Promise<CreatedRun> {
+  return withInput(project, { flags, context, ...options }, async (gathered) => runOf(gathered, await draftAndReview(gathered), flags));
+}
+
+/** Creates a plan of the drift alone; `which` is that of `filterDrift`. Otherwise like `createPlan`. */
+export async function createDriftPlan(
+  project: OpenProject,
+  flags: CreatePlanFlags,
+  context: CliContext,
+  { which, ...options }: CreatePlanOptions & { readonly which: DriftScope },
+): Promise<DriftRun> {
+  return withInput(project, { flags, context, ...options }, async (gathered) => {
+    const comparison = required(compareStates(gathered.input));
+    const whole = comparison.states.diff;
+    const { diff, pending, unfinished } = filterDrift(whole, { base: comparison.prepared.base, registry }, which);
+    const draft = draftPart(comparison, diff);
+    const result = await reviewDraft(draft, gathered);
+    const run = runOf(gathered, { draft, reviewed: required(result), diagnostics: result.diagnostics }, flags);
+    return { ...run, whole, pending, unfinished };
+  });
+}
+
+function required<T>({ value, diagnostics }: Checked<T>): T {
+  if (value === undefined) throw new InputError(diagnostics);
+  return value;
+}
+
+/** Everything that a plan is made of. */
+type Gathered = {
+  readonly loaded: PlanInput;
+  readonly identity: GatewayIdentity;
+  readonly gateway: Gateway;
+  readonly input: ReconcileInput;
+  /** What completes a draft, besides the answers of the gateway. */
+  readonly review: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'>;
+  readonly readAudit: () => Promise<ReviewInput['audit']>;
+  readonly unwritten: string | undefined;
+};
+
+/** Gathers the input of a plan for the work, and closes the gateway if that fails. */
+async function withInput<T>(
+  project: OpenProject,
+  { flags, context, onRequest, applies = false }: CreatePlanOptions & { readonly flags: CreatePlanFlags; readonly context: CliContext },
+  work: (gathered: Gathered) => Promise<T>,
+): Promise<T> {
   const loaded = await loadPlanInput(project, flags, context, applies);
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
     const { live: gathered, unwritten } = await gatherLive({ project, desired, gateway, identity, flags, context });
-    const { read } = planBase;
-    const live = read === undefined ? gathered : withChangedSecrets(gathered, desired, read.record);
-    const { draft, reviewed, diagnostics } = await draftAndReview({ ...inputOf(loaded, identity, flags), live, filter }, gateway, {
-      policies,
-      maxRisk: flags.maxRisk,
-      own: planBase.own,
-      readAudit: () => readAudit(loaded, flags, context),
-    });
-    const refused = recordRefusals(reviewed.plan, { ...loaded, live }, flags);
-    const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...loaded.uncommitted], flags.allow);
-    const warnings = [
-      ...policies.diagnostics,
-      ...insecureOverride(project),
-      ...planBase.diagnostics,
-      ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(loaded.uncommitted)] : []),
-      ...diagnostics,
-      ...unusedAllowances(flags.allow, plan),
-      ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
-      ...cacheWarning(flags.cache, unwritten),
-    ];
-    const { desired: prepared, base } = draft.prepared;
-    const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
-    return {
-      project,
-      policies,
-      desired: prepared,
-      live,
-      base,
-      planBase,
+    const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
+    return await work({
+      loaded,
       identity,
       gateway,
-      ...reviewed,
-      plan,
-      ...(unproven === undefined ? {} : { unproven }),
-      warnings,
-    };
+      input: { ...inputOf(loaded, identity, flags), live },
+      review: { policies, maxRisk: flags.maxRisk, own: planBase.own },
+      readAudit: () => readAudit(loaded, flags, context),
+      unwritten,
+    });
   } catch (error) {
     await gateway.close();
     throw error;
@@ -145,32 +153,67 @@ export async function createPlan(
 
 type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPlan; readonly diagnostics: readonly Diagnostic[] };
 
+/** Returns the run with the reviewed plan: adds what the record of applies and uncommitted removals refuse, and the warnings. */
+function runOf(
+  { loaded, identity, gateway, input: { live }, unwritten }: Gathered,
+  { draft, reviewed, diagnostics }: DraftAndReview,
+  flags: CreatePlanFlags,
+): CreatedRun {
+  const { project, desired, policies, planBase, uncommitted } = loaded;
+  const refused = recordRefusals(reviewed.plan, { ...loaded, live }, flags);
+  const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
+  const warnings = [
+    ...policies.diagnostics,
+    ...insecureOverride(project),
+    ...planBase.diagnostics,
+    ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(uncommitted)] : []),
+    ...diagnostics,
+    ...unusedAllowances(flags.allow, plan),
+    ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
+    ...cacheWarning(flags.cache, unwritten),
+  ];
+  const { desired: prepared, base } = draft.prepared;
+  const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
+  return {
+    is: 'created',
+    project,
+    policies,
+    desired: prepared,
+    live,
+    base,
+    planBase,
+    identity,
+    gateway,
+    ...reviewed,
+    plan,
+    ...(unproven === undefined ? {} : { unproven }),
+    warnings,
+  };
+}
+
 /**
  * Drafts a plan, asks the gateway about it, and completes it. With a list of unplannable objects, it starts again without the objects that
  * the gateway would reject. Throws InputError on errors in the manifests.
  */
-async function draftAndReview(
-  input: ReconcileInput,
-  gateway: Gateway,
-  {
-    readAudit: readLog,
-    ...review
-  }: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'> & { readonly readAudit: () => Promise<ReviewInput['audit']> },
-): Promise<DraftAndReview> {
-  let { unplannable } = input;
+async function draftAndReview(gathered: Gathered): Promise<DraftAndReview> {
+  let { unplannable } = gathered.input;
   for (;;) {
-    const { value: draft, diagnostics: drafting } = draftPlan({ ...input, unplannable });
-    if (draft === undefined) throw new InputError(drafting);
-    const preflight = await gateway.preflight(draft.preflightRequest);
-    const rules = await loadRuleChecks(draft);
-    const audit = draft.accepted?.isAudited === true ? await readLog() : undefined;
-    const { value: reviewed, diagnostics } = reviewPlan(draft, { ...review, preflight, rules, audit });
+    const draft = required(draftPlan({ ...gathered.input, unplannable }));
+    const { value: reviewed, diagnostics } = await reviewDraft(draft, gathered);
     if (reviewed !== undefined) return { draft, reviewed, diagnostics };
     const known = draft.prepared.input.unplannable;
     const more = known === undefined ? [] : unplannableByErrors(diagnostics, draft.prepared.desired);
     if (known === undefined || more.length === 0) throw new InputError(diagnostics);
     unplannable = [...known, ...more];
   }
+}
+
+/** Asks the gateway about a draft, and completes it. */
+async function reviewDraft(draft: PlanDraft, { gateway, review, readAudit: readLog }: Gathered): Promise<Checked<ReviewedPlan>> {
+  const preflight = await gateway.preflight(draft.preflightRequest);
+  const rules = await loadRuleChecks(draft);
+  const audit = draft.accepted?.isAudited === true ? await readLog() : undefined;
+  return reviewPlan(draft, { ...review, preflight, rules, audit });
 }
 
 /** Reads who changed the gateway since the base; undefined if its audit log cannot be read. */
@@ -247,7 +290,7 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
 /** Refuses what the record of applies does not justify: a HEAD without what was applied, and a record that is missing or not reviewed. */
 export function recordRefusals(
   plan: Plan,
-  { project, desired, planBase, live }: Pick<PlanInput, 'project' | 'desired' | 'planBase'> & Pick<PlanResult, 'live'>,
+  { project, desired, planBase, live }: Pick<PlanInput, 'project' | 'desired' | 'planBase'> & Pick<CreatedRun, 'live'>,
   { adopt }: Pick<CreatePlanFlags, 'adopt'>,
 ): readonly Refusal[] {
   const target = project.target.name;

@@ -1,4 +1,4 @@
-import { fingerprintsOf, plannedObjectsOf, type PlannedObject } from '../apply/fingerprint.ts';
+import { fingerprintsOf, plannedObjectsOf } from '../apply/fingerprint.ts';
 import { staleRefusals } from '../apply/stale-refusals.ts';
 import { decodePlan, readPlanFile } from '../disk/journal.ts';
 import { writePlan } from '../disk/write.ts';
@@ -8,7 +8,6 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
-import type { ResourceId } from '../model/resource.ts';
 import { secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
 import { sealedTree } from '../reconcile/saved-plan/content-seal.ts';
 import { longestPlan, openPlan, sealedPlan } from '../reconcile/saved-plan/saved-plan.ts';
@@ -33,7 +32,8 @@ import {
 } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLive, withMissingToken } from '../console/connect.ts';
 import { readPlanBase } from '../project/plan-base.ts';
-import { recordRefusals, type PlanResult } from './create-plan.ts';
+import { recordRefusals } from './create-plan.ts';
+import type { CreatedRun, ResumedRun } from './planned-run.ts';
 import { openConfig } from '../project/open-project.ts';
 import { type OpenProject, readableRepository } from '../project/project.ts';
 import { absolutePath, chooseTarget, isPartialSelection, outputPath, type ResolvedConfig } from '../project/resolved-config.ts';
@@ -45,7 +45,7 @@ import type { CliContext } from '../console/context/cli-context.ts';
 import { isStdin, stdinName } from '../console/context/stdin.ts';
 
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
-export async function savePlan(path: string, result: PlanResult, context: CliContext): Promise<void> {
+export async function savePlan(path: string, result: CreatedRun, context: CliContext): Promise<void> {
   const text = await sealedText(result);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
@@ -55,7 +55,7 @@ export async function savePlan(path: string, result: PlanResult, context: CliCon
 }
 
 /** Returns the text of the file; its document, which is larger, is not kept. */
-async function sealedText({ project, plan, desired, base, live }: PlanResult): Promise<string> {
+async function sealedText({ project, plan, desired, base, live }: CreatedRun): Promise<string> {
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
     whole: !isPartialSelection(project.selection),
@@ -85,14 +85,6 @@ function tooLarge(length: number): InputError['diagnostics'][number] {
   return { code: 'plan/broken-file', severity: 'error', message, hint: 'plan and apply a part of it at a time, with --only' };
 }
 
-/** A saved plan with the current live state. */
-export type ResumedPlan = Omit<PlanResult, 'policies'> & {
-  /** The changed objects as they were when the plan was made. */
-  readonly seen: ReadonlyMap<ResourceId, PlannedObject>;
-  /** The plan covers all manifests. */
-  readonly whole: boolean;
-};
-
 /** A plan of a file, and the project that it is applied to. */
 export type OpenedPlan = { readonly saved: SavedPlan; readonly project: OpenProject };
 
@@ -119,7 +111,7 @@ export async function resumeSavedPlan(
   { saved, project }: OpenedPlan,
   flags: ApplyFlags,
   { context, onRequest }: { readonly context: CliContext; readonly onRequest: (event: RequestEvent) => void },
-): Promise<ResumedPlan> {
+): Promise<ResumedRun> {
   const requireNone = (found: readonly (Refusal | undefined)[]): Promise<void> => requireNoRefusals(saved, found, flags, context);
   const { target } = project;
   const changed = saved.plan.changes.filter(setsSecrets);
@@ -153,10 +145,10 @@ export async function resumeSavedPlan(
     const recorded = recordRefusals(plan, { project, desired: manifests, planBase, live }, flags).filter(({ code }) => !decided.has(code));
     const stale = staleRefusals({ plan, live, steps, registry, seen, secretOf: secretLookup(desired) });
     return {
+      is: 'resumed',
       project,
       desired,
       live,
-      base: undefined,
       planBase,
       identity,
       gateway,

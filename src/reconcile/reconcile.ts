@@ -9,7 +9,7 @@ import type { AuditedChanges } from './accepted/assess-accepted.ts';
 import { type AcceptedDiff, diffAccepted } from './accepted/diff-accepted.ts';
 import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
-import { diffStates } from './diff/diff-states.ts';
+import { diffStates, type StateDiff } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
@@ -101,21 +101,40 @@ export function draftPlan(input: ReconcileInput): Checked<PlanDraft> {
 }
 
 function draftOnce(input: ReconcileInput): Checked<PlanDraft> {
+  const { value: comparison, diagnostics: comparing } = compareStates(input);
+  if (comparison === undefined) return { diagnostics: comparing };
+  const { prepared, states } = comparison;
+  const { value: accepted, diagnostics: accepting } = diffAccepted(prepared, states.diff);
+  const diagnostics = [...comparing, ...accepting];
+  return hasErrors(accepting) ? { diagnostics } : { value: { ...draftOf(comparison, states.diff, accepted), diagnostics }, diagnostics };
+}
+
+/** Both sides of a plan in one form, and everything that differs. */
+export type Comparison = { readonly prepared: Prepared; readonly states: StateDiff; readonly diagnostics: readonly Diagnostic[] };
+
+/** Finds everything that differs: prepare → diff. Without a value on errors in the manifests. */
+export function compareStates(input: ReconcileInput): Checked<Comparison> {
   const { value: prepared, diagnostics: preparing } = prepare(input);
   if (prepared === undefined) return { diagnostics: preparing };
   const { value: states, diagnostics: comparing } = diffStates(prepared);
-  if (states === undefined) return { diagnostics: [...preparing, ...comparing] };
-  const { desired, live, base } = prepared;
-  const diff = input.filter === undefined ? states.diff : input.filter(states.diff, base);
+  const diagnostics = [...preparing, ...comparing];
+  return states === undefined ? { diagnostics } : { value: { prepared, states, diagnostics }, diagnostics };
+}
+
+/** Drafts the plan of a part of what differs, such as the drift. Limits count everything that differs; such a plan accepts no drift. */
+export function draftPart(comparison: Comparison, part: Diff): PlanDraft {
+  const draft = draftOf(comparison, part, undefined);
+  const ids = new Set(part.changes.map(({ id }) => id));
+  const refusals = draft.limits.refusals.filter(({ resource }) => resource === undefined || ids.has(resource));
+  return { ...draft, limits: { ...draft.limits, refusals } };
+}
+
+function draftOf({ prepared, states, diagnostics }: Comparison, diff: Diff, accepted: AcceptedDiff | undefined): PlanDraft {
+  const { input, desired, live } = prepared;
   const steps = scheduleSteps(diff, live, input.registry);
-  // A filtered plan shows a part of what differs from live, and no change of the manifests.
-  const { value: accepted, diagnostics: accepting } = input.filter === undefined ? diffAccepted(prepared, diff) : { diagnostics: [] };
-  const diagnostics = [...preparing, ...comparing, ...accepting];
-  if (hasErrors(accepting)) return { diagnostics };
   const joined = joinedSpecs(steps, diff.changes, live);
   const preflightRequest = { plan: diff, accepted: accepted?.entries ?? [], desired, live, joined };
-  const limits = limitsOf(diff, checkLimits(prepared, states, accepted), input);
-  return { value: { prepared, diff, limits, steps, accepted, preflightRequest, diagnostics }, diagnostics };
+  return { prepared, diff, limits: checkLimits(prepared, states, accepted), steps, accepted, preflightRequest, diagnostics };
 }
 
 /**
@@ -150,11 +169,4 @@ export function rescheduleSteps(
   registry: Registry,
 ): readonly Step[] {
   return stepsInSlots(plan, live, registry);
-}
-
-/** Drops the refusals of resources that a filter left out. */
-function limitsOf(diff: Diff, limits: SortedRefusals, { filter }: ReconcileInput): SortedRefusals {
-  if (filter === undefined) return limits;
-  const ids = new Set(diff.changes.map(({ id }) => id));
-  return { ...limits, refusals: limits.refusals.filter(({ resource }) => resource === undefined || ids.has(resource)) };
 }

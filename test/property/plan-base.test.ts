@@ -172,7 +172,7 @@ test('a revert writes only drifted values, leaves no drift, and neither applies 
         plan: undoing,
         live,
         desired,
-      } = await planHistory(gateway, past, (differences, base) => filterDrift(differences, { base, registry }, 'only').diff);
+      } = await planHistory(gateway, past, (differences) => filterDrift(differences, { base: past.base, registry }, 'only').diff);
       const result = await applyPlan({ gateway, plan: undoing, live, desired, concurrency: 8 });
       expect(result.outcomes.filter(({ status }) => !['done', 'blocked', 'held'].includes(status))).toEqual([]);
       const written = new Set(undoing.changes.map(liveKeyOf));

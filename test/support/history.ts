@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { registry } from '../../src/kinds/index.ts';
 import type { BaseState, DesiredState } from '../../src/model/desired.ts';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../../src/model/diagnostic.ts';
 import type { LiveState } from '../../src/model/live.ts';
-import type { Plan } from '../../src/model/plan/plan.ts';
-import type { Consent, PlanFilter } from '../../src/reconcile/prepare/prepare.ts';
-import { draftPlan, reviewPlan } from '../../src/reconcile/reconcile.ts';
+import type { Diff, Plan } from '../../src/model/plan/plan.ts';
+import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
+import { compareStates, type Comparison, draftPart, draftPlan, type PlanDraft, reviewPlan } from '../../src/reconcile/reconcile.ts';
 import { desiredState } from './desired-state.ts';
 import { memoryGateway, type MemoryGateway } from './memory-gateway.ts';
 import { inputOf, reviewOf } from './run-pipeline.ts';
@@ -117,14 +117,19 @@ function isPossible(diagnostics: readonly Diagnostic[]): boolean {
 export async function planHistory(
   gateway: MemoryGateway,
   { desired, base, consent }: Pick<History, 'desired' | 'base' | 'consent'>,
-  filter?: PlanFilter,
+  part?: (whole: Diff) => Diff,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState; readonly desired: DesiredState; readonly base: BaseState | undefined }> {
   const { value: live } = await gateway.readAll([...registry.keys()]);
   if (live === undefined) throw new Error('incomplete listing');
-  const draft = draftPlan(inputOf({ desired, live, base, consent, filter }));
+  const input = inputOf({ desired, live, base, consent });
+  const draft = part === undefined ? draftPlan(input) : draftPartOf(compareStates(input), part);
   fc.pre(isPossible(draft.diagnostics));
   const reviewed = draft.value && reviewPlan(draft.value, reviewOf());
   if (draft.value === undefined || reviewed?.value === undefined)
     throw new Error([...draft.diagnostics, ...(reviewed?.diagnostics ?? [])].map(({ code, message }) => `${code} ${message}`).join('\n'));
   return { plan: reviewed.value.plan, live, desired: draft.value.prepared.desired, base: draft.value.prepared.base };
+}
+
+function draftPartOf({ value, diagnostics }: Checked<Comparison>, part: (whole: Diff) => Diff): Checked<PlanDraft> {
+  return value === undefined ? { diagnostics } : { value: draftPart(value, part(value.states.diff)), diagnostics };
 }

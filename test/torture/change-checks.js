@@ -44,8 +44,8 @@ export const changeChecks = [
   [
     'accepted drift is planned',
     'reconcile/reconcile.ts',
-    'input.filter === undefined ? diffAccepted(prepared, diff) :',
-    'input.filter === null ? diffAccepted(prepared, diff) :',
+    '= diffAccepted(prepared, states.diff);',
+    '= { ...diffAccepted(prepared, states.diff), value: undefined };',
     ['golden.test.ts'],
   ],
   [

@@ -20,13 +20,16 @@ export type DriftResult = { readonly diff: Diff; readonly pending: number; reado
 /** The last applied manifests, which separate drift from pending changes; undefined if they are not known. */
 type DriftInput = { readonly base: BaseState | undefined; readonly registry: Registry };
 
+/** `all`: drift and conflicts; `only`: drift without conflicts, about which the next apply decides. */
+export type DriftScope = 'all' | 'only';
+
 type AppliedContext = { readonly applied: ReadonlySet<ResourceId>; readonly registry: Registry };
 
 /**
  * Filters a plan for drift: fields and edges that changed on the gateway since the base, and held ones. Without a base, every
  * difference of a live object counts. Conflicts count too; `only` leaves them out, because the next apply decides about them.
  */
-export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: 'all' | 'only' = 'all'): DriftResult {
+export function filterDrift(whole: Diff, { base, registry }: DriftInput, which: DriftScope = 'all'): DriftResult {
   const applied = new Set(base?.desired.resources.map(({ id }) => id));
   const isDrift = ({ origin, held }: Pick<FieldChange, 'origin' | 'held'>): boolean =>
     base === undefined || held === true || origin === 'drift' || (which === 'all' && origin === 'both');

@@ -6,7 +6,7 @@ import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { type Allowance, type Diff, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
+import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
 import { adaptToDialect, type UnplannableObject, frozenKeys, withoutUnplannable } from './omissions.ts';
@@ -47,7 +47,6 @@ export type ReconcileInput = {
   readonly unplannable?: readonly UnplannableObject[] | undefined;
   /** Lists live connections without a manifest, and checks their policies. */
   readonly reportUnmanaged?: boolean;
-  readonly filter?: PlanFilter | undefined;
 };
 
 /** Changes by `Kind/name` that the user agreed to, and that a plan leaves out otherwise. */
@@ -58,9 +57,6 @@ export type Consent = {
   readonly revert: readonly string[];
   readonly prune: boolean;
 };
-
-/** Leaves out the differences that a command does not apply. */
-export type PlanFilter = (whole: Diff, base: BaseState | undefined) => Diff;
 
 /** Both sides of a plan in one form: fields of the gateway's dialect, successors with everything that they inherit, names as they will be. */
 export type Prepared = {
