@@ -43,6 +43,17 @@ export function addCommand(program: Command, name: string, description: string):
     .option('-v, --verbose', 'log each request to the gateway with its duration', false);
 }
 
+/** Makes it an error to give another option as the value of one: its own value was forgotten. */
+export function refuseForgottenValues(on: Command): void {
+  for (const option of on.options.filter(({ required }) => required)) {
+    on.on(`option:${option.name()}`, (value: unknown) => {
+      const other = on.options.find(({ long, short }) => value === long || value === short);
+      if (other === undefined) return;
+      on.error(`error: option "${option.flags}" has no value: ${String(value)} is another option`, { code: 'ostiary.noValue' });
+    });
+  }
+}
+
 /** Makes it an error to give an option with a single value twice. */
 export function refuseRepeated(on: Command): void {
   for (const option of on.options.filter(({ required, defaultValue }) => required && !Array.isArray(defaultValue))) {

@@ -74,7 +74,7 @@ function plain(text: string): string {
 function isExpectedRefusal({ lines }: YamlFile, index: number, message = ''): boolean {
   if (endsOf(lines).length > 1) return message.endsWith('give all lines the same end');
   const hasAlias = lines.some((line) => line.document === index && /\*n\d/.test(line.text));
-  return hasAlias && /the alias \*n\d+ in line \d+ may use it/.test(message);
+  return hasAlias && /the alias \*n\d+ on line \d+ may use it/.test(message);
 }
 
 describe('an edit of a document', () => {

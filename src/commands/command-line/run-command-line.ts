@@ -5,7 +5,7 @@ import { runGuarded } from './guard.ts';
 import { refuseDash } from './refuse-dash.ts';
 import { version } from '../../console/context/version.ts';
 import { suggestCommand } from '../completion/scripts.ts';
-import { addCommand, type DefineCommand, type OutputFlags, refuseRepeated } from '../../console/options.ts';
+import { addCommand, type DefineCommand, type OutputFlags, refuseForgottenValues, refuseRepeated } from '../../console/options.ts';
 import { colorChoiceOf, optionIn, printerFor, recordPrinted } from '../../console/output/printer.ts';
 import { type DocumentList, fleetDocument } from '../../report/serialize.ts';
 import { diagnosticCounts } from '../../report/wording/diagnostics.ts';
@@ -133,6 +133,7 @@ async function createProgram(argv: readonly string[], context: CliContext, { com
         const define = await load();
         define(command, async (work) => finish(await work(context)));
         refuseRepeated(command);
+        refuseForgottenValues(command);
         refuseDash(command);
       } else if (usage !== '') command.arguments(usage);
     }
@@ -161,7 +162,10 @@ function usageError({ code, message }: CommanderError, argv: readonly string[], 
   const help =
     named === undefined ? 'run ostiary --help for the list of commands' : `run ostiary ${named.name()} --help for the list of flags`;
   if (code === 'commander.help') return new UsageError(`unknown command "${argv[1] ?? ''}"`, help);
-  const text = message.replace(/^error: /, '').replace(/\. Expected (\d+) arguments? but got (\d+)\.$/, ': expected $1, got $2');
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/ argument missing$/, ' has no value')
+    .replace(/\. Expected (\d+) arguments? but got (\d+)\.$/, ': expected $1, got $2');
   const [, option, value = '', hint = ''] = /^option '(?:-\w, )?(--[\w-]+).*?' argument '(.*)' is invalid\. (.*)$/s.exec(text) ?? [];
   if (option !== undefined)
     return new UsageError(`invalid value "${value}" for ${option}`, hint.replace(allowedChoices, 'expected one of: $1'));

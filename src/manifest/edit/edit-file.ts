@@ -83,7 +83,7 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
     if (plan.wanted.is !== 'kept') plans.set(index, plan);
   }
   if (plans.size === 0) return { text: file.text };
-  if (source.lineEnding === 'mixed') return refuse(edits, 'some of its lines end with CRLF and some with LF; give all lines the same end');
+  if (source.lineEnding === 'mixed') return refuse(edits, 'the file has both CRLF and LF line ends; give all lines the same end');
   for (const literals of [true, false]) {
     const splices = [...plans.values()].flatMap((plan) => createSplices(source, plan, literals));
     if (splices.some(({ loses }) => loses === true)) return refuse(edits, 'a comment between the removed lines would be lost');
@@ -97,7 +97,7 @@ function tryEdits(file: SourceFile, documents: readonly ManifestDocument[], edit
 function findReason({ text }: SourceText, plans: ReadonlyMap<number, DocumentPlan>): string {
   const [alias] = [...plans.values()].flatMap(({ context }) => [...context.nodes.aliases]);
   if (alias === undefined) return 'the text around it has a form that is not edited';
-  return `the alias *${alias.source} in line ${text.slice(0, alias.range[0]).split('\n').length} may use it; write the value in place of the alias`;
+  return `the alias *${alias.source} on line ${text.slice(0, alias.range[0]).split('\n').length} may use it; write the value in place of the alias`;
 }
 
 function planDocument({ text }: SourceText, document: Document.Parsed, edits: readonly DocumentEdit[]): DocumentPlan | DocumentDiagnostic {

@@ -4,7 +4,7 @@ export const manifestCodes = {
     meaning: 'Ostiary cannot edit a manifest without changing unrelated parts',
     cause: 'An alias repeats the value, the file has both CRLF and LF line ends, or the notation is unusual',
     fix: 'Write the value in place of the alias, give all lines the same end, or edit the file',
-    example: '/spec/reviewers is not edited: the alias *dba in line 9 may use it; write the value in place of the alias',
+    example: '/spec/reviewers is not edited: the alias *dba on line 9 may use it; write the value in place of the alias',
   },
   'manifest/alias-bomb': {
     meaning: 'Aliases add too many values',

@@ -47,12 +47,12 @@ const codes = {
   ],
   'inheritance-unknown': [
     'unknown',
-    'a credential of the resource may be sent elsewhere: the gateway does not show the secrets of resources',
-    ['may send', 'may send', 'a credential of the resource elsewhere; the gateway does not show which it has'],
+    'a credential of the resource may be sent to another endpoint: the gateway does not show the secrets of resources',
+    ['may send', 'may send', 'a credential of the resource to another endpoint; the gateway does not show which it has'],
   ],
   'secret-reused': [
     'reroutes',
-    'a credential is used under another key, or by another object that leads elsewhere',
+    'a credential is used under another key, or by another object with another endpoint',
     ['uses', 'use', 'an existing credential under another key or at another endpoint'],
   ],
   'runbooks-rerouted': [

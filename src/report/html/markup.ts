@@ -89,7 +89,7 @@ const verdictSigns: Readonly<Record<PageVerdict, { readonly sign: IconName; read
   both: { sign: 'diamond', word: 'mixed' },
   unknown: { sign: 'question', word: 'cannot be compared' },
   exposes: { sign: 'diamond', word: 'without review' },
-  reroutes: { sign: 'arrow', word: 'credentials elsewhere' },
+  reroutes: { sign: 'arrow', word: 'credentials or code rerouted' },
   availability: { sign: 'bars', word: 'availability' },
   neutral: { sign: 'bars', word: 'no effect' },
   strengthens: { sign: 'up', word: 'stronger' },

@@ -196,7 +196,7 @@ const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object
   weakens: ['Weakens protection', ' of '],
   unknown: ['Unknown effect on protection', ' of '],
   exposes: ['Gives access without review', ' to '],
-  reroutes: ['Sends credentials elsewhere', ' for '],
+  reroutes: ['Reroutes credentials or code', ' of '],
   strengthens: ['Strengthens protection', ' of '],
 };
 

@@ -79,6 +79,8 @@ const wrong: readonly (readonly [line: string, message: string, hint: string])[]
   ['plan --report pdf=x', 'invalid value "pdf=x" for --report', 'expected FORMAT=PATH with one of: text, json, markdown, html'],
   ['plan --report json=no/x', 'the report "no/x" cannot be written', 'check that its folder exists and is writable'],
   ['plan --target a --target b', 'option "--target" is given more than once', 'run ostiary plan --help for the list of flags'],
+  ['plan --out --full', 'option "--out <file>" has no value: --full is another option', 'run ostiary plan --help for the list of flags'],
+  ['plan --tag', 'option "--tag <key=value>" has no value', 'run ostiary plan --help for the list of flags'],
   ['plan --dialect sql', 'invalid value "sql" for --dialect', 'expected one of: auto, interface, hoop'],
   ['plan --target prodution', 'unknown target "prodution" in ostiary.yaml', 'did you mean "production"?'],
   ['plan --target x', 'unknown target "x" in ostiary.yaml', 'targets: production'],

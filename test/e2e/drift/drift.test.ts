@@ -179,7 +179,7 @@ test('--adopt --new adopts drift and writes manifests of unmanaged objects; a se
   repository.git('merge', '--quiet', '--no-edit', branch);
   expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift on ') });
   expect((await run('plan')).stdout).toContain(
-    'Sends credentials elsewhere for 2 connections. Nothing to write: 3 drifts accepted in the manifests, 4 unchanged.',
+    'Reroutes credentials or code of 2 connections. Nothing to write: 3 drifts accepted in the manifests, 4 unchanged.',
   );
   expect((await run('apply --yes')).code).toBe(0);
   expect(await run('plan')).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });

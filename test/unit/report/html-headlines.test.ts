@@ -14,7 +14,7 @@ function headlineOf(direction: Headline['direction'], causes: readonly Cause[]):
 
 test.each([
   ['exposes', 'without review'],
-  ['reroutes', 'credentials elsewhere'],
+  ['reroutes', 'credentials or code rerouted'],
   ['weakens', 'weaker'],
   ['strengthens', 'stronger'],
 ] as const)('the page labels a headline that %s as %s', (direction, word) => {

@@ -168,7 +168,7 @@ describe('accepting drift', () => {
         'adopt/impossible',
         'orders.yaml:18',
         'the manifests cannot accept /reviewers/sre of Connection/orders: /spec/reviewers is not edited: ' +
-          'the alias *groups in line 20 may use it; write the value in place of the alias',
+          'the alias *groups on line 20 may use it; write the value in place of the alias',
       ],
     ]);
   });

@@ -9,7 +9,7 @@ const remove = (path: string): DocumentEdit => ({ edit: 'remove', path });
 const rename = (path: string, key: string): DocumentEdit => ({ edit: 'rename', path, key });
 
 /** The reason for a refusal because of an alias. */
-const aliasIn = (line: number): string => `the alias *x in line ${line} may use it; write the value in place of the alias`;
+const aliasIn = (line: number): string => `the alias *x on line ${line} may use it; write the value in place of the alias`;
 
 /** The text of a file, the edit, and the text after it. */
 const cases: readonly (readonly [string, string, DocumentEdit, string])[] = [
@@ -109,7 +109,7 @@ describe('an edit is refused', () => {
       'where lines end in two ways',
       'a: 1\r\nb: 2\n',
       set('/b', 3),
-      'a.yaml:2:1 some of its lines end with CRLF and some with LF; give all lines the same end',
+      'a.yaml:2:1 the file has both CRLF and LF line ends; give all lines the same end',
     ],
     ['in an empty document', '# nothing\n', set('/a', 1), 'a.yaml:1:1 the file has no document 1'],
   ];

@@ -126,7 +126,7 @@ describe('credentials that a connection inherits', () => {
       planWithRisks([member()], after, { inherited }).protection.headlines.map(({ direction, text }) => `${direction}: ${text}`);
     expect(texts(shared)).toEqual(['reroutes: 1 connection sends a kept credential to another agent']);
     expect(texts('hidden')).toEqual([
-      'unknown: 1 connection may send a credential of the resource elsewhere; the gateway does not show which it has',
+      'unknown: 1 connection may send a credential of the resource to another endpoint; the gateway does not show which it has',
     ]);
   });
 });

@@ -37,7 +37,7 @@ test.each<readonly [HeadlineVerdict, number, string]>([
   ['weakens', 2, 'Weakens protection of 2 connections. 1 to update.'],
   ['unknown', 1, 'Unknown effect on protection of 1 connection. 1 to update.'],
   ['exposes', 1, 'Gives access without review to 1 connection. 1 to update.'],
-  ['reroutes', 0, 'Sends credentials elsewhere. 1 to update.'],
+  ['reroutes', 0, 'Reroutes credentials or code. 1 to update.'],
   ['strengthens', 3, '1 to update. Strengthens protection of 3 connections.'],
   ['strengthens', 0, '1 to update.'],
 ])('the first line of a plan that %s protection of %i connections', (direction, count, line) => {
