@@ -22,12 +22,20 @@ import { manifestsBeyond } from '../prepare/base-states.ts';
 import type { NamedStates, Prepared } from '../prepare/prepare.ts';
 import { sealedTree } from '../saved-plan/content-seal.ts';
 import { digestOf, secretFactsOf } from '../saved-plan/plan-digest.ts';
-import { type ChangeContext, type ChangeDraft, draftChange, isUnchanged, type KindFields, kindFields } from './draft-change.ts';
+import {
+  type ChangeContext,
+  type ChangeDraft,
+  draftChange,
+  isUnchanged,
+  type KindFields,
+  kindFields,
+  type ObjectPhase,
+} from './draft-change.ts';
 import { findExposed } from './unplannable-dependents.ts';
 import { declaredEnds, type EdgeInput, indexEdges } from '../compare/edge-index.ts';
 import { diffEdges } from './diff-edges.ts';
 import { type HoldableChange, holdStricterDrift, judgeAttachments } from './held-drift.ts';
-import { lastAppliedLookup } from '../compare/origins.ts';
+import { type AppliedResource, lastAppliedLookup } from '../compare/origins.ts';
 import { decidePrune, draftClose, draftDelete, findRemoved, orphanOf, type PruneDecision, type RemovedObject } from './removed-objects.ts';
 
 /** The differences of two states, and the objects that were removed from the manifests and are still live. */
@@ -127,6 +135,15 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
   for (const id of named.taken.values()) renamed.set(id, id);
   const waiting = unopenedSuccessors(predecessorsOf(desired, live), live, input.registry);
   const drafted: HoldableChange[] = [];
+  const phaseOf = (resource: DesiredResource, found: LiveResource | undefined, past: AppliedResource | undefined): ObjectPhase => {
+    const { id, key, adopt, replaces } = resource;
+    const ours = uncertain.has(key) ? undefined : own.get(key);
+    const isImport = base !== undefined && found !== undefined && past === undefined && ours === undefined && !renamed.has(key);
+    if (isImport) return adopt || input.consent?.adopt.includes(id) === true ? 'agreed-import' : 'import';
+    if (waiting.has(key)) return 'new';
+    if (replaces !== undefined && past !== undefined) return 'opened';
+    return ours?.unfinished === true ? 'new' : 'known';
+  };
   const unwatched: FieldPlace[] = [];
   const notCompared: UncomparedSecret[] = [];
   const unwrittenSecrets: UnwrittenSecret[] = [];
@@ -138,19 +155,13 @@ function compareResources({ input, base, named, own, uncertain }: Prepared, { re
     const past = pastOf(resource, found !== undefined);
     if (found !== undefined && from === undefined && !reasons.has(resource.key) && isUnchanged(fields, resource, found, past?.base))
       continue;
-    const ours = uncertain.has(resource.key) ? undefined : own.get(resource.key);
-    const isWaiting = waiting.has(resource.key);
     const forms = [...(input.remembered?.written.get(resource.key) ?? []), own.get(resource.key)?.resource];
     const context: ChangeContext = {
       live: found,
       state: live,
       past,
       written: forms.filter((form) => form !== undefined),
-      isAdopted: base !== undefined && found !== undefined && from === undefined && past === undefined && ours === undefined,
-      isAdoptionAgreed: resource.adopt || input.consent?.adopt.includes(resource.id) === true,
-      isCreated: ours?.unfinished === true,
-      isWaiting,
-      isSettled: resource.replaces !== undefined && past !== undefined && !isWaiting,
+      phase: phaseOf(resource, found, past),
       previewOnly: input.previewOnly === true,
     };
     const { draft, notCompared: unread = [], unwrittenSecrets: unwritten = [], diagnostics } = draftChange(fields.kind, resource, context);
@@ -344,14 +355,14 @@ function edgeReasons(edges: readonly EdgeChange[]): ReadonlyMap<ResourceId, read
 
 /** Completes a draft with its reasons; undefined if nothing changes. */
 function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeReasonCodes: readonly string[]): Change | undefined {
-  const { action, unfinished, adopts, replacedBy, closesFirst, ...change } = draft;
+  const { action, beginning, replacedBy, closesFirst, ...change } = draft;
   const after = replacedBy === undefined ? needs : [...new Set([...needs, replacedBy])].toSorted(compareText);
   if (action === 'delete') {
     const why = replacedBy === undefined ? 'orphan' : 'replaced';
     return { ...change, action, needs: after, reasons: closesFirst === true ? [why, 'closed-first'] : [why] };
   }
   const isHeld = draft.fields.some(({ held }) => held === true);
-  const differs = draft.fields.every(({ held }) => held === true) ? [] : [unfinished === true ? 'unfinished' : 'differs'];
+  const differs = draft.fields.every(({ held }) => held === true) ? [] : [beginning === 'unfinished' ? 'unfinished' : 'differs'];
   if (draft.managedBy !== undefined) {
     const why = [...(action === 'rename' ? ['renamed'] : []), ...differs, ...edgeReasonCodes];
     return why.length === 0 ? undefined : { ...change, action: 'blocked', needs: [], reasons: [...why, 'managed'] };
@@ -360,7 +371,7 @@ function completeChange(draft: ChangeDraft, needs: readonly ResourceId[], edgeRe
   const first = { create: ['not-live'], rename: ['renamed', ...differs], update: own }[action];
   const reasons = [...first, ...edgeReasonCodes.filter((reason) => reason !== 'edge/blocked')];
   if (reasons.length === 0) return isHeld ? { ...change, action: 'held', needs: [], reasons: ['held'] } : undefined;
-  const adoption = adopts === true && unfinished !== true;
+  const adoption = beginning === 'import';
   return {
     ...change,
     ...(adoption ? { adoption: true as const } : {}),

@@ -74,14 +74,12 @@ function sameSecrets(desired: DesiredResource, live: LiveResource): boolean {
 /** The change of one resource before edges and order are known; `fields` may be empty. */
 export type ChangeDraft = Omit<Change, 'needs' | 'reasons' | 'action'> & {
   readonly action: 'create' | 'update' | 'rename' | 'delete';
-  /** The object exists, and was never applied by Ostiary. */
-  readonly adopts?: true;
-  /** The successor: the object is closed or deleted once it exists. */
+  /** `import`: the object exists, and was never applied by Ostiary; `unfinished`: an interrupted apply created it closed and did not open it. */
+  readonly beginning?: 'import' | 'unfinished';
   /** The deletion closes an open object first. */
   readonly closesFirst?: true;
+  /** The successor: the object is closed or deleted once it exists. */
   readonly replacedBy?: ResourceId;
-  /** An interrupted apply created the object closed and did not open it. */
-  readonly unfinished?: true;
 };
 
 export type DraftedChange = {
@@ -91,7 +89,14 @@ export type DraftedChange = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** The live object of a resource, its last applied form, and how far its replacement is. */
+/**
+ * How far Ostiary manages the live object of a resource. `import`: not yet, because the last apply does not know it; `agreed-import`: not yet, and it is
+ * imported whatever differs; `new`: an apply that did not complete created it, or it is a successor that is not opened; `opened`: it is a
+ * successor that is as open as its manifest says; `known`: any other object.
+ */
+export type ObjectPhase = 'import' | 'agreed-import' | 'new' | 'opened' | 'known';
+
+/** The live object of a resource, and its last applied form. */
 export type ChangeContext = {
   readonly live: LiveResource | undefined;
   readonly state: LiveState;
@@ -100,15 +105,7 @@ export type ChangeContext = {
   readonly written?: readonly DesiredResource[];
   /** The paths of drift that stays as it is. */
   readonly held?: ReadonlySet<Pointer>;
-  readonly isAdopted?: boolean;
-  /** It is imported whatever differs. */
-  readonly isAdoptionAgreed?: boolean;
-  /** An apply that did not complete created it. */
-  readonly isCreated?: boolean;
-  /** A successor that is not opened yet. */
-  readonly isWaiting?: boolean;
-  /** A successor that is already as open as its manifest says. */
-  readonly isSettled?: boolean;
+  readonly phase: ObjectPhase;
   /** Nothing will be applied: a missing kept secret is a difference, not an error. */
   readonly previewOnly?: boolean;
 };
@@ -119,25 +116,13 @@ const nothingHeld: ReadonlySet<Pointer> = new Set();
 export function draftChange(
   kind: Kind,
   desired: DesiredResource,
-  {
-    live,
-    state,
-    past,
-    written = [],
-    held = nothingHeld,
-    isAdopted = false,
-    isAdoptionAgreed = false,
-    isCreated = false,
-    isWaiting = false,
-    isSettled = false,
-    previewOnly = false,
-  }: ChangeContext,
+  { live, state, past, written = [], held = nothingHeld, phase, previewOnly = false }: ChangeContext,
 ): DraftedChange {
   const { spec, diagnostics } = resolveReferences(kind, desired, live, state);
   const resolved = { ...desired, spec };
   const settled = { ...resolved, spec: resolveDefaults(kind, resolved, live) };
   // The base has no manifest of an imported object, so every secret in it is new.
-  const base = past?.base ?? (isAdopted && isAdoptionAgreed ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
+  const base = past?.base ?? (phase === 'agreed-import' ? { ...desired, secrets: {}, wholeSecrets: [] } : undefined);
   const compared = compareSecrets(desired, live, base, written);
   const secrets = previewOnly && live !== undefined ? { ...compared, fields: [...compared.fields, ...compared.missing] } : compared;
   const addOrigins = (fields: readonly FieldChange[]): readonly FieldChange[] =>
@@ -148,7 +133,7 @@ export function draftChange(
     draft:
       live === undefined
         ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, isAdopted, isCreated, isWaiting, isSettled }),
+        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase }),
     notCompared: [...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
     unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
@@ -185,23 +170,21 @@ function draftCreate(kind: Kind, desired: DesiredResource, fields: readonly Fiel
 type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept' | 'notCompared'> & {
   readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly base: DesiredResource | undefined;
-  readonly isAdopted: boolean;
-  readonly isCreated: boolean;
-  readonly isWaiting: boolean;
-  readonly isSettled: boolean;
+  readonly phase: ObjectPhase;
 };
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): ChangeDraft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
-  const isNew = secrets.isAdopted || secrets.isCreated || secrets.isWaiting || live.untouched === true;
-  const unfinished = isNew && !secrets.isSettled && isUnfinished(kind, differing, { live, base: secrets.base });
+  const { phase, base } = secrets;
+  const isNew = phase === 'known' ? live.untouched === true : phase !== 'opened';
+  const unfinished = isNew && isUnfinished(kind, differing, { live, base });
   const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {
     ...identity(desired),
     action: 'update',
     uid: live.uid,
     ...(live.managedBy === undefined ? {} : { managedBy: live.managedBy }),
-    ...(secrets.isAdopted ? { adopts: true as const } : {}),
+    ...(phase === 'import' || phase === 'agreed-import' ? { beginning: 'import' as const } : {}),
   } as const;
   if (fields.length === 0) return { ...draft, fields, carried: [] };
   const written = fields.filter((field) => field.held !== true);
@@ -210,7 +193,7 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
   const held = fields.flatMap(({ path, held: isHeld }) => (isHeld === true ? [path] : []));
   return {
     ...draft,
-    ...(unfinished ? { unfinished: true } : {}),
+    ...(unfinished ? { beginning: 'unfinished' } : {}),
     fields,
     positions: positionsOf(fields, desired),
     carried: carriedPaths(kind, desired, live, [...secrets.kept, ...held]).filter(

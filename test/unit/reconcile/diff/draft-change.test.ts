@@ -10,7 +10,7 @@ import { desiredOf, liveOf, stateOf } from '../../../support/resources.ts';
 function drafted(desired: DesiredResource, live?: LiveResource): DraftedChange {
   const kind = registry.get(desired.id.slice(0, desired.id.indexOf('/')));
   if (kind === undefined) throw new Error('no such kind');
-  return draftChange(kind, desired, { live, state: stateOf() });
+  return draftChange(kind, desired, { phase: 'known', live, state: stateOf() });
 }
 
 const id = 'Connection/db';
