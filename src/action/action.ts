@@ -5,6 +5,7 @@ import { type ActionInputs, linesOf, projectKeyOf, readInputs } from './inputs.t
 import {
   type ActionTask,
   addEvent,
+  type Checkout,
   checkoutFromEnvironment,
   createStep,
   fallbackToValidate,
@@ -21,7 +22,7 @@ import { reportToGitHub } from './report-to-github.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
 import type { CliContext, CommandEvent } from '../console/context/cli-context.ts';
 import { readNetwork } from '../console/connect.ts';
-import { runGuarded } from '../commands/command-line/guard.ts';
+import { attempt, runGuarded } from '../commands/command-line/guard.ts';
 import { runCommandLine } from '../commands/command-line/run-command-line.ts';
 import { printExitCodes, worstExitCode } from '../commands/command-line/run-for-targets.ts';
 import { listCaches, readCache, writeCache } from '../disk/cache.ts';
@@ -66,18 +67,8 @@ type Job = Pick<TaskResult, 'log' | 'context' | 'waits'> & { readonly inner: Cli
 async function runTasks(job: Job): Promise<readonly TaskResult[]> {
   const { log, context, waits, inner } = job;
   const recorder = recordFindings(job);
-  let prepared: PreparedTasks | undefined;
-  let task: ActionTask | undefined;
-  const exitCode = await runGuarded(
-    async () => {
-      prepared = await prepareTasks(context, recorder, (known) => {
-        task = known;
-      });
-      return 0;
-    },
-    { context: recorder.context, flags: plainFlags },
-  );
-  if (prepared === undefined) return [{ task, findings: recorder.findings(), exitCode, log, context, waits }];
+  const prepared = await prepareTasks(context, recorder);
+  if ('exitCode' in prepared) return [{ ...prepared, findings: recorder.findings(), log, context, waits }];
   const results: TaskResult[] = [];
   for (const one of prepared.tasks) {
     if (results.length > 0) inner.stdout.write('\n\n');
@@ -112,30 +103,27 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const { log, context, waits } = job;
   const { context: recorded, findings } = recordFindings(job);
   const taskContext: CliContext = { ...recorded, ...place };
-  let task = given;
-  let decisions: Decisions = { inputs: given.inputs, comments: [] };
-  const exitCode = await runGuarded(
-    async () => {
-      const { run, inputs, proposal } = given;
-      decisions = await withDecisions(inputs, { run, proposal, context: taskContext, waits });
-      const { inputs: decided } = decisions;
-      const step = await fallbackToValidate(
-        decided === inputs ? given.step : createStep(decided, { ...run, commit: given.checkout.commit }, proposal),
-        decided,
-        {
-          run,
-          proposal,
-          context: taskContext,
-        },
-      );
-      task = { ...given, step, comments: decisions.comments };
-      return runCommandLine(step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
-    },
-    { context: taskContext, flags: plainFlags },
-  );
+  const decided = await attempt(() => decide(given, taskContext, waits), { context: taskContext, flags: plainFlags });
+  if ('exitCode' in decided) return { task: given, findings: findings(), ...decided, log, context, waits };
+  const { task, decisions } = decided.value;
+  const exitCode = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
   const found = findings();
   const diagnostics = [...found.diagnostics, ...overrideCommands(found, decisions)];
   return { task, findings: { ...found, diagnostics }, exitCode, log, context, waits };
+}
+
+/** Returns the task with what people decided about it, and with the step that follows. */
+async function decide(
+  given: ActionTask,
+  context: CliContext,
+  waits: Waits,
+): Promise<{ readonly task: ActionTask; readonly decisions: Decisions }> {
+  const { run, inputs, proposal } = given;
+  const decisions = await withDecisions(inputs, { run, proposal, context, waits });
+  const { inputs: decided, comments } = decisions;
+  const asked = decided === inputs ? given.step : createStep(decided, { ...run, commit: given.checkout.commit }, proposal);
+  const step = await fallbackToValidate(asked, decided, { run, proposal, context });
+  return { task: { ...given, step, comments }, decisions };
 }
 
 /** Returns the step's exit code for a target. Drift is an expected result, so it fails the step only with detailed-exitcode. */
@@ -157,30 +145,51 @@ type PreparedTasks = Pick<CliContext, 'env' | 'cwd'> & {
 
 type EventReceiver = { readonly context: CliContext; readonly onEvent: (event: CommandEvent) => void; readonly log: JobLog };
 
-/** Reads the inputs, the event and the checkout; calls `onTask` with each intermediate state, for the report of an error. */
-async function prepareTasks(
+/** How far the preparation of the tasks came before an error; without a task if the inputs are invalid. */
+type FailedPreparation = Pick<TaskResult, 'task' | 'exitCode'>;
+
+/** Reads the inputs, the event and the checkout. */
+async function prepareTasks(context: CliContext, recorder: EventReceiver): Promise<PreparedTasks | FailedPreparation> {
+  const guarded = { context: recorder.context, flags: plainFlags };
+  const begun = await attempt(async () => firstTask(readInputs(context.env), context), guarded);
+  if ('exitCode' in begun) return { task: undefined, ...begun };
+  const { value: first } = begun;
+  const { inputs, run } = first;
+  // Until the checkout is known to belong to the event, its comment stays as it is.
+  const silent = { ...first, inputs: withoutComment(inputs) };
+  const found = await attempt(() => findCheckout(first, context, recorder), guarded);
+  if ('exitCode' in found) return { task: silent, ...found };
+  const { checkout, inGit } = found.value;
+  const judged = await attempt(() => findProposal(inputs, run, { repository: checkout.repository, context: inGit }), guarded);
+  if ('exitCode' in judged) return { task: { ...silent, checkout }, ...judged };
+  const known = { ...first, checkout, proposal: judged.value };
+  const made = await attempt(() => makeTasks(known, { env: context.env, inGit, log: recorder.log }), guarded);
+  return 'value' in made ? made.value : { task: { ...known, inputs: inputs.several ? silent.inputs : inputs }, ...made };
+}
+
+/** Finds the checkout that the step is about, and the context to run git in. */
+async function findCheckout(
+  { inputs, run }: ActionTask,
   context: CliContext,
-  { context: inner, onEvent, log }: EventReceiver,
-  onTask: (task: ActionTask) => void,
-): Promise<PreparedTasks> {
-  const inputs = readInputs(context.env);
-  const first = firstTask(inputs, context);
-  const { run } = first;
-  onTask({ ...first, inputs: withoutComment(inputs) });
+  { context: inner, onEvent }: EventReceiver,
+): Promise<{ readonly checkout: Checkout; readonly inGit: CliContext }> {
   if (inputs.token !== '') onEvent({ secret: inputs.token });
   const env = withGitCredentials(context.env, inputs.token, run.page);
-  const cwd = workingDirectoryOf(inputs, run, context);
-  const inGit: CliContext = { ...inner, env, cwd };
+  const inGit: CliContext = { ...inner, env, cwd: workingDirectoryOf(inputs, run, context) };
   if (inputs.sarif !== undefined) requireWritable([{ what: 'file of findings', path: inputs.sarif }], inGit);
   requireConfigOfCheckout({ config: inputs.flags['config'] }, inGit);
   const checkout = await readCheckout(run, inGit);
   // Before anything is sent to GitHub: an invalid proxy fails the step once.
   readNetwork(context.env);
-  // Until the checkout is known to belong to the event, its comment stays as it is.
-  onTask({ ...first, checkout, inputs: withoutComment(inputs) });
-  const proposal = await findProposal(inputs, run, { repository: checkout.repository, context: inGit });
-  onTask({ ...first, checkout, ...(inputs.several ? { inputs: withoutComment(inputs) } : {}) });
-  const cache = await restoreRunCache(inputs, { run, env: context.env, log, send: senderOf(context.env) });
+  return { checkout, inGit };
+}
+
+/** Makes a task for each target of the step. */
+async function makeTasks(
+  { inputs, run, checkout, proposal }: ActionTask,
+  { env, inGit, log }: { readonly env: CliContext['env']; readonly inGit: CliContext; readonly log: JobLog },
+): Promise<PreparedTasks> {
+  const cache = await restoreRunCache(inputs, { run, env, log, send: senderOf(env) });
   const cached = cache === undefined ? inputs : { ...inputs, flags: { ...inputs.flags, cache: cache.folder } };
   const tasks = splitByTarget(cached, inGit).map((own) => ({
     inputs: own,
@@ -191,7 +200,7 @@ async function prepareTasks(
   }));
   // The output of one target can contain a secret of another.
   if (tasks.length > 1) for (const task of tasks) await reportSecrets(task.inputs, { proposal, context: inGit });
-  return { tasks, env, cwd, cache };
+  return { tasks, env: inGit.env, cwd: inGit.cwd, cache };
 }
 
 /** Returns the folder that the step works in. Throws UsageError if the input names no folder. */
@@ -284,9 +293,9 @@ async function restoreRunCache(inputs: ActionInputs, { run, env, log, send }: Ca
     async save() {
       const after = archiveOf(folder);
       if (after === before || after === '{}') return;
-      const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '1' } = env;
+      const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: runAttempt = '1' } = env;
       const digest = shortHash(after);
-      await quietly('saved', log, () => service.save(`${prefix}${id}-${attempt}-${digest}`, after));
+      await quietly('saved', log, () => service.save(`${prefix}${id}-${runAttempt}-${digest}`, after));
     },
   };
 }

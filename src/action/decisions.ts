@@ -96,15 +96,12 @@ async function readOverrides(
     const { approvals = defaultApprovals } = (await openConfig(configFlags(inputs, proposal?.configRef), context)).config;
     return approvals;
   };
-  let found = none;
-  const diagnostics = await withGitHubErrors(async () => {
-    found = await readOverrideComments(github, only, rulesOf);
-    return [
-      ...found.ignored.map((message) => warningOf('github/ignored-override', message, 'see docs/how-to/github.md, overrides')),
-      ...found.unchecked.map((message) => warningOf('github/unknown-author', message, 'give the job contents: read')),
-    ];
-  });
-  context.onEvent?.({ diagnostics });
+  const { value: found = none, diagnostics } = await withGitHubErrors(() => readOverrideComments(github, only, rulesOf));
+  const unused = [
+    ...found.ignored.map((message) => warningOf('github/ignored-override', message, 'see docs/how-to/github.md, overrides')),
+    ...found.unchecked.map((message) => warningOf('github/unknown-author', message, 'give the job contents: read')),
+  ];
+  context.onEvent?.({ diagnostics: [...diagnostics, ...unused] });
   return found;
 }
 

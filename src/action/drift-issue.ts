@@ -50,11 +50,7 @@ async function keepNumber(
 ): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
   const github = openRunGitHub({ inputs, run }, { waits, context });
-  let number: number | undefined;
-  const diagnostics = await withGitHubErrors(async () => {
-    number = await send(github);
-    return [];
-  });
+  const { value: number, diagnostics } = await withGitHubErrors(() => send(github));
   return { diagnostics, ...(number === undefined ? {} : { number }) };
 }
 

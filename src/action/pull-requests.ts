@@ -2,7 +2,7 @@ import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
 import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../github/sticky-posts.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
@@ -18,10 +18,14 @@ export async function commentOnPullRequests(result: ReportedTask): Promise<reado
   if (inputs.token === '') return inputs.comment ? [{ ...missingToken }] : [];
   if (!inputs.comment && (step.mode !== 'apply' || result.findings.plan === undefined)) return [];
   const github = openRunGitHub(result.task, result);
-  const commenting = inputs.comment ? await withGitHubErrors(() => comment(github, result), 'a comment') : [];
-  const deploying = step.mode === 'apply' ? await withGitHubErrors(() => deploy(github, result), 'the status of the deployment') : [];
+  const { value: commented = [], diagnostics: failures } = await withGitHubErrors(
+    async () => (inputs.comment ? comment(github, result) : []),
+    'a comment',
+  );
+  if (step.mode !== 'apply') return [...commented, ...failures];
+  const deployed = await withGitHubErrors(() => deploy(github, result), 'the status of the deployment');
   // Workflows without deployments do not grant the permission, and need no warning.
-  return [...commenting, ...deploying.filter(({ code }) => code !== 'github/forbidden')];
+  return [...commented, ...failures, ...deployed.diagnostics.filter(({ code }) => code !== 'github/forbidden')];
 }
 
 /** The warning of a step without a token. */
@@ -33,14 +37,14 @@ export const missingToken: Diagnostic = {
 };
 
 /** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
-export async function withGitHubErrors(work: () => Promise<readonly Diagnostic[]>, missing?: string): Promise<readonly Diagnostic[]> {
+export async function withGitHubErrors<T>(work: () => Promise<T>, missing?: string): Promise<Checked<T>> {
   try {
-    return await work();
+    return { value: await work(), diagnostics: [] };
   } catch (error) {
     if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
     const { code, hint } = error;
     const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
-    return [{ code, severity: 'warning', message, hint }];
+    return { diagnostics: [{ code, severity: 'warning', message, hint }] };
   }
 }
 
@@ -73,16 +77,14 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
   const end = { url: task.run.url, text: outcomeText(findings) };
   const failures: Diagnostic[] = [];
   for (const number of numbers) {
-    const posted = await withGitHubErrors(async () => {
-      await keepComment(github, {
-        number,
-        key: commentKeyOf(task.inputs, 'apply'),
-        bodyAfter: (previous) => withRunHistory(body, end, previous),
-        onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
-      });
-      return [];
-    }, `the comment on pull request ${number}`);
-    for (const failure of posted) failures.push(failure);
+    const options = {
+      number,
+      key: commentKeyOf(task.inputs, 'apply'),
+      bodyAfter: (previous: string | undefined) => withRunHistory(body, end, previous),
+      onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
+    };
+    const posted = await withGitHubErrors(() => keepComment(github, options), `the comment on pull request ${number}`);
+    for (const failure of posted.diagnostics) failures.push(failure);
   }
   return [...diagnostics, ...failures];
 }
@@ -140,14 +142,13 @@ function isQuiet({ findings: { plan, diagnostics }, exitCode }: TaskResult): boo
 }
 
 /** Sets the status of the deployment to the environment of the target. */
-async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask): Promise<readonly Diagnostic[]> {
+async function deploy(github: GitHub, { task, findings, exitCode }: ReportedTask): Promise<void> {
   const { plan, result } = findings;
-  if (plan === undefined) return [];
+  if (plan === undefined) return;
   const { commit, url } = task.run;
   const description = (result === undefined ? 'Not applied' : appliedText(result, plan)).slice(0, 140);
   const deployment = await github.deployment(commit, environmentOf(task.inputs, plan.target.name));
   await github.setDeploymentStatus(deployment, { state: exitCode === 0 ? 'success' : 'failure', description, logUrl: url });
-  return [];
 }
 
 /** Returns the input `environment`; otherwise the name of the target, below the label if there is one. */

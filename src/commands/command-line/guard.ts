@@ -15,16 +15,25 @@ type GuardOptions = {
 };
 
 /** Runs the work and returns its exit code; prints an error that it throws and returns the error's exit code. */
-export async function runGuarded(work: () => Promise<number>, { context, flags, onError }: GuardOptions): Promise<number> {
+export async function runGuarded(work: () => Promise<number>, options: GuardOptions): Promise<number> {
+  const done = await attempt(work, options);
+  return 'value' in done ? done.value : done.exitCode;
+}
+
+/** The result of some work, or the exit code of its error. */
+export type Attempt<T> = { readonly value: T } | { readonly exitCode: number };
+
+/** Runs the work and returns its result; prints an error that it throws and returns the error's exit code. */
+export async function attempt<T>(work: () => Promise<T>, { context, flags, onError }: GuardOptions): Promise<Attempt<T>> {
   try {
-    return await work();
+    return { value: await work() };
   } catch (error) {
     const found = diagnosticsOf(error);
     context.onEvent?.({ diagnostics: found });
     report(error, found, { context, flags });
     const exitCode = error instanceof AppError ? error.exitCode : 1;
     onError?.(found, exitCode);
-    return exitCode;
+    return { exitCode };
   }
 }
 
