@@ -7,7 +7,7 @@ export function authenticate(context: ModelContext, headers: IncomingHttpHeaders
   const key = headers['api-key'];
   if (key !== undefined) return organisationKey(context, String(key));
   const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
-  const identity = context.store.identities.find((row) => row.active && row.token === token);
+  const identity = context.store.identities.find((row) => row.status === 'active' && row.token !== '' && row.token === token);
   if (identity === undefined) throw new ModelError(401, 'access denied');
   return {
     id: identity.id,
@@ -40,10 +40,14 @@ export function authorise({ role }: Caller, access: Access): void {
   throw new ModelError(403, 'access denied');
 }
 
-/** Returns whether the caller sees the connection: all do, unless the plugin `access_control` exists and the caller is neither admin nor auditor. */
-export function mayUse(context: ModelContext, caller: Caller, connection: string): boolean {
-  const plugin = context.store.plugins.get('access_control');
-  if (plugin === undefined || caller.role !== 'standard') return true;
-  const allowed = plugin.connections.find((row) => row.name === connection)?.config ?? [];
-  return allowed.some((group) => caller.groups.includes(group));
+/**
+ * Returns whether the caller sees the connection. Admins and auditors see all of them, and everybody does without the
+ * plugin `access_control`; others need a group that the row of the connection or one of its attributes grants.
+ */
+export function mayUse({ store }: ModelContext, caller: Caller, connection: string): boolean {
+  if (!store.plugins.has('access_control') || caller.role !== 'standard') return true;
+  const id = store.connections.get(connection)?.id;
+  const granted = store.pluginRows('access_control').find((row) => row.connectionId === id)?.config ?? [];
+  const byAttribute = store.connectionAttributes.leftsOf(connection).flatMap((attribute) => store.groupAttributes.rightsOf(attribute));
+  return [...granted, ...byAttribute].some((group) => caller.groups.includes(group));
 }

@@ -67,6 +67,7 @@ function serverInfo({ context, caller }: Call): Reply {
       verify_error: '',
       verified_host: '127.0.0.1',
       features: [],
+      ...settings.licenseInfo,
     },
     idp_provider_name: 'unknown',
     disable_sessions_download: false,
@@ -88,5 +89,6 @@ function serverInfo({ context, caller }: Call): Reply {
       'experimental.ssh_input_guardrails': false,
       'experimental.tunnel_token_renewal': false,
     },
+    ...settings.serverInfo,
   });
 }

@@ -24,6 +24,9 @@ export function createModelContext(options: HoopOptions): ModelContext {
       supportChat: false,
       rulepacks: true,
       apiKey: options.apiKey ?? null,
+      defaultPlugins: false,
+      serverInfo: {},
+      licenseInfo: {},
     },
     clock: new Clock(),
     random,
@@ -34,8 +37,8 @@ export function createModelContext(options: HoopOptions): ModelContext {
   };
   for (const { name, token, groups, id } of options.keys ?? [])
     addIdentity(context, { kind: 'key', name, email: name, token, groups, ...(id === undefined ? {} : { id }) });
-  for (const { email, token, groups, id } of options.users ?? [])
-    addIdentity(context, { kind: 'user', name: email, email, token, groups, ...(id === undefined ? {} : { id }) });
+  for (const { email, name = email, token, groups, id } of options.users ?? [])
+    addIdentity(context, { kind: 'user', name, email, token, groups, ...(id === undefined ? {} : { id }) });
   for (const agent of options.agents ?? [])
     addAgent(context, { name: agent.name, mode: agent.mode ?? 'standard', online: agent.online ?? false });
   seedTags(context);

@@ -4,7 +4,14 @@ import type { Json, JsonObject } from './json.ts';
 export type KeySeed = { readonly name: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
 
 /** A signed-in user; the token replaces a JWT. */
-export type UserSeed = { readonly email: string; readonly token: string; readonly groups: readonly string[]; readonly id?: string };
+export type UserSeed = {
+  readonly email: string;
+  readonly token: string;
+  readonly groups: readonly string[];
+  readonly id?: string;
+  /** The address by default. */
+  readonly name?: string;
+};
 
 export type AgentSeed = { readonly name: string; readonly mode?: string; readonly online?: boolean };
 
@@ -89,4 +96,9 @@ export type ModelSettings = {
   /** Whether the flag `experimental.rulepacks` is on. */
   rulepacks: boolean;
   apiKey: string | null;
+  /** Whether the gateway lists the plugins that connection writes maintain, such as `audit` and `slack`. */
+  defaultPlugins: boolean;
+  /** What `/serverinfo` and the license in it report differently. */
+  serverInfo: JsonObject;
+  licenseInfo: JsonObject;
 };

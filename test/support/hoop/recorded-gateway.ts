@@ -38,28 +38,33 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
     repositories: { 'git://127.0.0.1/runbooks.git': files },
     random: 7,
   });
-  return { model, tokens, send: (question) => sendRequest(model.url, { token: 'hpk_ci', ...question }) };
+  return recordOn(model, tokens);
 }
 
-/** The changes on the recorded gateway between the recordings: before each of these files, by requests that were not recorded. */
-export const between: Readonly<Record<string, (gateway: RecordedGateway) => Promise<void>>> = {
-  '15-connection-reads.json': measureLoad,
-  '70-roles.json': async (gateway) => {
+/** Returns a gateway whose requests have the token of `ci` by default. */
+export function recordOn(model: HoopModel, tokens: Map<string, string>): RecordedGateway {
+  return { model, tokens, send: (question) => sendRequest(model.url, { token: tokens.get('ci'), ...question }) };
+}
+
+/** The changes on the first gateway that were not recorded, before the exchange with this index of a file. */
+export const gatewaySteps: Readonly<Record<string, (gateway: RecordedGateway) => Promise<void>>> = {
+  '15-connection-reads.json 0': measureLoad,
+  '70-roles.json 0': async (gateway) => {
     await addKey(gateway, 'rec-auditor', ['auditor']);
     await addKey(gateway, 'rec-standard', ['developers']);
   },
-  '61-review-states.json': openReviews,
-  '41-runbook-listing.json': async (gateway) => {
+  '61-review-states.json 0': openReviews,
+  '41-runbook-listing.json 0': async (gateway) => {
     await must(gateway.send({ method: 'PUT', path: '/runbooks/configurations', body: { repositories: [] } }));
     await removeConnections(gateway, ['unk-field', 'sec-types', 'sub-mssql', 'sub-oracledb']);
   },
-  '85-access-rules.json': async (gateway) => {
+  '85-access-rules.json 0': async (gateway) => {
     await removeConnections(gateway, []);
     for (const id of gateway.model.store.guardrails.keys()) await must(gateway.send({ method: 'DELETE', path: `/guardrails/${id}` }));
     for (const id of gateway.model.store.maskings.keys()) await must(gateway.send({ method: 'DELETE', path: `/datamasking-rules/${id}` }));
     await addConnection(gateway, 'acc-db', { secret: { 'envvar:PASS': 'cHc=', 'envvar:TOK': 'X2F3czphcHAvZGI6dG9rZW4=' } });
   },
-  '82-protection-profile.json': async (gateway) => {
+  '82-protection-profile.json 0': async (gateway) => {
     await removeConnections(gateway, []);
     await addConnection(gateway, 'prof-db', { attributes: ['pci'] });
   },
@@ -127,7 +132,8 @@ async function removeConnections({ model, send }: RecordedGateway, kept: readonl
     await must(send({ method: 'DELETE', path: `/connections/${name}` }));
 }
 
-async function must(asked: Promise<RecordedResponse>, status?: number): Promise<RecordedResponse> {
+/** Returns the response of a step between two recordings; throws when it failed. */
+export async function must(asked: Promise<RecordedResponse>, status?: number): Promise<RecordedResponse> {
   const answer = await asked;
   if (status === undefined ? answer.status >= 300 : answer.status !== status)
     throw new Error(`the step between two recordings was answered ${answer.status}: ${JSON.stringify(answer.body)}`);

@@ -1,8 +1,8 @@
 import type { ComparisonOptions } from './id-matcher.ts';
 
 /**
- * The recordings in the order of the times in them; all were made on one gateway, in five sittings.
- * Unrecorded changes between them are in `between` of `recorded-gateway.ts`.
+ * The recordings of the first gateway in the order of the times in them.
+ * Unrecorded changes between them are in `gatewaySteps` of `recorded-gateway.ts`.
  */
 export const recordedOrder: readonly string[] = [
   '00-preflight.json',
@@ -24,6 +24,9 @@ export const recordedOrder: readonly string[] = [
   '82-protection-profile.json',
 ];
 
+/** The recordings of the second gateway; unrecorded changes between them are in `accessSteps` of `recorded-access.ts`. */
+export const accessOrder: readonly string[] = ['86-access-control.json', '87-attributes-that-grant.json'];
+
 /** Who made which requests of a file, where it was not the admin's key `ci`: the recordings say it only in `why`. */
 const callers: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {
   '61-review-states.json': {
@@ -41,11 +44,11 @@ export function callerOf(file: string, index: number): string {
   return Object.entries(callers[file] ?? {}).find(([, indexes]) => indexes.includes(index))?.[0] ?? 'ci';
 }
 
-const unorderedRoots = new Set(['/agents', '/datamasking-rules', '/reviews', '/runbooks/rules', '/users/groups']);
+const unorderedRoots = new Set(['/agents', '/plugins', '/datamasking-rules', '/reviews', '/runbooks/rules', '/users/groups']);
 
 /** How the answer of an endpoint is compared. */
 export function comparisonOptions(path: string): ComparisonOptions {
   const [endpoint = ''] = path.split('?');
   const tags = endpoint === '/connection-tags';
-  return { unorderedRoot: unorderedRoots.has(endpoint), unorderedItems: tags, freeTimes: tags };
+  return { unorderedRoot: unorderedRoots.has(endpoint), unorderedItems: tags, freeTimes: tags || endpoint === '/rulepacks' };
 }

@@ -15,6 +15,10 @@ export type Exchange = {
   readonly contentType: string | null;
   /** The body of the response: JSON, plain text, or null for none. */
   readonly answer: Json;
+  /** Who sent it, where it was not an admin's key. */
+  readonly as: string | undefined;
+  /** The names of the connections that a list shows; undefined where the response was recorded itself. */
+  readonly sees: readonly Json[] | undefined;
 };
 
 /** A topic's exchanges in the order in which they were made. */
@@ -35,7 +39,20 @@ export function readRecording(file: string): Recording {
   return { file, exchanges: isList(value) ? value.filter(isObject).map(readExchange) : [] };
 }
 
+/** A request of which only the names in the response were recorded. */
+const listing = {
+  method: 'GET',
+  path: '/connections',
+  sent: undefined,
+  status: 200,
+  contentType: 'application/json; charset=utf-8',
+  answer: null,
+} as const;
+
 function readExchange(exchange: JsonObject): Exchange {
+  const { as, sees } = exchange;
+  const caller = typeof as === 'string' ? as : undefined;
+  if (isList(sees)) return { ...listing, why: string(exchange['why']), as: caller, sees };
   const request = object(exchange['request']);
   const response = object(exchange['response']);
   const body = request['body'];
@@ -50,6 +67,8 @@ function readExchange(exchange: JsonObject): Exchange {
     status: Number(response['status']),
     contentType: typeof response['contentType'] === 'string' ? response['contentType'] : null,
     answer: text ?? answered,
+    as: caller,
+    sees: undefined,
   };
 }
 

@@ -4,11 +4,13 @@ import { attributeRoutes } from './attributes.ts';
 import { auditRoutes } from './audit.ts';
 import type { Route } from './call.ts';
 import { connectionRoutes } from './connections.ts';
+import { groupRoutes } from './groups.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
 import { issueTemplateRoutes } from './issue-templates.ts';
 import { maskingRoutes } from './maskings.ts';
 import { organisationRoutes } from './organisation.ts';
+import { pluginRoutes } from './plugins.ts';
 import { resourceRoutes } from './resources.ts';
 import { reviewRoutes } from './reviews.ts';
 import { runbookListingRoutes } from './runbook-listing.ts';
@@ -29,10 +31,12 @@ const routes: readonly Route[] = [
   ...runbookRoutes,
   ...runbookRuleRoutes,
   ...runbookListingRoutes,
+  ...pluginRoutes,
   ...resourceRoutes,
   ...searchRoutes,
   ...reviewRoutes,
   ...agentRoutes,
+  ...groupRoutes,
   ...userRoutes,
   ...accessRuleRoutes,
   ...auditRoutes,

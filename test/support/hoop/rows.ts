@@ -174,8 +174,16 @@ export type TagRow = {
 export type PluginRow = {
   readonly id: string;
   readonly name: string;
-  readonly connections: readonly { readonly name: string; readonly config: readonly string[] }[];
   readonly envVars: Text;
+};
+
+/** The settings of a plugin for one connection; of the plugin `access_control` the groups that see it. */
+export type PluginConnectionRow = {
+  readonly id: string;
+  readonly plugin: string;
+  readonly connectionId: string;
+  readonly config: readonly string[] | null;
+  readonly updatedAt: bigint;
 };
 
 /** A caller: a key (`hpk_…`) or a signed-in user; only a user's secrets can be hidden. */
@@ -186,7 +194,10 @@ export type IdentityRow = {
   readonly email: string;
   readonly token: string;
   readonly groups: readonly string[];
-  readonly active: boolean;
+  /** Only active callers are admitted. */
+  readonly status: string;
+  readonly picture: string;
+  readonly slackId: string;
 };
 
 export type AuditRow = {

@@ -1,15 +1,13 @@
 import { mayUse } from './auth.ts';
-import { created, ok, type Call, type Reply, type Route } from './call.ts';
-import { readBody } from './body.ts';
+import { ok, type Call, type Reply, type Route } from './call.ts';
 import { ModelError } from './errors.ts';
+import { matchesLike } from './like.ts';
 import { pullRepository, pullAll, viewCommit, viewFiles, type PulledRepository } from './runbook-files.ts';
 import { decode } from './secrets.ts';
 
 export const runbookListingRoutes: readonly Route[] = [
   { method: 'GET', path: '/runbooks', access: 'reader', answer: list },
   { method: 'GET', path: '/plugins/runbooks/templates', access: 'reader', answer: templates },
-  { method: 'POST', path: '/plugins', access: 'admin', answer: createPlugin },
-  { method: 'GET', path: '/plugins', access: 'reader', answer: listPlugins },
 ];
 
 /** Lists all runbooks; a repository that cannot be pulled is a text in `errors`, never another status. */
@@ -51,7 +49,8 @@ function reachable({ store, caller }: Call, { repository }: PulledRepository, na
   const matching = rules.filter(
     (rule) =>
       (rule.userGroups.length === 0 || rule.userGroups.some((group) => caller.groups.includes(group))) &&
-      (rule.runbooks.length === 0 || rule.runbooks.some((file) => file.repository === repository && name.startsWith(file.name))),
+      (rule.runbooks.length === 0 ||
+        rule.runbooks.some((file) => file.repository === repository && matchesLike(name, `${file.name}%`, 'i'))),
   );
   return all.filter((connection) => matching.some((rule) => rule.connections.length === 0 || rule.connections.includes(connection)));
 }
@@ -65,45 +64,4 @@ function templates({ store, context }: Call): Reply {
   const pulled = pullRepository(context, url);
   if (pulled.files === undefined) throw new ModelError(422, `failed listing runbooks, reason=${pulled.problem}`);
   return ok({ items: viewFiles(pulled, () => undefined), ...viewCommit(pulled) });
-}
-
-function createPlugin({ text, store, context }: Call): Reply {
-  const body = readBody(text, 'Plugin');
-  const name = body.string('name');
-  body.require({ Name: name });
-  if (store.plugins.has(name)) throw new ModelError(400, 'plugin already enabled');
-  const connections = (body.structs('connections', 'PluginConnection') ?? []).map((row) => ({
-    id: row.string('id'),
-    config: row.strings('config') ?? [],
-  }));
-  const config = readBody(JSON.stringify(body.map('config') ?? {}), 'PluginConfig');
-  const row = {
-    id: context.random.uuid(),
-    name,
-    connections: connections.map(({ id, config: groups }) => ({ name: store.connectionNames.get(id) ?? '', config: groups })),
-    envVars: config.stringMap('envvars') ?? {},
-  };
-  store.plugins.set(name, row);
-  return created({
-    id: row.id,
-    name,
-    connections: connections.map((item) => ({ ...item })),
-    config: { id: row.id, envvars: row.envVars },
-    source: null,
-    priority: 0,
-  });
-}
-
-/** Lists the plugins, without the values of their settings. */
-function listPlugins({ store }: Call): Reply {
-  return ok(
-    [...store.plugins.values()].map(({ id, name, connections, envVars }) => ({
-      id,
-      name,
-      connections: connections.map((one) => ({ id: store.connections.get(one.name)?.id ?? '', name: one.name, config: one.config })),
-      config: { id, envvars: Object.fromEntries(Object.keys(envVars).map((key) => [key, 'REDACTED'])) },
-      source: null,
-      priority: 0,
-    })),
-  );
 }

@@ -84,6 +84,6 @@ function send(response: ServerResponse, result: ModelResponse, version: string, 
   const body = result.text ?? (result.body === undefined ? undefined : toGoJson(result.body));
   if (body === undefined) return void response.end();
   response.setHeader('content-type', result.text === undefined ? 'application/json; charset=utf-8' : 'text/plain');
-  response.setHeader('content-length', Buffer.byteLength(body));
-  response.end(head ? undefined : body);
+  if (result.status !== 204) response.setHeader('content-length', Buffer.byteLength(body));
+  response.end(head || result.status === 204 ? undefined : body);
 }

@@ -9,6 +9,7 @@ import type {
   IdentityRow,
   MaskingLink,
   MaskingRow,
+  PluginConnectionRow,
   PluginRow,
   ResourceRow,
   ReviewRow,
@@ -31,6 +32,8 @@ export class Store {
   readonly reviews: Map<string, ReviewRow> = new Map<string, ReviewRow>();
   readonly accessRules: Map<string, AccessRuleRow> = new Map<string, AccessRuleRow>();
   readonly plugins: Map<string, PluginRow> = new Map<string, PluginRow>();
+  /** The rows of plugins by their ids. */
+  readonly pluginConnections: Map<string, PluginConnectionRow> = new Map<string, PluginConnectionRow>();
   readonly jiraTemplates: Set<string> = new Set<string>();
   readonly groups: Set<string> = new Set<string>(['admin', 'auditor']);
   readonly identities: IdentityRow[] = [];
@@ -68,6 +71,15 @@ export class Store {
     this.guardrailLinks.dropRight(row.id);
     for (const rule of this.maskingLinks.leftsOf(row.id)) this.unlinkMasking(rule, row.id);
     this.connectionAttributes.dropRight(row.name);
+    for (const one of this.pluginConnections.values()) if (one.connectionId === row.id) this.pluginConnections.delete(one.id);
+  }
+
+  pluginRows(plugin: string): readonly PluginConnectionRow[] {
+    return [...this.pluginConnections.values()].filter((row) => row.plugin === plugin);
+  }
+
+  savePluginConnection(row: PluginConnectionRow): void {
+    this.pluginConnections.set(row.id, row);
   }
 
   linkMasking(link: MaskingLink): void {

@@ -2,52 +2,104 @@ import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route, type ModelContext } from './call.ts';
 import { microTime } from './clock.ts';
 import { ModelError } from './errors.ts';
+import type { JsonObject } from './json.ts';
 import type { IdentityRow } from './rows.ts';
 
+const audit = 'users';
+
 export const userRoutes: readonly Route[] = [
-  { method: 'GET', path: '/users', access: 'auditor', answer: list },
-  { method: 'GET', path: '/users/groups', access: 'reader', answer: listGroups },
-  { method: 'POST', path: '/users/groups', access: 'admin', answer: createGroup, audit: 'user_groups' },
-  { method: 'DELETE', path: '/users/groups/:name', access: 'admin', answer: removeGroup, audit: 'user_groups' },
+  { method: 'GET', path: '/users', access: 'reader', answer: list },
+  { method: 'POST', path: '/users', access: 'admin', answer: create, audit },
+  { method: 'GET', path: '/users/:emailOrID', access: 'reader', answer: (call) => ok(view(find(call))) },
+  { method: 'PUT', path: '/users/:emailOrID', access: 'admin', answer: replace, audit },
+  { method: 'DELETE', path: '/users/:emailOrID', access: 'admin', answer: remove, audit },
   { method: 'POST', path: '/api-keys', access: 'admin', answer: createKey, audit: 'api_keys' },
 ];
 
+type NewIdentity = Pick<IdentityRow, 'kind' | 'name' | 'email' | 'token' | 'groups'> & { readonly id?: string };
+
 /** Adds a caller with these groups. */
-export function addIdentity(
-  { store, random }: ModelContext,
-  identity: Omit<IdentityRow, 'id' | 'active'> & { readonly id?: string },
-): IdentityRow {
-  const row = { ...identity, id: identity.id ?? random.uuid(), active: true };
+export function addIdentity({ store, random }: ModelContext, identity: NewIdentity): IdentityRow {
+  const row = { status: 'active', picture: '', slackId: '', ...identity, id: identity.id ?? random.uuid() };
   store.identities.push(row);
-  for (const group of row.groups) store.groups.add(group);
   return row;
 }
 
 function list({ store }: Call): Reply {
   const users = store.identities.filter(({ kind }) => kind === 'user').toSorted((left, right) => (left.email < right.email ? 1 : -1));
-  return ok(
-    users.map(({ id, name, email, groups }) => ({ id, name, email, status: 'active', verified: true, slack_id: '', picture: '', groups })),
-  );
+  return ok(users.map(view));
 }
 
-function listGroups({ store, context }: Call): Reply {
-  return ok(store.groups.size === 0 ? null : context.random.shuffle(store.groups));
+/** Creates an active user, known by its address; only this response has another id, and shows the password. */
+function create({ text, store, context }: Call): Reply {
+  const body = readBody(text, 'User');
+  const user = {
+    name: body.string('name'),
+    email: body.string('email'),
+    picture: body.string('picture'),
+    slackId: body.string('slack_id'),
+    groups: body.strings('groups'),
+  };
+  const password = body.string('password');
+  body.require({ Email: user.email });
+  if (!isAddress(user.email)) throw new ModelError(422, 'invalid email');
+  if (store.identities.some((row) => row.kind === 'user' && row.email === user.email))
+    throw new ModelError(409, `user already exists with email ${user.email}`);
+  const row = addIdentity(context, { ...user, kind: 'user', id: user.email, token: '', groups: [...new Set(user.groups)] });
+  return created({
+    ...view(row),
+    id: context.random.uuid(),
+    role: body.string('role'),
+    groups: user.groups,
+    ...(password === '' ? {} : { password }),
+  });
 }
 
-function createGroup({ text, store }: Call): Reply {
-  const body = readBody(text, 'UserGroup');
-  const name = body.string('name');
-  body.require({ Name: name });
-  if (store.groups.has(name)) throw new ModelError(409, `group ${name} already exists`);
-  store.groups.add(name);
-  return created({ name });
+/** Replaces a user; absent groups become none, but the caller stays an admin. */
+function replace(call: Call): Reply {
+  const { store, caller, text } = call;
+  const before = find(call);
+  const body = readBody(text, 'User');
+  const sent = body.strings('groups');
+  const status = body.string('status');
+  body.require({ Email: body.string('email') });
+  const own = before.id === caller.id;
+  const groups = own && sent?.includes('admin') !== true ? [...(sent ?? []), 'admin'] : sent;
+  if (own && status !== 'active') throw new ModelError(422, 'cannot deactivate yourself');
+  const row: IdentityRow = {
+    ...before,
+    name: body.string('name'),
+    picture: body.string('picture'),
+    slackId: body.string('slack_id'),
+    status,
+    groups: [...new Set(groups)],
+  };
+  store.identities[store.identities.indexOf(before)] = row;
+  return ok({ ...view(row), groups });
 }
 
-function removeGroup(call: Call): Reply {
-  const name = param(call, 'name');
-  if (name === 'admin') throw new ModelError(422, `cannot delete admin group ${name}`);
-  if (!call.store.groups.delete(name)) throw new ModelError(404, `group ${name} not found`);
+function remove(call: Call): Reply {
+  const row = find(call);
+  if (row.id === call.caller.id) throw new ModelError(422, 'cannot delete yourself');
+  call.store.identities.splice(call.store.identities.indexOf(row), 1);
   return empty;
+}
+
+function find(call: Call): IdentityRow {
+  const name = param(call, 'emailOrID');
+  const key = isAddress(name) ? 'email' : 'id';
+  const row = call.store.identities.find((one) => one.kind === 'user' && one[key] === name);
+  if (row === undefined) throw new ModelError(404, `user ${name} not found`);
+  return row;
+}
+
+function isAddress(text: string): boolean {
+  return /^[^\s@<>]+@[^\s@<>]+$/.test(text);
+}
+
+function view({ id, name, email, status, slackId, picture, groups }: IdentityRow): JsonObject {
+  const role = groups.includes('admin') ? 'admin' : 'standard';
+  return { id, name, email, status, verified: true, role, slack_id: slackId, picture, groups };
 }
 
 /** Creates a key; only this response shows it. */
