@@ -1,5 +1,5 @@
 import { isOriginOf } from '../git/origin.ts';
-import { containsCommit, findCommit, headOf, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
+import { containsCommit, findCommit, parentsOf, resolveCommit, type Repository } from '../git/repository.ts';
 import type { PullRequest, WorkflowRun } from '../github/workflow-run.ts';
 import { AppError, UsageError } from '../model/errors.ts';
 import { uncommittedConfig } from '../project/config-checkout.ts';
@@ -19,7 +19,7 @@ export async function findProposal(
   run: WorkflowRun,
   { repository, context }: { readonly repository: Repository | undefined; readonly context: CliContext },
 ): Promise<Proposal | undefined> {
-  const head = repository && (await headOf(repository));
+  const head = repository?.head;
   const checkout = repository === undefined || head === undefined ? undefined : { repository, head };
   const { mode } = inputs;
   if (mode === 'apply' || mode === 'drift') refuseUnmerged(run, mode);

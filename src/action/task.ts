@@ -7,7 +7,7 @@ import { readNetwork } from '../console/connect.ts';
 import { version } from '../console/context/version.ts';
 import { repositoryPaths } from '../disk/walk.ts';
 import { type HttpExchange, type NetworkOptions, openTransport } from '../gateway/http/transport.ts';
-import { headOf, mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
+import { mayBeInRepository, openRepository, type Repository } from '../git/repository.ts';
 import { type GitHub, type SendRequest, type WaitingTime, openGitHub } from '../github/github-client.ts';
 import type { JobLog, WorkflowRun } from '../github/workflow-run.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -92,7 +92,7 @@ export function checkoutFromEnvironment(run: WorkflowRun, context: CliContext): 
 export async function readCheckout(run: WorkflowRun, context: CliContext): Promise<Checkout> {
   const repository = mayBeInRepository(context.cwd) ? await openRepository({ folder: context.cwd, env: context.env }) : undefined;
   if (repository === undefined) return checkoutFromEnvironment(run, context);
-  return { repository, commit: (await headOf(repository)) ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
+  return { repository, commit: repository.head ?? run.commit, pathOf: repositoryPaths(repository.prefix, context) };
 }
 
 type ActionStep = {

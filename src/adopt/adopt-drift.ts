@@ -3,7 +3,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
-import { headOf, type Repository } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { acceptLive, type AcceptResult } from '../manifest/accept/accept-live.ts';
 import type { LiveDifference } from '../manifest/accept/field-edits.ts';
@@ -210,7 +210,7 @@ async function commitAdoption(adoption: Adoption, committing: CommitInput): Prom
   const { config, target } = project;
   const { now, origin, mayPush } = options;
   const { home: name } = adoption;
-  const parent = repository && (await headOf(repository));
+  const parent = repository?.head;
   if (repository === undefined || parent === undefined || name === undefined)
     throw new AppError('git/no-repository', 3, `${config.root} is not in a git repository with a commit`, {
       hint: 'pass --no-commit to edit the files here',

@@ -20,6 +20,8 @@ export type Repository = GitContext & {
   readonly prefix: string;
   /** Whether the history before some commits is missing. */
   readonly shallow: boolean;
+  /** The commit that is checked out; undefined before the first one. */
+  readonly head: string | undefined;
 };
 
 /** Returns true if the folder may be in a repository with files; does not run git. */
@@ -45,16 +47,9 @@ export async function openRepository(context: GitContext): Promise<Repository | 
   const [shallow, ...found] = (await runPorcelain(atTop, (git) => git.raw('rev-parse', ...options))).split('\n');
   if (found.join('\n') !== `${gitFolder}\n`) throw untrustedRepositoryError(folder, 'git finds another repository there');
   const settings = await readSettings({ folder, env, gitFolder });
-  return { env, folder, gitFolder, overrides: settings.overrides, settings, prefix, shallow: shallow === 'true' };
-}
-
-const heads = new WeakMap<Repository, Promise<string | undefined>>();
-
-/** Returns the commit that is checked out, in a run always the same; undefined before the first commit. */
-export function headOf(repository: Repository): Promise<string | undefined> {
-  const head = heads.get(repository) ?? findCommit(repository, 'HEAD');
-  heads.set(repository, head);
-  return head;
+  const opened = { env, folder, gitFolder, overrides: settings.overrides, settings, prefix, shallow: shallow === 'true' };
+  // The same object: all reads of a repository share a process.
+  return Object.assign(opened, { head: await findCommit(opened, 'HEAD') });
 }
 
 /** Returns the commit that a revision names. Throws AppError when the text is no revision or the commit is missing. */
@@ -98,12 +93,12 @@ export async function mergeBaseOf(repository: Repository, left: string, right: s
 
 /** Returns the root commits of HEAD, which identify the repository; empty in a shallow clone. */
 export async function rootsOf(repository: Repository): Promise<readonly string[]> {
-  if (repository.shallow || (await headOf(repository)) === undefined) return [];
+  if (repository.shallow || repository.head === undefined) return [];
   return nonEmptyLines(await runPorcelain(repository, (git) => git.raw('rev-list', '--max-parents=0', 'HEAD', '--'))).toSorted();
 }
 
 /** Returns the commit that a revision names; undefined if this clone does not have it. */
-export async function findCommit(repository: Repository, revision: string): Promise<string | undefined> {
+export async function findCommit(repository: GitContext, revision: string): Promise<string | undefined> {
   return (await readCommit(repository, revision))?.id;
 }
 
@@ -168,7 +163,7 @@ type CommitObject = {
 };
 
 /** Reads the commit that a revision names; undefined if this clone does not have it. */
-export async function readCommit(repository: Repository, revision: string): Promise<CommitObject | undefined> {
+export async function readCommit(repository: GitContext, revision: string): Promise<CommitObject | undefined> {
   // Git reads one name from each line.
   if (revision.includes('\n')) return undefined;
   let commit: CommitObject | undefined;

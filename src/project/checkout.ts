@@ -6,7 +6,7 @@ import { decodeFile, shower } from '../disk/walk.ts';
 import { findLeftOut } from '../git/left-out.ts';
 import { readBlobs } from '../git/objects.ts';
 import { listFilesAt } from '../git/read-tree.ts';
-import { findCommit, headOf, openRepository, type Repository } from '../git/repository.ts';
+import { findCommit, openRepository, type Repository } from '../git/repository.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import { defaultsAbove, type Diagnostic, isDefaultsPath, type SourceFile } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
@@ -41,7 +41,7 @@ const complete: Checkout = { diagnostics: [], deleted: [] };
 async function compareWithHead({ files, overlays }: ManifestSources, project: OpenProject): Promise<Checkout> {
   try {
     const repository = readableRepository(project);
-    const commit = repository === undefined ? undefined : await headOf(repository);
+    const commit = repository?.head;
     if (repository === undefined || commit === undefined) return complete;
     const { context } = project;
     const read = [...files, ...overlays.flat()];

@@ -5,7 +5,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { referencePrefixesOf } from '../gateway/dialects/choose-dialect.ts';
 import { listCommit, readThroughLinks, readTreeAt, type TreeOptions } from '../git/read-tree.ts';
-import { headOf, mayBeInRepository, type Repository } from '../git/repository.ts';
+import { mayBeInRepository, type Repository } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hashTree, loadManifests, loadPolicies } from '../manifest/load-manifests.ts';
 import { readConfig } from '../manifest/read-config.ts';
@@ -89,7 +89,7 @@ export async function withTrackedContents(state: DesiredState, project: OpenProj
   const files = secretFilesOf(state);
   if (files.length === 0 || !mayBeInRepository(root)) return state;
   const repository = readableRepository(project);
-  const head = repository === undefined ? undefined : await headOf(repository);
+  const head = repository?.head;
   if (repository === undefined || head === undefined) return state;
   const places = new Map(files.map((file) => [posix.join(repository.prefix, file), file]));
   const committed = await readThroughLinks(repository, head, { paths: [...places.keys()], maxBytes: maxBytes + 1 });

@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { maxBytes, textReader } from '../disk/text-file.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { readFilesAt } from '../git/read-tree.ts';
-import { headOf, type Repository } from '../git/repository.ts';
+import type { Repository } from '../git/repository.ts';
 import type { SourceFile } from '../model/diagnostic.ts';
 import type { ProjectContext } from './resolved-config.ts';
 
@@ -17,7 +17,7 @@ export async function findLocalEdits(
 ): Promise<LocalEdits> {
   const show = shower(cwd);
   const all = files.map(({ path }) => path);
-  const head = repository === undefined ? undefined : await headOf(repository);
+  const head = repository?.head;
   if (repository === undefined || head === undefined) return { uncommitted: all.map(show), changed: [] };
   const top = realOf(repository.folder);
   const paths = new Map(all.map((path) => [relative(top, realOf(path)).split(sep).join('/'), path]));

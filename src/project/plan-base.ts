@@ -1,4 +1,4 @@
-import { headOf, mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
+import { mergeBaseOf, type Repository, resolveCommit, shallowHint } from '../git/repository.ts';
 import { catchOriginError, findAppliedFork } from '../git/applied-refs.ts';
 import type { ReviewedBranch } from '../git/reviewed-branch.ts';
 import { findRemovals } from '../git/find-removals.ts';
@@ -210,7 +210,7 @@ async function loadBase(
   if (desired === undefined) throw unreadable(commit, diagnostics);
   const kept = new Set<ResourceId>([...head.resources, ...head.unselected].map(({ id }) => id));
   const ids = desired.resources.map(({ id }) => id).filter((id) => !kept.has(id));
-  const until = ids.length === 0 ? undefined : await headOf(site.repository);
+  const until = ids.length === 0 ? undefined : site.repository.head;
   if (until === undefined) return { commit, desired, removedIn: new Map() };
   return {
     commit,
@@ -242,7 +242,7 @@ function unreadable(commit: string, diagnostics: readonly Diagnostic[]): InputEr
 }
 
 async function warnNoneRecorded(repository: Repository, { name }: Target): Promise<readonly Diagnostic[]> {
-  if ((await headOf(repository)) === undefined) return [];
+  if (repository.head === undefined) return [];
   const message = `no commit is recorded as completely applied to "${name}", so the plan cannot distinguish intent from drift: nothing is held or deleted`;
   return [
     { code: 'git/no-base', severity: 'notice', message, hint: 'the first complete apply records one; --base REF sets one for this run' },
@@ -255,7 +255,7 @@ async function compareHistory(
   { commit, name }: { readonly commit: string; readonly name: string | undefined },
 ): Promise<Behind | undefined> {
   const { repository } = site;
-  const head = await headOf(repository);
+  const head = repository.head;
   if (head === undefined || head === commit) return undefined;
   const fork = await findAppliedFork(repository, { head, commit, name });
   if (fork === commit) return undefined;
@@ -280,7 +280,7 @@ function otherGateway(commit: string, then: Target, now: Target): Diagnostic {
 async function readOwn(site: CommittedProject, ref: string): Promise<Checked<DesiredState>> {
   const { repository } = site;
   const given = await resolveCommit(repository, ref);
-  const head = await headOf(repository);
+  const head = repository.head;
   const shared = head === undefined ? undefined : await mergeBaseOf(repository, given, head);
   const diagnostics = shared === undefined ? [noMergeBase(repository, ref)] : [];
   const { value: tree, diagnostics: unread } = await readCommittedTree(site, shared ?? given);

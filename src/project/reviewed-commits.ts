@@ -1,5 +1,4 @@
 import { hasOrigin } from '../git/origin.ts';
-import { headOf } from '../git/repository.ts';
 import { type ReviewedBranch, reviewedBranchOf } from '../git/reviewed-branch.ts';
 import type { AppliedRecord } from '../model/applied-record.ts';
 import type { Target } from '../model/config.ts';
@@ -32,7 +31,7 @@ async function trustedTarget(site: CommittedProject, origin: boolean): Promise<P
   const { repository, target, selection } = site;
   if (target.reviewed === undefined || selection.configRef !== undefined || !hasOrigin(repository)) return target;
   const byDefault = reviewedBranchOf(repository, { branch: undefined, origin });
-  const head = await headOf(repository);
+  const head = repository.head;
   if (head !== undefined && (await byDefault.contains(head))) return target;
   const tip = await byDefault.tip();
   if (tip === undefined) return target;
@@ -85,7 +84,7 @@ export type UnmergedHead = { readonly commit: string; readonly reviewed: string 
 
 /** Finds out whether the reviewed branch contains HEAD; undefined if it does, and before the first commit. */
 export async function findUnmergedHead({ repository }: CommittedProject, branch: ReviewedBranch): Promise<UnmergedHead | undefined> {
-  const commit = await headOf(repository);
+  const commit = repository.head;
   if (commit === undefined) return undefined;
   try {
     if (await branch.contains(commit)) return undefined;

@@ -1,4 +1,3 @@
-import { headOf } from '../git/repository.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Refusal } from '../model/plan/plan.ts';
@@ -45,7 +44,7 @@ async function objectsOfHead(
   const removed = new Set<ResourceId>(applied.filter(({ id, key }) => !declared.has(id) && !declared.has(key)).map(({ id }) => id));
   if (removed.size === 0) return [];
   const repository = readableRepository(project);
-  const commit = repository === undefined ? undefined : await headOf(repository);
+  const commit = repository?.head;
   if (repository === undefined || commit === undefined) return [];
   const site = { ...project, repository };
   const { value: tree } = await readCommittedTree(site, commit);

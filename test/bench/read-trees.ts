@@ -1,12 +1,12 @@
 // How long a commit's manifests take to read, beside the same files on disk: node read-trees.js FOLDER ROUNDS
 import { maxBytes } from '../../src/disk/text-file.ts';
 import { decodeFile, readTree } from '../../src/disk/walk.ts';
-import { headOf, openRepository } from '../../src/git/repository.ts';
+import { openRepository } from '../../src/git/repository.ts';
 import { readTreeAt } from '../../src/git/read-tree.ts';
 
 const [folder = '', rounds = '9'] = process.argv.slice(2);
 const repository = await openRepository({ folder, env: process.env });
-const commit = repository === undefined ? undefined : await headOf(repository);
+const commit = repository?.head;
 if (repository === undefined || commit === undefined) throw new Error(`${folder} has no commit`);
 const options = { root: '', exclude: [], show: (path: string) => path, maxBytes, decode: decodeFile };
 

@@ -1,5 +1,4 @@
 import { appliedRef } from '../../git/applied-refs.ts';
-import { headOf } from '../../git/repository.ts';
 import type { AppliedRecord, PendingWrites } from '../../model/applied-record.ts';
 import type { DesiredState } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -88,15 +87,13 @@ type RecorderState =
 
 function createRecorder(site: CommittedProject, input: RecorderInput): ApplyRecorder {
   const writer = createRecordWriter(site, input);
-  const heads = new Map<string | undefined, boolean>();
+  let isHeadApplied: boolean | undefined;
   let state: RecorderState = { is: 'waiting' };
 
-  /** Reads HEAD, and whether its manifests are those that are applied: a commit never changes, and what is applied was loaded before. */
+  /** Returns HEAD, and whether its manifests are those that are applied: a commit never changes, and what is applied was loaded before. */
   async function readHead(): Promise<{ readonly commit: string | undefined; readonly isApplied: boolean }> {
-    const commit = await headOf(site.repository);
-    const isApplied = heads.get(commit) ?? (await isAppliedAt(site, input, commit));
-    heads.set(commit, isApplied);
-    return { commit, isApplied };
+    const commit = site.repository.head;
+    return { commit, isApplied: (isHeadApplied ??= await isAppliedAt(site, input, commit)) };
   }
 
   async function readRecord(): Promise<ReadRecord> {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readCache, writeCache } from '../../disk/cache.ts';
 import { catchOriginError } from '../../git/applied-refs.ts';
 import { hasOrigin } from '../../git/origin.ts';
-import { headOf } from '../../git/repository.ts';
 import { reviewedBranchOf } from '../../git/reviewed-branch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Target } from '../../model/config.ts';
@@ -90,7 +89,7 @@ async function findRecordKeys(site: CommittedProject, origin: boolean, isLatest:
   if (!hasOrigin(repository) || (selection.configRef !== undefined && !isLatest)) return recordKeys;
   const branch = reviewedBranchOf(repository, { branch: undefined, origin });
   const tip = await catchOriginError(isLatest ? branch.latest : branch.tip);
-  if (tip === undefined || tip instanceof AppError || tip === (await headOf(repository))) return recordKeys;
+  if (tip === undefined || tip instanceof AppError || tip === repository.head) return recordKeys;
   const { value } = await readCommittedConfig(site, tip);
   return value === undefined ? recordKeys : (value.recordKeys ?? []);
 }

@@ -55,6 +55,8 @@ describe('readObjects', () => {
     const repository = make({ 'a.yaml': 'a: 1\n' });
     const opened = await repository.open();
     expect(await findCommit(opened, `HEAD\n${repository.git('rev-parse', 'HEAD')}`)).toBeUndefined();
+    // The process that read HEAD when the repository was opened knows its objects.
+    await expect.poll(() => readersIn(repository.folder)).toEqual([]);
     repository.remove('.git/HEAD', '.git/objects');
     await expect(Promise.all([findCommit(opened, 'HEAD'), findCommit(opened, 'main')])).rejects.toMatchObject({ code: 'git/failed' });
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { runPlumbing, runPorcelain } from '../../../src/git/run-git.ts';
 import type { GitContext } from '../../../src/git/git-environment.ts';
-import { headOf, mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
+import { mayBeInRepository, mergeBaseOf, openRepository, resolveCommit } from '../../../src/git/repository.ts';
 import { allowNetwork } from '../../../src/git/origin.ts';
 import { AppError } from '../../../src/model/errors.ts';
 import { installProgram } from '../../support/git-repository.ts';
@@ -60,12 +60,12 @@ describe('openRepository', () => {
   });
 
   it('works before the first commit, detached, in a worktree and in a submodule', async () => {
-    expect(await headOf(await make().open())).toBeUndefined();
+    expect((await make().open()).head).toBeUndefined();
     const repository = make({ 'x.yaml': '' });
     const first = repository.git('rev-parse', 'HEAD');
     repository.save({ 'x.yaml': 'a: 1\n' });
     repository.git('checkout', '--quiet', '--detach', first);
-    expect(await headOf(await repository.open())).toBe(first);
+    expect((await repository.open()).head).toBe(first);
     const worktree = at(place());
     repository.git('worktree', 'add', '--quiet', worktree.folder, 'main');
     expect(await worktree.open()).toMatchObject({ folder: worktree.folder, prefix: '' });
