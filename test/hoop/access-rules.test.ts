@@ -13,6 +13,7 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
     attributes: ['pii'],
     approval_required_groups: ['dev'],
     reviewers_groups: ['security'],
+    force_approval_groups: [],
     min_approvals: 1,
     access_max_duration: 600,
   };
@@ -53,7 +54,7 @@ test.each([
     attributes: [],
     approval_required_groups: [],
   };
-  const sent = { ...rule, reviewers_groups: ['security'], min_approvals: 1, access_max_duration: 900, ...more };
+  const sent = { ...rule, reviewers_groups: ['security'], force_approval_groups: [], min_approvals: 1, access_max_duration: 900, ...more };
   expect((await project.send('POST', '/access-requests/rules', sent)).status).toBe(201);
   project.write({ 'access/a.yaml': connection('orders') });
   const plan = await project.ostiary(['plan', '--max-risk', 'availability']);

@@ -8,6 +8,8 @@ const jit = {
   access_type: 'jit',
   connection_names: ['orders-db'],
   reviewers_groups: ['dba'],
+  approval_required_groups: [],
+  force_approval_groups: [],
   min_approvals: 1,
   access_max_duration: 3600,
 };

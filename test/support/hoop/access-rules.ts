@@ -1,3 +1,4 @@
+import { firstRule, overlappingTypes } from './access-links.ts';
 import { writeAttributes } from './attribute-links.ts';
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
@@ -7,23 +8,24 @@ import type { JsonObject } from './json.ts';
 import { nameProblem } from './like.ts';
 import type { AccessRuleRow } from './rows.ts';
 
-const audit = 'access_request_rules';
-
 export const accessRuleRoutes: readonly Route[] = [
   { method: 'GET', path: '/access-requests/rules', access: 'auditor', answer: list },
-  { method: 'POST', path: '/access-requests/rules', access: 'admin', answer: create, audit },
+  { method: 'POST', path: '/access-requests/rules', access: 'admin', answer: create },
   { method: 'GET', path: '/access-requests/rules/:name', access: 'auditor', answer: (call) => ok(view(call, find(call))) },
-  { method: 'PUT', path: '/access-requests/rules/:name', access: 'admin', answer: replace, audit },
-  { method: 'DELETE', path: '/access-requests/rules/:name', access: 'admin', answer: remove, audit },
+  { method: 'PUT', path: '/access-requests/rules/:name', access: 'admin', answer: replace },
+  { method: 'DELETE', path: '/access-requests/rules/:name', access: 'admin', answer: remove },
 ];
 
 type RuleBody = Omit<AccessRuleRow, 'id' | 'managedBy' | 'createdAt' | 'updatedAt'> & { readonly attributes: readonly string[] | null };
 
-/** A page size of 0, which is the default, gives all of them. */
+const overlap = 'an access request rule with the same connection names and access type already exists';
+const attributeOverlap = 'an access request rule with the same attributes and access type already exists';
+
+/** Lists the rules, newest first; a page size of 0, which is the default, gives all of them. */
 function list(call: Call): Reply {
   const page = Number(call.query.get('page') || 1);
   const size = Number(call.query.get('page_size') || 0);
-  const rows = [...call.store.accessRules.values()];
+  const rows = [...call.store.accessRules.values()].toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
   const shown = size === 0 ? rows : rows.slice((page - 1) * size, page * size);
   return ok({ pages: { total: rows.length, page, size }, data: shown.map((row) => view(call, row)) });
 }
@@ -33,29 +35,56 @@ function create(call: Call): Reply {
   const body = readRule(call.text);
   if (caller.licence === 'oss' && store.accessRules.size > 0)
     throw new ModelError(403, 'access request rules are limited to 1 in the OSS version');
-  check(call, body);
+  const other = overlapping(call, body);
+  if (other !== undefined) {
+    const shared = other.connectionNames.find((name) => body.connectionNames.includes(name));
+    throw new ModelError(422, `${overlap}, conflicting connection: ${shared ?? ''}`);
+  }
+  check(body);
+  if (overlappingByAttribute(call, body) !== undefined) throw new ModelError(422, attributeOverlap);
   if (store.accessRules.has(body.name)) throw new ModelError(422, 'access request rule with the same name already exists');
   const now = context.clock.now();
   const { attributes, ...fields } = body;
   const row = { ...fields, id: context.random.uuid(), managedBy: null, createdAt: now, updatedAt: now };
   store.accessRules.set(row.name, row);
   writeOwn(call, row.name, attributes);
-  return created({ ...view(call, row), created_at: nanoTime(now), updated_at: nanoTime(now) });
+  return created({ ...view(call, row), attributes: attributes ?? [], created_at: nanoTime(now), updated_at: nanoTime(now) });
 }
 
+/** Replaces a rule, then its attributes. An overlap is missed when this rule has the lowest id of the rules that overlap. */
 function replace(call: Call): Reply {
   const { store, context } = call;
   const body = readRule(call.text);
   const before = find(call);
-  if (before.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop and cannot be modified directly');
-  check(call, body, before);
+  if (before.managedBy !== null) return tune(call, before, body);
+  const others = [overlapping(call, body), overlappingByAttribute(call, body)];
+  for (const [index, other] of others.entries())
+    if (other !== undefined && other.id !== before.id) throw new ModelError(422, index === 0 ? overlap : attributeOverlap);
+  check(body);
+  if (body.name !== before.name && store.accessRules.has(body.name)) throw new ModelError(500, 'failed to update access request rule');
   const { attributes, ...fields } = body;
   const row = { ...before, ...fields, updatedAt: context.clock.now() };
   store.accessRules.delete(before.name);
   store.accessRules.set(row.name, row);
   store.accessRuleAttributes.renameRight(before.name, row.name);
   writeOwn(call, row.name, attributes);
-  return ok(view(call, row));
+  return ok({ ...view(call, row), attributes: attributes ?? [], updated_at: nanoTime(row.updatedAt) });
+}
+
+/** Changes who approves a rule that the gateway manages; everything else is fixed. */
+function tune(call: Call, before: AccessRuleRow, body: RuleBody): Reply {
+  const { store, context } = call;
+  const own = store.accessRuleAttributes.leftsOf(before.name);
+  const sameAttributes = body.attributes === null || [...body.attributes].toSorted().join(' ') === [...own].toSorted().join(' ');
+  const same = body.name === before.name && body.accessType === before.accessType && body.accessMaxDuration === before.accessMaxDuration;
+  if (!same || body.connectionNames.length > 0 || !sameAttributes)
+    throw new ModelError(400, 'this rule is managed by Hoop; only approval settings and group lists can be changed');
+  checkReviewers(body);
+  const { approvalRequiredGroups, reviewersGroups, forceApprovalGroups, skipReviewGroups, allGroupsMustApprove, minApprovals } = body;
+  const groups = { approvalRequiredGroups, reviewersGroups, forceApprovalGroups, skipReviewGroups };
+  const row = { ...before, ...groups, allGroupsMustApprove, minApprovals, updatedAt: context.clock.now() };
+  store.accessRules.set(row.name, row);
+  return ok({ ...view(call, row), updated_at: nanoTime(row.updatedAt) });
 }
 
 function remove(call: Call): Reply {
@@ -64,6 +93,18 @@ function remove(call: Call): Reply {
   call.store.accessRules.delete(row.name);
   call.store.accessRuleAttributes.dropRight(row.name);
   return empty;
+}
+
+/** The one rule that the check for overlaps looks at: of all rules for the same connections and steps, the one with the lowest id. */
+function overlapping({ store }: Call, { connectionNames, accessType }: RuleBody): AccessRuleRow | undefined {
+  const types = overlappingTypes(accessType);
+  return firstRule(store, (rule) => types.includes(rule.accessType) && rule.connectionNames.some((name) => connectionNames.includes(name)));
+}
+
+function overlappingByAttribute({ store }: Call, { attributes, accessType }: RuleBody): AccessRuleRow | undefined {
+  const types = overlappingTypes(accessType);
+  const shares = (name: string): boolean => (attributes ?? []).some((attribute) => store.accessRuleAttributes.has(attribute, name));
+  return firstRule(store, (rule) => types.includes(rule.accessType) && shares(rule.name));
 }
 
 function find(call: Call): AccessRuleRow {
@@ -83,11 +124,12 @@ function writeOwn(call: Call, owner: string, names: readonly string[] | null): v
 
 function readRule(text: string): RuleBody {
   const body = readBody(text, 'AccessRequestRuleRequest');
+  const connectionNames = body.strings('connection_names');
   const result = {
     name: body.string('name'),
     description: body.text('description'),
     accessType: body.string('access_type'),
-    connectionNames: body.strings('connection_names') ?? [],
+    connectionNames,
     attributes: body.strings('attributes'),
     approvalRequiredGroups: body.strings('approval_required_groups'),
     allGroupsMustApprove: body.bool('all_groups_must_approve'),
@@ -97,25 +139,43 @@ function readRule(text: string): RuleBody {
     accessMaxDuration: body.int('access_max_duration'),
     minApprovals: body.int('min_approvals'),
   };
-  body.require({ Name: result.name, AccessType: result.accessType });
-  return result;
+  body.require({
+    Name: result.name,
+    AccessType: result.accessType,
+    ConnectionNames: connectionNames,
+    ApprovalRequiredGroups: result.approvalRequiredGroups,
+    ReviewersGroups: result.reviewersGroups,
+    ForceApprovalGroups: result.forceApprovalGroups,
+  });
+  return { ...result, connectionNames: connectionNames ?? [] };
 }
 
-function check({ store }: Call, body: RuleBody, before?: AccessRuleRow): void {
-  const conflict = [...store.accessRules.values()]
-    .filter((row) => row.id !== before?.id && row.accessType === body.accessType)
-    .flatMap((row) => row.connectionNames.find((name) => body.connectionNames.includes(name)) ?? [])[0];
+function check(body: RuleBody): void {
   const problem = nameProblem(body.name);
   const limits: readonly (readonly [boolean, string])[] = [
-    [
-      conflict !== undefined,
-      `an access request rule with the same connection names and access type already exists, conflicting connection: ${conflict ?? ''}`,
-    ],
     [problem !== undefined, problem ?? ''],
-    [!['jit', 'command', 'jit_command'].includes(body.accessType), "access_type must be either 'jit' or 'command'"],
+    [
+      body.connectionNames.length === 0 && (body.attributes ?? []).length === 0,
+      'either connection_names or attributes must have at least 1 entry',
+    ],
+    [!['jit', 'command', 'jit_command'].includes(body.accessType), "access_type must be one of 'jit', 'command' or 'jit_command'"],
+  ];
+  refuseFirst(limits);
+  checkReviewers(body);
+}
+
+function checkReviewers(body: RuleBody): void {
+  refuseFirst([
     [(body.reviewersGroups ?? []).length === 0, 'reviewers_groups must have at least 1 entry'],
     [!body.allGroupsMustApprove && (body.minApprovals ?? 0) < 1, 'min_approvals must be at least 1 when all_groups_must_approve is false'],
-  ];
+    [
+      (body.skipReviewGroups ?? []).length > 0 && (body.approvalRequiredGroups ?? []).length > 0,
+      'skip_review_groups can only be set when approval_required_groups is empty',
+    ],
+  ]);
+}
+
+function refuseFirst(limits: readonly (readonly [boolean, string])[]): void {
   const broken = limits.find(([over]) => over);
   if (broken !== undefined) throw new ModelError(422, broken[1]);
 }

@@ -5,6 +5,7 @@ import { duplicateKey, foreignKey, ModelError, tooLong } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { byName, matchesLike } from './like.ts';
 import type { LinkTable } from './link-table.ts';
+import { reconcileCredentials } from './machine-identities.ts';
 import { cutToPage, envelope, readPage } from './paging.ts';
 import type { AttributeRow } from './rows.ts';
 import type { Store } from './store.ts';
@@ -40,6 +41,10 @@ function linksOf(store: Store): Readonly<Record<Side, LinkTable>> {
     datamasking_rule_names: store.maskingAttributes,
     access_control_group_names: store.groupAttributes,
   };
+}
+
+function allLinks(store: Store): readonly LinkTable[] {
+  return [...Object.values(linksOf(store)), store.analyzerAttributes, store.machineAttributes];
 }
 
 function list(call: Call): Reply {
@@ -79,6 +84,7 @@ function create(call: Call): Reply {
   };
   store.attributes.set(row.name, row);
   writeSides(store, body);
+  reconcileCredentials(context);
   return created(viewSent(call, row, body));
 }
 
@@ -93,10 +99,10 @@ function replace(call: Call): Reply {
   if (before.name !== body.name && store.attributes.has(body.name)) throw new ModelError(500, `${prefix}${duplicateKey}`);
   checkNames(store, body, prefix);
   const row: AttributeRow = { ...before, name: body.name, description: body.description };
-  store.attributes.delete(before.name);
   store.attributes.set(row.name, row);
-  if (before.name !== row.name) for (const links of Object.values(linksOf(store))) links.renameLeft(before.name, row.name);
+  if (before.name !== row.name) renameAttribute(store, before.name, row.name, row.description);
   writeSides(store, body);
+  reconcileCredentials(call.context);
   return ok(viewSent(call, row, body));
 }
 
@@ -113,7 +119,16 @@ function remove(call: Call): Reply {
 /** Removes an attribute from all objects that have it. */
 export function deleteAttribute(store: Store, name: string): void {
   store.attributes.delete(name);
-  for (const links of Object.values(linksOf(store))) links.dropLeft(name);
+  for (const links of allLinks(store)) links.dropLeft(name);
+}
+
+/** Renames an attribute on all objects that have it. */
+export function renameAttribute(store: Store, before: string, after: string, description: string | null): void {
+  const row = store.attributes.get(before);
+  if (row === undefined) return;
+  store.attributes.delete(before);
+  store.attributes.set(after, { ...row, name: after, description });
+  for (const links of allLinks(store)) links.renameLeft(before, after);
 }
 
 function readAttribute(text: string): AttributeBody {

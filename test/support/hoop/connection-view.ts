@@ -1,5 +1,5 @@
 import { attributesOf } from './attribute-links.ts';
-import { accessLinksOf } from './access-links.ts';
+import { accessLinksOf, analyzerRuleOf } from './access-links.ts';
 import type { Call, ModelContext } from './call.ts';
 import { microTime } from './clock.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -139,7 +139,7 @@ function features(context: ModelContext, row: ConnectionRow, attributes: readonl
   return {
     guardrails,
     data_masking: settings.provider === 'mspresidio' && masked,
-    ai_session_analyzer: false,
+    ai_session_analyzer: analyzerRuleOf(store, row.name) !== undefined,
     jira_templates: row.jiraTemplate !== '',
     mandatory_metadata: (row.mandatoryMetadataFields ?? []).length > 0,
     access_request: { command: access.command, jit: access.hasJit, legacy_reviewers: row.reviewers.length > 0 },

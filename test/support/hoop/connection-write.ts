@@ -1,6 +1,7 @@
 import { writeAttributes } from './attribute-links.ts';
 import type { Call } from './call.ts';
 import { badEnum, badUuid, foreignKey, isUuid, ModelError, tooLong, unknownGuardrail } from './errors.ts';
+import { reconcileCredentials } from './machine-identities.ts';
 import { newResource, resourceProblem, typeProblem } from './resource-rows.ts';
 import type { ConnectionRow } from './rows.ts';
 import { upsertTags } from './tags.ts';
@@ -49,6 +50,7 @@ export function saveConnection(call: Call, { row, guardrails, prefix }: Connecti
 export function saveAttributes(call: Call, connection: string, names: readonly string[] | null): void {
   const prefix = 'failed upserting connection attributes: ';
   writeAttributes(call, { links: call.store.connectionAttributes, owner: connection, names, prefix }, true);
+  reconcileCredentials(call.context);
 }
 
 function refuse(prefix: string, step: string, problem: string | undefined): void {

@@ -26,7 +26,7 @@ function list({ store, context }: Call): Reply {
   const rows = [...store.guardrails.values()].filter((row) => !row.hidden).toSorted((left, right) => byName(right, left));
   return ok(
     rows.map((row) => ({
-      ...view(row),
+      ...viewGuardrail(row),
       connection_ids: orNull(context.random.shuffle(store.guardrailLinks.rightsOf(row.id))),
       attributes: orNull(context.random.shuffle(store.guardrailAttributes.leftsOf(row.name))),
     })),
@@ -37,7 +37,7 @@ function read(call: Call): Reply {
   const { store, context } = call;
   const row = find(call, 'failed listing guard rail rules: ');
   return ok({
-    ...view(row),
+    ...viewGuardrail(row),
     connection_ids: context.random.shuffle(store.guardrailLinks.rightsOf(row.id)),
     attributes: context.random.shuffle(store.guardrailAttributes.leftsOf(row.name)),
   });
@@ -58,7 +58,7 @@ function create(call: Call): Reply {
   const linked = save(call, row, connections, 'Failed creating guard rail rule: ');
   writeOwn(call, row.name, attributes);
   return created({
-    ...view(row),
+    ...viewGuardrail(row),
     connection_ids: orNull(linked),
     attributes,
     created_at: nanoTime(now),
@@ -80,7 +80,7 @@ function replace(call: Call): Reply {
   const linked = save(call, row, connections, prefix);
   store.guardrailAttributes.renameRight(before.name, row.name);
   writeOwn(call, row.name, attributes);
-  return ok({ ...view(row), managed_by: null, connection_ids: orNull(linked), attributes });
+  return ok({ ...viewGuardrail(row), managed_by: null, connection_ids: orNull(linked), attributes });
 }
 
 function remove(call: Call): Reply {
@@ -133,7 +133,8 @@ function writeOwn(call: Call, owner: string, names: readonly string[] | null): v
   writeAttributes(call, { links: call.store.guardrailAttributes, owner, names, prefix });
 }
 
-function readGuardrail(text: string): GuardrailBody {
+/** Reads a guardrail as a request describes it. */
+export function readGuardrail(text: string): GuardrailBody {
   const body = readBody(text, 'GuardRailRuleRequest');
   const result: GuardrailBody = {
     name: body.string('name'),
@@ -154,7 +155,8 @@ function checkEntries({ input, output }: GuardrailBody): void {
   }
 }
 
-function view(row: GuardrailRow): JsonObject {
+/** Returns the fields of a guardrail that are its own. */
+export function viewGuardrail(row: GuardrailRow): JsonObject {
   return {
     id: row.id,
     name: row.name,

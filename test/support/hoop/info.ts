@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { ok, type Call, type Reply, type Route } from './call.ts';
+import { ok, type Call, type ModelContext, type Reply, type Route } from './call.ts';
+import flags from './feature-flags.json' with { type: 'json' };
 
 export const infoRoutes: readonly Route[] = [
   { method: 'GET', path: '/userinfo', access: 'reader', answer: userInfo },
   { method: 'GET', path: '/serverinfo', access: 'reader', answer: serverInfo },
+  { method: 'GET', path: '/feature-flags', access: 'reader', answer: ({ context }) => ok(featureFlags(context)) },
+  { method: 'GET', path: '/serviceaccounts', access: 'reader', answer: () => ok(null) },
 ];
 
 const tenYears = 315_619_200;
@@ -52,7 +55,7 @@ function serverInfo({ context, caller }: Call): Reply {
     has_idp_custom_scopes: false,
     has_ask_ai_credentials: false,
     has_ssh_client_host_key: false,
-    postgres_proxy_enabled: false,
+    postgres_proxy_enabled: settings.listeners,
     api_url: context.apiUrl,
     grpc_url: 'grpc://127.0.0.1:8010',
     tenancy_type: 'selfhosted',
@@ -74,21 +77,13 @@ function serverInfo({ context, caller }: Call): Reply {
     disable_clipboard_copy_cut: false,
     analytics_tracking: 'enabled',
     analytics_mode: 'identified',
-    feature_flags: {
-      'beta.oracle_native': true,
-      'experimental.claude_code_vertex': false,
-      'experimental.db_exec_driver': false,
-      'experimental.http_session_analyzer': true,
-      'experimental.httpproxy_client_authorization': false,
-      'experimental.log_exec_input': true,
-      'experimental.mcp_gateway': false,
-      'experimental.rdp_pii_detection': true,
-      'experimental.rdp_pii_guard': true,
-      'experimental.rulepacks': settings.rulepacks,
-      'experimental.ssh_guardrails': false,
-      'experimental.ssh_input_guardrails': false,
-      'experimental.tunnel_token_renewal': false,
-    },
+    feature_flags: Object.fromEntries(featureFlags(context).map(({ name, enabled }) => [name, enabled])),
     ...settings.serverInfo,
   });
+}
+
+type FeatureFlag = (typeof flags)[number] & { readonly enabled: boolean };
+
+function featureFlags({ settings }: ModelContext): readonly FeatureFlag[] {
+  return flags.map((flag) => ({ ...flag, enabled: flag.name === 'experimental.rulepacks' ? settings.rulepacks : flag.default }));
 }

@@ -17,7 +17,7 @@ export const maskingRoutes: readonly Route[] = [
   { method: 'DELETE', path: '/datamasking-rules/:id', access: 'admin', answer: remove, audit },
 ];
 
-const noProvider =
+export const noProvider =
   'no data masking provider is configured: data masking requires a DLP provider (set DLP_PROVIDER=mspresidio with MSPRESIDIO_ANALYZER_URL and MSPRESIDIO_ANONYMIZER_URL, DLP_PROVIDER=gcp with GOOGLE_APPLICATION_CREDENTIALS_JSON, or DLP_PROVIDER=alcatraz which needs no credentials); rules configured without one are not enforced';
 
 /** Refuses with 422, before the body is read, if there is no masking provider. */
@@ -113,7 +113,7 @@ function writeOwn(call: Call, { name, attributes }: MaskingBody): void {
 
 function viewWritten(row: MaskingRow, body: MaskingBody, updatedAt: string): JsonObject {
   return {
-    ...view(row),
+    ...viewMasking(row),
     name: body.name,
     connection_ids: body.connections,
     attributes: body.attributes,
@@ -124,14 +124,15 @@ function viewWritten(row: MaskingRow, body: MaskingBody, updatedAt: string): Jso
 function viewStored({ store, context }: Call, row: MaskingRow): JsonObject {
   const active = store.maskingLinks.rightsOf(row.id).filter((id) => store.maskingPair(row.id, id)?.status === 'active');
   return {
-    ...view(row),
+    ...viewMasking(row),
     connection_ids: orNull(context.random.shuffle(active)),
     attributes: context.random.shuffle(store.maskingAttributes.leftsOf(row.name)),
     updated_at: microTime(row.updatedAt),
   };
 }
 
-function view(row: MaskingRow): JsonObject {
+/** Returns the fields of a masking rule that are its own. */
+export function viewMasking(row: MaskingRow): JsonObject {
   return {
     id: row.id,
     managed_by: row.managedBy,

@@ -6,6 +6,7 @@ import { defaultTags } from './default-tags.ts';
 import { repositoryOf } from './git-url.ts';
 import type { HiddenSeed, HoopOptions } from './options.ts';
 import { Random } from './random.ts';
+import { seedRulepacks } from './rulepacks.ts';
 import { Store } from './store.ts';
 import { addIdentity } from './users.ts';
 
@@ -25,6 +26,7 @@ export function createModelContext(options: HoopOptions): ModelContext {
       rulepacks: true,
       apiKey: options.apiKey ?? null,
       defaultPlugins: false,
+      listeners: false,
       serverInfo: {},
       licenseInfo: {},
     },
@@ -44,6 +46,7 @@ export function createModelContext(options: HoopOptions): ModelContext {
   seedTags(context);
   if (options.runbooks !== 'none') seedRunbooks(context);
   seedHidden(context, options.hidden ?? {});
+  if (options.rulepacks === 'default') seedRulepacks(context);
   return context;
 }
 

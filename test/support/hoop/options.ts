@@ -74,6 +74,8 @@ export type HoopOptions = {
   readonly users?: readonly UserSeed[];
   readonly agents?: readonly AgentSeed[];
   readonly hidden?: HiddenSeed;
+  /** The rulepacks of a fresh gateway: none by default. */
+  readonly rulepacks?: 'default' | 'none';
   /** Reachable repositories by git url; every other one fails to be pulled. */
   readonly repositories?: Readonly<Record<string, RepositorySeed>>;
   /** The runbook configuration of a fresh gateway: the demo repository, or no row. */
@@ -98,6 +100,8 @@ export type ModelSettings = {
   apiKey: string | null;
   /** Whether the gateway lists the plugins that connection writes maintain, such as `audit` and `slack`. */
   defaultPlugins: boolean;
+  /** Whether native clients can connect; if not, machine identities get no credentials. */
+  listeners: boolean;
   /** What `/serverinfo` and the license in it report differently. */
   serverInfo: JsonObject;
   licenseInfo: JsonObject;

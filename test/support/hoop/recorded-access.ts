@@ -15,6 +15,7 @@ export async function startAccessGateway(): Promise<RecordedGateway> {
   const model = await startHoopModel({
     organisation: { id: '2ec449e9-9dff-4d22-82cf-1e0bf6dc1f85' },
     users: [{ email: 'a@example.com', name: 'Admin', id: 'a@example.com', token: 'token-of-the-first-user', groups: ['admin'] }],
+    rulepacks: 'default',
     apiUrl: url,
     random: 7,
   });

@@ -25,7 +25,13 @@ export const recordedOrder: readonly string[] = [
 ];
 
 /** The recordings of the second gateway; unrecorded changes between them are in `accessSteps` of `recorded-access.ts`. */
-export const accessOrder: readonly string[] = ['86-access-control.json', '87-attributes-that-grant.json'];
+export const accessOrder: readonly string[] = [
+  '86-access-control.json',
+  '87-attributes-that-grant.json',
+  '88-access-request-rules.json',
+  '89-runbook-rules.json',
+  '90-rulepacks-analyzer-groups.json',
+];
 
 /** Who made which requests of a file, where it was not the admin's key `ci`: the recordings say it only in `why`. */
 const callers: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {

@@ -1,5 +1,6 @@
 import { accessRuleRoutes } from './access-rules.ts';
 import { agentRoutes } from './agents.ts';
+import { analyzerRuleRoutes } from './analyzer-rules.ts';
 import { attributeRoutes } from './attributes.ts';
 import { auditRoutes } from './audit.ts';
 import type { Route } from './call.ts';
@@ -8,11 +9,13 @@ import { groupRoutes } from './groups.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
 import { issueTemplateRoutes } from './issue-templates.ts';
+import { machineIdentityRoutes } from './machine-identities.ts';
 import { maskingRoutes } from './maskings.ts';
 import { organisationRoutes } from './organisation.ts';
 import { pluginRoutes } from './plugins.ts';
 import { resourceRoutes } from './resources.ts';
 import { reviewRoutes } from './reviews.ts';
+import { rulepackRoutes } from './rulepacks.ts';
 import { runbookListingRoutes } from './runbook-listing.ts';
 import { runbookRuleRoutes } from './runbook-rules.ts';
 import { runbookRoutes } from './runbooks.ts';
@@ -39,6 +42,9 @@ const routes: readonly Route[] = [
   ...groupRoutes,
   ...userRoutes,
   ...accessRuleRoutes,
+  ...rulepackRoutes,
+  ...analyzerRuleRoutes,
+  ...machineIdentityRoutes,
   ...auditRoutes,
   ...organisationRoutes,
 ];

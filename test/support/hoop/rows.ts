@@ -163,6 +163,46 @@ export type AccessRuleRow = {
   readonly updatedAt: bigint;
 };
 
+export type RulepackRow = {
+  readonly id: string;
+  readonly displayName: string;
+  readonly description: string | null;
+  readonly version: string | null;
+  readonly tags: readonly string[];
+  readonly isManaged: boolean;
+  /** The name of the attribute that attaches the rules of the rulepack to connections. */
+  readonly attribute: string;
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
+};
+
+/** What an analyzer does at one level of risk; `rule` is the access-request rule that it asks. */
+export type RiskTier = { readonly action: string; readonly rule: string | null };
+
+export type AnalyzerRuleRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly connectionNames: readonly string[];
+  readonly risk: { readonly low: RiskTier; readonly medium: RiskTier; readonly high: RiskTier };
+  readonly customPrompt: string | null;
+  readonly agentic: boolean;
+  readonly managedBy: string | null;
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
+};
+
+export type MachineIdentityRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly connectionNames: readonly string[];
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
+};
+
+export type MachineCredentialRow = { readonly identityId: string; readonly connection: string; readonly secretKey: string };
+
 export type TagRow = {
   readonly id: string;
   readonly key: string;

@@ -1,8 +1,8 @@
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
-import { microTime } from './clock.ts';
+import { microTime, nanoTime } from './clock.ts';
 import { checkUuid, ModelError } from './errors.ts';
-import type { Json } from './json.ts';
+import type { JsonObject } from './json.ts';
 import type { RunbookRuleRow } from './rows.ts';
 import { withRunbookErrors } from './runbooks.ts';
 
@@ -25,17 +25,21 @@ function create(call: Call): Reply {
   const now = context.clock.now();
   const row = { ...readRule(call.text), id: context.random.uuid(), createdAt: now, updatedAt: now };
   store.runbookRules.set(row.id, row);
-  return created(view(call, row));
+  return created({ ...view(call, row), ...moments(now) });
 }
 
-/** Replaces a rule; the response has the current time as created_at, which differs from the stored one. */
+/** Replaces a rule; the response has the current time as both times, which differ from the stored ones. */
 function replace(call: Call): Reply {
   const body = readRule(call.text);
   const before = find(call);
   const updatedAt = call.context.clock.now();
   const row = { ...before, ...body, updatedAt };
   call.store.runbookRules.set(row.id, row);
-  return ok(view(call, { ...row, createdAt: updatedAt }));
+  return ok({ ...view(call, row), ...moments(call.context.clock.now()) });
+}
+
+function moments(now: bigint): JsonObject {
+  return { created_at: nanoTime(now), updated_at: nanoTime(now) };
 }
 
 function remove(call: Call): Reply {
@@ -59,17 +63,13 @@ function readRule(text: string): RuleBody {
     const userGroups = body.strings('user_groups');
     const name = body.string('name');
     const description = body.string('description');
-    const files = (runbooks ?? []).map((file) => {
-      const read = { repository: file.string('repository'), name: file.string('name') };
-      file.require({ Repository: read.repository, Name: read.name });
-      return read;
-    });
-    body.require({ Name: name, UserGroups: userGroups, Connections: connections, Runbooks: runbooks });
+    const files = (runbooks ?? []).map((file) => ({ repository: file.string('repository'), name: file.string('name') }));
+    body.require({ Name: name, Runbooks: runbooks, Connections: connections, UserGroups: userGroups });
     return { name, description, runbooks: files, connections: connections ?? [], userGroups: userGroups ?? [] };
   });
 }
 
-function view({ context }: Call, row: RunbookRuleRow): Json {
+function view({ context }: Call, row: RunbookRuleRow): JsonObject {
   return {
     id: row.id,
     org_id: context.organisation.id,

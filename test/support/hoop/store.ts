@@ -2,17 +2,21 @@ import { LinkTable } from './link-table.ts';
 import type {
   AccessRuleRow,
   AgentRow,
+  AnalyzerRuleRow,
   AttributeRow,
   AuditRow,
   ConnectionRow,
   GuardrailRow,
   IdentityRow,
+  MachineCredentialRow,
+  MachineIdentityRow,
   MaskingLink,
   MaskingRow,
   PluginConnectionRow,
   PluginRow,
   ResourceRow,
   ReviewRow,
+  RulepackRow,
   RunbookRuleRow,
   RunbooksRow,
   TagRow,
@@ -34,6 +38,11 @@ export class Store {
   readonly plugins: Map<string, PluginRow> = new Map<string, PluginRow>();
   /** The rows of plugins by their ids. */
   readonly pluginConnections: Map<string, PluginConnectionRow> = new Map<string, PluginConnectionRow>();
+  readonly rulepacks: Map<string, RulepackRow> = new Map<string, RulepackRow>();
+  readonly analyzerRules: Map<string, AnalyzerRuleRow> = new Map<string, AnalyzerRuleRow>();
+  readonly machineIdentities: Map<string, MachineIdentityRow> = new Map<string, MachineIdentityRow>();
+  /** The credentials of machine identities; they outlive their connections. */
+  readonly machineCredentials: Map<string, MachineCredentialRow> = new Map<string, MachineCredentialRow>();
   readonly jiraTemplates: Set<string> = new Set<string>();
   readonly groups: Set<string> = new Set<string>(['admin', 'auditor']);
   readonly identities: IdentityRow[] = [];
@@ -53,6 +62,8 @@ export class Store {
   readonly maskingAttributes: LinkTable = new LinkTable();
   readonly accessRuleAttributes: LinkTable = new LinkTable();
   readonly groupAttributes: LinkTable = new LinkTable();
+  readonly analyzerAttributes: LinkTable = new LinkTable();
+  readonly machineAttributes: LinkTable = new LinkTable();
 
   /** The connection that a path names by its name or its id. */
   findConnection(nameOrId: string): ConnectionRow | undefined {
