@@ -133,7 +133,7 @@ async function createOrResumePlan(
     const { resumeSavedPlan } = await import('../planning/saved-plan.ts');
     return resumeSavedPlan(source, flags, { context, onRequest });
   }
-  const options = { onRequest, applies: true };
+  const options = { onRequest, purpose: 'apply' } as const;
   if (source.of === 'drift') return createDriftPlan(source.project, flags, context, { ...options, which: 'only' });
   const created = await createPlan(source.project, flags, context, options);
   if (flags.digest === undefined) return created;

@@ -84,7 +84,7 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   const since = flags.since === undefined ? undefined : parseSince(flags.since, context.now());
   const planFlags = { ...flags, adopt: [] };
   const project = await openProject(flags, context);
-  const created = await createDriftPlan(project, { ...planFlags, revert: [], previewOnly: true }, context, { which: 'all' });
+  const created = await createDriftPlan(project, { ...planFlags, revert: [] }, context, { which: 'all', purpose: 'preview' });
   const planned = await withNewObjects(created, flags, context);
   const { plan, whole, pending, unfinished } = planned;
   const found: Drift = {

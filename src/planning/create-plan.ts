@@ -70,14 +70,19 @@ async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   return { live: await withPredecessors(live, desired, reads), unwritten };
 }
 
-/** `resource` limits the secrets that are read to those of one resource; with `previewOnly` nothing will be applied. */
-type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string; readonly previewOnly?: boolean };
+/** `resource` limits the secrets that are read to those of one resource. */
+type CreatePlanFlags = Omit<PlanFlags, 'format' | 'report'> & { readonly resource?: string };
 
 type CreatePlanOptions = {
   readonly onRequest?: (event: RequestEvent) => void;
-  /** Whether the plan will be applied, so that HEAD has to be reviewed. */
-  readonly applies?: boolean;
+  readonly purpose?: PlanPurpose;
 };
+
+/**
+ * What a plan is made for. `show`: it also shows what apply would refuse; `apply`: it will be applied, so HEAD has to be reviewed; `preview`: nothing
+ * follows from it, and what apply would refuse is a warning.
+ */
+type PlanPurpose = 'show' | 'apply' | 'preview';
 
 /** Gathers the input of a plan and reconciles it: manifests, base, policies, live state, preflight. Throws InputError on errors in the manifests. */
 export async function createPlan(
@@ -127,10 +132,10 @@ type Gathered = {
 /** Gathers the input of a plan for the work, and closes the gateway if that fails. */
 async function withInput<T>(
   project: OpenProject,
-  { flags, context, onRequest, applies = false }: CreatePlanOptions & { readonly flags: CreatePlanFlags; readonly context: CliContext },
+  { flags, context, onRequest, purpose = 'show' }: CreatePlanOptions & { readonly flags: CreatePlanFlags; readonly context: CliContext },
   work: (gathered: Gathered) => Promise<T>,
 ): Promise<T> {
-  const loaded = await loadPlanInput(project, flags, context, applies);
+  const loaded = await loadPlanInput(project, flags, context, purpose);
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
@@ -159,14 +164,14 @@ function runOf(
   { draft, reviewed, diagnostics }: DraftAndReview,
   flags: CreatePlanFlags,
 ): CreatedRun {
-  const { project, desired, policies, planBase, uncommitted } = loaded;
+  const { project, purpose, desired, policies, planBase, uncommitted } = loaded;
   const refused = recordRefusals(reviewed.plan, { ...loaded, live }, flags);
-  const plan = flags.previewOnly === true ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
+  const plan = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
   const warnings = [
     ...policies.diagnostics,
     ...insecureOverride(project),
     ...planBase.diagnostics,
-    ...(flags.previewOnly === true ? [...recordWarnings(refused), ...removalWarnings(uncommitted)] : []),
+    ...(purpose === 'preview' ? [...recordWarnings(refused), ...removalWarnings(uncommitted)] : []),
     ...diagnostics,
     ...unusedAllowances(flags.allow, plan),
     ...warnUnknownNames(consentNames(flags), [...desired.resources, ...desired.unselected, ...live.resources]),
@@ -225,6 +230,7 @@ async function readAudit({ project, planBase }: PlanInput, flags: TargetFlags, c
 
 type PlanInput = {
   readonly project: OpenProject;
+  readonly purpose: PlanPurpose;
   readonly desired: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
   /** Objects that cannot be planned; undefined if an error about one object is an error of the plan. */
@@ -236,18 +242,18 @@ type PlanInput = {
 };
 
 /** Reads everything that a plan needs from files and from git. */
-async function loadPlanInput(project: OpenProject, flags: CreatePlanFlags, context: CliContext, applies: boolean): Promise<PlanInput> {
+async function loadPlanInput(project: OpenProject, flags: CreatePlanFlags, context: CliContext, purpose: PlanPurpose): Promise<PlanInput> {
   if (flags.prune === true && isPartialSelection(project.selection)) throw new UsageError('--prune requires all manifests', wholeHint);
   const read = await readWorkingTree(project);
   const { loaded, diagnostics, unplannable } = loadPlannedManifests(project, flags, context, read);
   const desired = await withTrackedContents(loaded, project);
   const policies = await compileTargetPolicies(project, desired, todayOf(flags, context));
-  const planBase = await readPlanBase({ ...project, desired, options: flags, applies });
+  const planBase = await readPlanBase({ ...project, desired, options: flags, applies: purpose === 'apply' });
   const uncommitted = await findUncommittedRemovals(project, { desired, planBase, deleted: read.deleted });
   const merged = withAppliedSince(desired, planBase, flags.own !== undefined);
   if (flags.prune === true && planBase.base === undefined && planBase.remembered === undefined)
     throw new UsageError('--prune requires a base: only a recorded apply proves which objects Ostiary manages', baseHint);
-  return { project, diagnostics, unplannable, policies, uncommitted, ...merged };
+  return { project, purpose, diagnostics, unplannable, policies, uncommitted, ...merged };
 }
 
 type PlannedManifests = Pick<PlanInput, 'diagnostics' | 'unplannable'> & { readonly loaded: DesiredState };
@@ -310,7 +316,7 @@ function recordWarnings(refusals: readonly Refusal[]): readonly Diagnostic[] {
 
 function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlanFlags): Omit<ReconcileInput, 'live'> {
   const { url, dialect, organisation, borrowed } = identity;
-  const { project, desired, diagnostics, unplannable, planBase } = loaded;
+  const { project, purpose, desired, diagnostics, unplannable, planBase } = loaded;
   const { target } = project;
   return {
     registry,
@@ -324,7 +330,7 @@ function inputOf(loaded: PlanInput, identity: GatewayIdentity, flags: CreatePlan
     allowed: flags.allow,
     consent: { adopt: flags.adopt, revert: flags.revert, prune: flags.prune ?? target.prune },
     released: target.released,
-    previewOnly: flags.previewOnly === true,
+    previewOnly: purpose === 'preview',
     readOnly: !mayWrite(identity),
     unplannable,
     reportUnmanaged: target.reportUnmanaged,
