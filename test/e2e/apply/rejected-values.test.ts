@@ -46,8 +46,8 @@ describe('a reference to an object that the gateway does not have is found by pl
   const unknown = '0d2f6f7e-2f6b-4a55-9c5b-6a1f3f0b9a11';
 
   test.each<[string, string, RegExp]>([
-    ['the id of an agent', connection('a-db', { agent_id: unknown }), /a\.yaml:10:17 error manifest\/dangling-reference .*unknown agent/],
-    ['the name of an agent', connection('a-db', { agent_id: 'nope' }), /a\.yaml:10:17 error manifest\/dangling-reference .*unknown agent/],
+    ['the id of an agent', connection('a-db', { agent_id: unknown }), /a\.yaml:9:17 error manifest\/dangling-reference .*unknown agent/],
+    ['the name of an agent', connection('a-db', { agent_id: 'nope' }), /a\.yaml:9:17 error manifest\/dangling-reference .*unknown agent/],
     ['the id of a rule', connection('a-db', { guardrail_rules: [unknown] }), /a\.yaml:16:7 error .*GuardrailRule .* exists neither/],
     ['the name of a rule', connection('a-db', { guardrail_rules: ['nope'] }), /a\.yaml:16:7 error .*GuardrailRule .* exists neither/],
     ['the id of a connection', guardrail('r', ['x'], { connection_ids: [unknown] }), /a\.yaml:20:7 error .*Connection .* exists neither/],
