@@ -10,15 +10,8 @@ import type { OutputFlags, ReportFlag, ReportFlags, TargetFlags } from '../../co
 import { runGuarded } from './guard.ts';
 import { printerFor } from '../../console/output/printer.ts';
 import type { FailedTarget } from '../../console/output/write-failure-reports.ts';
-import {
-  chooseTarget,
-  isPathPerTarget,
-  pathForTarget,
-  requirePathPerTarget,
-  resolveConfig,
-  selectTargets,
-  type TargetSelector,
-} from '../../project/resolved-config.ts';
+import { isPathPerTarget, pathForTarget, requirePathPerTarget, selectTargets, type TargetSelector } from '../../project/resolved-config.ts';
+import { resolveProject } from '../../project/project.ts';
 import { version } from '../../console/context/version.ts';
 import type { CommandEvent, CliContext } from '../../console/context/cli-context.ts';
 
@@ -109,7 +102,7 @@ async function printSection<F extends MultiTargetFlags>(
 /** Runs the command once. A failure is also written to its reports, and printed as JSON if that is the format. */
 async function runAlone<F extends MultiTargetFlags>(given: F, context: CliContext, command: MultiTargetCommand<F>): Promise<number> {
   const hasName = command.isJoint === true || !pathsOf(given).some(isPathPerTarget);
-  const flags = hasName ? given : withPathsFor(given, chooseTarget(resolveConfig(given, context), given).name);
+  const flags = hasName ? given : withPathsFor(given, resolveProject(given, context).target.name);
   const { format = 'text' } = flags;
   const isJson = isJsonFormat(format);
   if ((flags.report ?? []).length === 0 && !isJson) return command.run(flags, context);
