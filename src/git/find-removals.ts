@@ -17,8 +17,15 @@ type RemovalQuery = {
 };
 
 /** The blob ids of a file before and after a commit; undefined if the file did not or does not exist. */
-type FileChange = { readonly before?: string; readonly after?: string };
-type CommitChanges = Commit & { readonly isMerge: boolean; readonly files: readonly FileChange[] };
+type FileChange = { readonly path: string; readonly before?: string; readonly after?: string };
+type CommitChanges = Commit & {
+  /** The first parent; undefined for a commit without one. */
+  readonly parent: string | undefined;
+  readonly isMerge: boolean;
+  readonly files: readonly FileChange[];
+  /** Whether the commit changed a link or a submodule. */
+  readonly hasLinks: boolean;
+};
 
 // Reading a longer history would take too long.
 const maxCommits = 2000;
@@ -32,18 +39,8 @@ export async function findRemovals(
   { since, until, paths, ids, declaredIds, maxBytes }: RemovalQuery,
 ): Promise<ReadonlyMap<ResourceId, Commit>> {
   if (ids.length === 0) return new Map();
-  const commits = await listCommits(repository, since, { until, paths });
-  const blobs = commits.flatMap(({ files }) => files.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
-  const removed = new Set<ResourceId>(ids);
-  const declared = new Map<string, readonly ResourceId[]>();
-  await readBlobs(repository, blobs, {
-    maxBytes,
-    onBlob: (id, bytes) =>
-      declared.set(
-        id,
-        declaredIds(bytes).filter((declaredId) => removed.has(declaredId)),
-      ),
-  });
+  const commits = await listCommits(repository, { since, until, paths });
+  const declared = await readDeclarations(repository, commits, { ids, declaredIds, maxBytes });
   const found = new Map<ResourceId, Commit>();
   for (const { id: commit, subject, files } of [
     ...commits.filter(({ isMerge }) => !isMerge),
@@ -57,13 +54,58 @@ export async function findRemovals(
   return found;
 }
 
-type HistoryRange = { readonly until: string; readonly paths: readonly string[] };
+type DeclarationQuery = Pick<RemovalQuery, 'ids' | 'declaredIds' | 'maxBytes'>;
+
+/** Reads which of the objects each changed file declares before and after the commits, by the ids of the blobs. */
+async function readDeclarations(
+  repository: Repository,
+  commits: readonly CommitChanges[],
+  { ids, declaredIds, maxBytes }: DeclarationQuery,
+): Promise<ReadonlyMap<string, readonly ResourceId[]>> {
+  const blobs = commits.flatMap(({ files }) => files.flatMap(({ before, after }) => [before ?? [], after ?? []].flat()));
+  const wanted = new Set<ResourceId>(ids);
+  const declared = new Map<string, readonly ResourceId[]>();
+  await readBlobs(repository, blobs, {
+    maxBytes,
+    onBlob(id, bytes) {
+      const found = declaredIds(bytes).filter((declaredId) => wanted.has(declaredId));
+      if (found.length > 0) declared.set(id, found);
+    },
+  });
+  return declared;
+}
+
+type DeclaringQuery = DeclarationQuery & {
+  readonly until: string;
+  /** Returns whether a path is that of a config file, which decides which files declare objects. */
+  readonly isConfig: (path: string) => boolean;
+};
+
+/**
+ * Finds the commits up to one that may declare any of the objects although it does not, newest first: those before and after a change of a file
+ * that declares one, and those before a change of a config file, a link or a submodule.
+ */
+export async function findDeclaringCommits(
+  repository: Repository,
+  { until, isConfig, ...query }: DeclaringQuery,
+): Promise<readonly string[]> {
+  const commits = await listCommits(repository, { until, paths: [''] });
+  const declared = await readDeclarations(repository, commits, query);
+  const found = commits.flatMap(({ id, parent, files, hasLinks }) => {
+    const decides = hasLinks || files.some(({ path, before = '' }) => declared.has(before) || isConfig(path));
+    const after = files.some(({ after: blob = '' }) => declared.has(blob)) ? [id] : [];
+    return [...after, ...(decides && parent !== undefined ? [parent] : [])];
+  });
+  return [...new Set([until, ...found])];
+}
+
+type HistoryRange = { readonly since?: string; readonly until: string; readonly paths: readonly string[] };
 
 /** Lists the commits that changed YAML files at or below the paths, newest first. */
-async function listCommits(repository: Repository, since: string, { until, paths }: HistoryRange): Promise<readonly CommitChanges[]> {
+async function listCommits(repository: Repository, { since, until, paths }: HistoryRange): Promise<readonly CommitChanges[]> {
   const form = ['--format=%x01%H %P%x01%s', '--encoding=UTF-8', '--no-color', '--no-show-signature', '--no-notes', '--no-ext-diff'];
-  const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=all'];
-  const range = ['--topo-order', `--max-count=${maxCommits}`, until, `^${since}`];
+  const raw = ['-z', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--ignore-submodules=none'];
+  const range = ['--topo-order', `--max-count=${maxCommits}`, until, ...(since === undefined ? [] : [`^${since}`])];
   const pathspecs = ['--', ...(paths.includes('') ? [] : paths)];
   const { stdout } = await runPlumbing(repository, ['log', ...form, ...raw, ...range, ...pathspecs]);
   return parseLog(stdout.toString().split('\0'));
@@ -71,24 +113,28 @@ async function listCommits(repository: Repository, since: string, { until, paths
 
 /** Parses `\1ID PARENTS\1SUBJECT`, then pairs of `:MODE MODE BEFORE AFTER STATUS` and a path. */
 function parseLog(tokens: readonly string[]): readonly CommitChanges[] {
-  const commits: (Commit & { readonly isMerge: boolean; readonly files: FileChange[] })[] = [];
+  const commits: (Omit<CommitChanges, 'files'> & { readonly files: FileChange[]; hasLinks: boolean })[] = [];
   for (let index = 0; index < tokens.length; index += 1) {
     const token = (tokens[index] ?? '').trim();
     if (token.startsWith('\u0001')) {
       const [, ids = '', ...subject] = token.split('\u0001');
       const [id = '', ...parents] = ids.trim().split(' ');
-      commits.push({ id, subject: subject.join('\u0001'), isMerge: parents.length > 1, files: [] });
+      const [parent] = parents;
+      commits.push({ id, subject: subject.join('\u0001'), parent, isMerge: parents.length > 1, files: [], hasLinks: false });
     } else if (token.startsWith(':')) {
       index += 1;
-      if (isManifestName(tokens[index] ?? '')) commits.at(-1)?.files.push(parseFileChange(token));
+      const [path = '', commit] = [tokens[index], commits.at(-1)];
+      if (commit === undefined) continue;
+      if (/^:(?:\d+ )?1[26]0000 /.test(token)) commit.hasLinks = true;
+      else if (isManifestName(path)) commit.files.push(parseFileChange(token, path));
     }
   }
   return commits;
 }
 
-function parseFileChange(token: string): FileChange {
+function parseFileChange(token: string, path: string): FileChange {
   const [, , before = '', after = ''] = token.split(' ');
-  return { ...(isZeroId(before) ? {} : { before }), ...(isZeroId(after) ? {} : { after }) };
+  return { path, ...(isZeroId(before) ? {} : { before }), ...(isZeroId(after) ? {} : { after }) };
 }
 
 function isZeroId(id: string): boolean {

@@ -13,6 +13,8 @@ export type ReviewedBranch = {
   readonly forkOf: (commit: string) => Promise<string | undefined>;
   /** Returns its last commit, as this clone or origin has it; undefined if neither has one. */
   readonly tip: () => Promise<string | undefined>;
+  /** Returns its last commit like `tip`, with its history: a shallow clone fetches the rest. Throws AppError when origin is not reachable. */
+  readonly wholeTip: () => Promise<string | undefined>;
   /** Returns its last commit as origin has it now, if origin may be asked. Throws AppError when origin is not reachable. */
   readonly latest: () => Promise<string | undefined>;
 };
@@ -78,6 +80,11 @@ function createBranch(repository: Repository, { branch, origin }: BranchQuery): 
   return {
     name,
     tip: findTip,
+    async wholeTip() {
+      const [last, asked] = [await findTip(), await name()];
+      if (repository.shallow && asks && asked !== undefined) await fetchBranch(repository, asked, depths.at(-1) ?? 1);
+      return last;
+    },
     async latest() {
       if (asks && atOrigin === undefined) await ask();
       return findTip();

@@ -1,6 +1,7 @@
 import { appendAll } from '../model/collections.ts';
 import { type Diagnostic, type DocumentDiagnostic, hasErrors, isDefaultsPath, type SourceFile, suggest } from '../model/diagnostic.ts';
 import { compareText, isObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
 import type { Pointer } from '../model/pointer.ts';
 import { kindOf, nameOf, type ResourceId, resourceId } from '../model/resource.ts';
 import { readObject, suggestWord } from './json-values.ts';
@@ -211,13 +212,14 @@ function noticeSkipped(documents: readonly ManifestDocument[]): readonly Diagnos
   ];
 }
 
-/** Lists the resources that a file declares; returns none for a file that cannot be parsed. */
-export function listDeclared(file: SourceFile): readonly ResourceId[] {
+/** Lists the resources that a file declares, with a registry by their identities on the gateway; returns none for a file that cannot be parsed. */
+export function listDeclared(file: SourceFile, registry?: Registry): readonly ResourceId[] {
   return (parseDocuments(file).value ?? []).flatMap(({ value }) => {
     if (!isObject(value) || !isObject(value['metadata'])) return [];
-    const { kind } = value;
+    const { kind, spec } = value;
     const { name } = value['metadata'];
-    return typeof kind === 'string' && typeof name === 'string' ? [resourceId(kind, name)] : [];
+    if (typeof kind !== 'string' || typeof name !== 'string') return [];
+    return [resourceId(kind, registry?.get(kind)?.identity(name, isObject(spec) ? spec : {}) ?? name)];
   });
 }
 

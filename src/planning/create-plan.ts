@@ -12,6 +12,7 @@ import { type CheckedSources, readWorkingTree } from '../project/checkout.ts';
 import { type LoadOptions, loadTarget } from '../project/manifests.ts';
 import { findUncommittedRemovals, removalWarnings } from '../project/uncommitted-removals.ts';
 import type { PlanFlags, TargetFlags } from '../console/options.ts';
+import { findForgotten, type ForgottenObject } from '../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
 import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../console/connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
@@ -23,7 +24,13 @@ import type { CliContext } from '../console/context/cli-context.ts';
 import type { RuleChecks } from '../protection/rule-inspector.ts';
 import { needsRuleChecks } from '../reconcile/assess/check-rules.ts';
 import type { ReconcileInput } from '../reconcile/prepare/prepare.ts';
-import { behindRefusals, unprovenRecordCodes, unrecordedRefusals, unsignedRefusals } from '../reconcile/guard/record-refusals.ts';
+import {
+  behindRefusals,
+  forgottenRefusals,
+  unprovenRecordCodes,
+  unrecordedRefusals,
+  unsignedRefusals,
+} from '../reconcile/guard/record-refusals.ts';
 import { mergeBehind } from '../reconcile/prepare/base-states.ts';
 import { plural, shortList } from '../report/wording/summary.ts';
 import { adaptToDialect, unplannableByErrors, type UnplannableObject } from '../reconcile/prepare/omissions.ts';
@@ -127,6 +134,8 @@ type Gathered = {
   readonly review: Omit<ReviewInput, 'preflight' | 'rules' | 'audit'>;
   readonly readAudit: () => Promise<ReviewInput['audit']>;
   readonly unwritten: string | undefined;
+  /** Live objects that show that a record of applies is missing. */
+  readonly forgotten: readonly ForgottenObject[];
 };
 
 /** Gathers the input of a plan for the work, and closes the gateway if that fails. */
@@ -141,8 +150,11 @@ async function withInput<T>(
   try {
     const { live: gathered, unwritten } = await gatherLive({ project, desired, gateway, identity, flags, context });
     const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
+    const isUnrecorded = planBase.isUnrecorded === true;
+    const forgotten = isUnrecorded ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];
     return await work({
       loaded,
+      forgotten,
       identity,
       gateway,
       input: { ...inputOf(loaded, identity, flags), live },
@@ -160,12 +172,13 @@ type DraftAndReview = { readonly draft: PlanDraft; readonly reviewed: ReviewedPl
 
 /** Returns the run with the reviewed plan: adds what the record of applies and uncommitted removals refuse, and the warnings. */
 function runOf(
-  { loaded, identity, gateway, input: { live }, unwritten }: Gathered,
+  { loaded, identity, gateway, input: { live }, unwritten, forgotten }: Gathered,
   { draft, reviewed, diagnostics }: DraftAndReview,
   flags: CreatePlanFlags,
 ): CreatedRun {
   const { project, purpose, desired, policies, planBase, uncommitted } = loaded;
-  const refused = recordRefusals(reviewed.plan, { ...loaded, live }, flags);
+  const missing = forgottenRefusals({ target: project.target.name, forgotten });
+  const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
   const plan = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
   const warnings = [
     ...policies.diagnostics,
@@ -178,7 +191,7 @@ function runOf(
     ...cacheWarning(flags.cache, unwritten),
   ];
   const { desired: prepared, base } = draft.prepared;
-  const unproven = refused.find(({ code }) => unprovenRecordCodes.has(code))?.message;
+  const [unproven] = [...refused.filter(({ code }) => unprovenRecordCodes.has(code)), ...missing].map(({ message }) => message);
   return {
     is: 'created',
     project,

@@ -19,7 +19,7 @@ export type CreatedRun = RunParts & {
   readonly is: 'created';
   readonly base: BaseState | undefined;
   readonly policies: TargetPolicies;
-  /** Why record keys do not prove the record of applies. */
+  /** Why the record of applies is not proven, or is missing although the target was applied. */
   readonly unproven?: string;
 };
 

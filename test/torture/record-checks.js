@@ -17,6 +17,13 @@ export const recordChecks = [
     ['e2e/git/reviewed-commits.test.ts: a record that a contributor forged no record at all: git/no-record'],
   ],
   [
+    'a missing record hides no removal',
+    'reconcile/guard/record-refusals.ts',
+    'if (first === undefined) return [];',
+    'if (first !== null) return [];',
+    ['e2e/git/missing-records.test.ts: a missing record hides no removal of a file, which was applied and is an orphan'],
+  ],
+  [
     'a base is a reviewed commit',
     'project/reviewed-commits.ts',
     'const isReviewed = commit === undefined || (await branch.contains(commit));',

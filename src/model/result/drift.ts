@@ -41,7 +41,7 @@ export type Drift = {
   readonly writes?: ReadonlyMap<ResourceId, readonly AuditedWrite[]>;
   readonly adoption?: Adoption;
   readonly unmerged?: UnmergedApply;
-  /** Why record keys do not prove the record that the drift follows from. */
+  /** Why the record that the drift follows from is not proven, or is missing although the target was applied. */
   readonly unproven?: string;
 };
 

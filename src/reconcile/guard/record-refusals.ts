@@ -50,6 +50,19 @@ export function unrecordedRefusals(plan: Plan, { target, desired, remembered, ad
   return [{ code: 'git/no-record', message, hint, allowable: true }];
 }
 
+type ForgottenInput = { readonly target: string; readonly forgotten: readonly { readonly id: ResourceId; readonly commit: string }[] };
+
+/** Refuses to plan without a record while objects are live that only earlier commits declare: they would be forgotten instead of removed. */
+export function forgottenRefusals({ target, forgotten }: ForgottenInput): readonly Refusal[] {
+  const [first] = forgotten;
+  if (first === undefined) return [];
+  const [ids, commit] = [forgotten.map(({ id }) => id), first.commit.slice(0, 10)];
+  const [are, it, them] = ids.length === 1 ? ['is', 'it', 'it'] : ['are', first.id, 'them'];
+  const message = `no apply to "${target}" is recorded, but ${firstIds(ids)} ${are} live, and the manifests of ${commit} declare ${it}`;
+  const hint = `if it was applied, restore the record, or pass --base ${commit}, which plans the removal; if not, list ${them} under released, or override`;
+  return [{ code: 'git/no-record', message, hint, allowable: true }];
+}
+
 /** The codes of refusals of a record that record keys do not prove. */
 export const unprovenRecordCodes: ReadonlySet<string> = new Set(['git/unsigned-record', 'git/earlier-record']);
 
