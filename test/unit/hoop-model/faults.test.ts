@@ -81,7 +81,7 @@ test('a profile moves between connections together with its rules', async () => 
     data: [{ name: 'hoop_protection_profile-hipaa_ready', connection_names: ['orders'] }],
   });
   expect(await gateway.get('/connections/orders')).toMatchObject({ jit_access_duration_sec: 14_400 });
-  expect((await gateway.send('PUT', '/access-requests/rules/Hoop-JIT_4_hours', { name: 'x', access_type: 'jit' })).status).toBe(400);
+  expect((await gateway.send('DELETE', '/access-requests/rules/Hoop-JIT_4_hours')).status).toBe(400);
   expect((await gateway.send('DELETE', '/attributes/hoop_protection_profile-hipaa_ready')).status).toBe(400);
   expect((await gateway.send('PUT', '/orgs/protection-profile', { profile: 'nonsense' })).status).toBe(400);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../support/hoop/json.ts';
 import { uuidOf } from '../../support/hoop/random.ts';
 import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
 
@@ -122,4 +123,29 @@ test('runbook rules limit the runbooks of callers who are not admins', async () 
   const items = async (token: string): Promise<unknown> => (await gateway.get('/runbooks?list_connections=true', { token }))['items'];
   expect(await items('hpk_standard')).toMatchObject([{ name: 'ops/count.runbook.sql', connections: ['orders'] }]);
   expect(await items('hpk_admin')).toMatchObject([{ connections: expect.arrayContaining(['orders', 'ledger']) }]);
+});
+
+test('the first runbook rule closes every other runbook, an empty list means all, and the last one that is deleted opens all', async () => {
+  await gateway.make(configurations, { git_url: url });
+  await gateway.make('/connections', connection('orders'));
+  const items = async (): Promise<unknown> => (await gateway.get('/runbooks?list_connections=true', { token: 'hpk_standard' }))['items'];
+  const whole = [{ name: 'ops/count.runbook.sql', connections: ['orders'] }];
+  expect(await items()).toMatchObject(whole);
+  const rule = { name: 'sre', connections: ['gone'], user_groups: ['sre'], runbooks: [] };
+  const { id } = await gateway.make('/runbooks/rules', rule);
+  const path = `/runbooks/rules/${word(id)}`;
+  expect(await items()).toEqual([]);
+  const file = (name: string): JsonObject => ({ repository: 'git.example.com/ops/runbooks', name });
+  for (const [name, found] of [
+    ['OPS/', whole],
+    ['%count', whole],
+    ['o_s', whole],
+    ['', whole],
+    ['count', []],
+  ] as const) {
+    await gateway.send('PUT', path, { ...rule, connections: [], user_groups: [], runbooks: [file(name)] });
+    expect([name, await items()]).toMatchObject([name, found]);
+  }
+  await gateway.send('DELETE', path);
+  expect(await items()).toMatchObject(whole);
 });

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../support/hoop/json.ts';
+import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
+
+let gateway: Gateway;
+
+beforeEach(async () => {
+  gateway = await startGateway();
+});
+afterEach(() => gateway.close());
+
+const rules = '/access-requests/rules';
+const overlap = 'an access request rule with the same connection names and access type already exists';
+
+function rule(name: string, more: JsonObject = {}): JsonObject {
+  return {
+    name,
+    access_type: 'jit',
+    connection_names: [],
+    attributes: null,
+    approval_required_groups: [],
+    reviewers_groups: ['dba'],
+    force_approval_groups: [],
+    min_approvals: 1,
+    ...more,
+  };
+}
+
+const post = async (body: JsonObject): Promise<string> => refusal(await gateway.send('POST', rules, body));
+const put = async (name: string, body: JsonObject): Promise<string> => refusal(await gateway.send('PUT', `${rules}/${name}`, body));
+
+/** Gives rules ids in this order, from the lowest. */
+function orderIds(names: readonly string[]): void {
+  const { accessRules } = gateway.model.store;
+  for (const [index, name] of names.entries()) {
+    const row = accessRules.get(name);
+    if (row !== undefined) accessRules.set(name, { ...row, id: `0000000${index}${row.id.slice(8)}` });
+  }
+}
+
+async function jitSeconds(name: string): Promise<unknown> {
+  return (await gateway.get(`/connections/${name}`))['jit_access_duration_sec'];
+}
+
+test('steps overlap: a rule for both refuses one for either, and the other way round', async () => {
+  await gateway.make(rules, rule('both', { access_type: 'jit_command', connection_names: ['orders', 'ledger'] }));
+  for (const type of ['jit', 'command', 'jit_command'])
+    expect(await post(rule('late', { access_type: type, connection_names: ['stock', 'ledger'] }))).toBe(
+      `422 "${overlap}, conflicting connection: ledger"`,
+    );
+  await gateway.make(rules, rule('jit', { connection_names: ['stock'] }));
+  await gateway.make(rules, rule('command', { access_type: 'command', connection_names: ['stock'] }));
+  expect(await put('both', rule('both', { access_type: 'jit_command', connection_names: ['stock'] }))).toBe(`422 "${overlap}"`);
+});
+
+test('a PUT with the lowest id of those that overlap is not refused', async () => {
+  await gateway.make(rules, rule('low', { connection_names: ['orders'] }));
+  await gateway.make(rules, rule('high', { connection_names: ['ledger'] }));
+  orderIds(['low', 'high']);
+  expect(await put('high', rule('high', { connection_names: ['ledger', 'orders'] }))).toBe(`422 "${overlap}"`);
+  expect(await put('low', rule('low', { connection_names: ['ledger', 'orders'] }))).toContain('200');
+});
+
+test('rules by the same attribute overlap; two attributes of one connection do not', async () => {
+  await gateway.make('/connections', connection('orders', { attributes: ['pii', 'prod'] }));
+  await gateway.make(rules, rule('by-pii', { attributes: ['pii'], access_max_duration: 100 }));
+  expect(await post(rule('late', { attributes: ['pii'], access_type: 'jit_command' }))).toBe(
+    '422 "an access request rule with the same attributes and access type already exists"',
+  );
+  await gateway.make(rules, rule('by-prod', { attributes: ['prod'], access_max_duration: 200 }));
+  await gateway.make(rules, rule('by-name', { connection_names: ['orders'], access_max_duration: 300 }));
+  orderIds(['by-name', 'by-prod', 'by-pii']);
+  expect(await jitSeconds('orders')).toBe(200);
+  await gateway.send('PUT', '/connections/orders', connection('orders'));
+  expect(await jitSeconds('orders')).toBe(300);
+});
+
+test('the attribute side links rules that overlap without a refusal', async () => {
+  await gateway.make(rules, rule('one', { attributes: ['pii'] }));
+  await gateway.make(rules, rule('two', { attributes: ['prod'] }));
+  const body = { name: 'pii', access_request_rule_names: ['one', 'two'] };
+  expect((await gateway.send('PUT', '/attributes/pii', body)).status).toBe(200);
+  expect((await gateway.get(`${rules}/two`))['attributes']).toEqual(expect.arrayContaining(['pii', 'prod']));
+});
+
+test.each([
+  [{ connection_names: null }, "400 \"Key: 'AccessRequestRuleRequest.ConnectionNames'"],
+  [{ force_approval_groups: null }, "400 \"Key: 'AccessRequestRuleRequest.ForceApprovalGroups'"],
+  [{}, '422 "either connection_names or attributes must have at least 1 entry"'],
+  [{ name: 'a b', connection_names: ['orders'] }, '422 "name: it must contain'],
+  [{ attributes: ['pii'], reviewers_groups: [] }, '422 "reviewers_groups must have at least 1 entry"'],
+  [{ attributes: ['pii'], min_approvals: null }, '422 "min_approvals must be at least 1 when all_groups_must_approve is false"'],
+])('a rule with %j is refused', async (more, text) => {
+  expect(await post(rule('new', more))).toContain(text);
+});
+
+test('a taken name is 422 on creation, and 500 on a rename', async () => {
+  await gateway.make(rules, rule('one', { connection_names: ['orders'] }));
+  await gateway.make(rules, rule('two', { connection_names: ['ledger'] }));
+  expect(await post(rule('one', { connection_names: ['stock'] }))).toBe('422 "access request rule with the same name already exists"');
+  expect(await put('two', rule('one', { connection_names: ['ledger'] }))).toBe('500 "failed to update access request rule"');
+  expect(await put('three', rule('three', { connection_names: ['stock'] }))).toBe('404 "access request rule not found"');
+});
+
+test('a rule keeps the names of deleted connections and groups, and governs a namesake', async () => {
+  await gateway.make('/connections', connection('orders'));
+  await gateway.make('/users/groups', { name: 'dba' });
+  await gateway.make(rules, rule('one', { connection_names: ['orders'], access_max_duration: 60 }));
+  await gateway.send('DELETE', '/connections/orders');
+  await gateway.send('DELETE', '/users/groups/dba');
+  expect(await gateway.get(`${rules}/one`)).toMatchObject({ connection_names: ['orders'], reviewers_groups: ['dba'] });
+  await gateway.make('/connections', connection('orders'));
+  expect(await jitSeconds('orders')).toBe(60);
+});
+
+test('the gateway keeps everything of its own rules but who approves', async () => {
+  await gateway.send('PUT', '/orgs/protection-profile', { profile: 'protection-high' });
+  const path = 'Hoop-JIT_4_hours';
+  const body = rule(path, { access_max_duration: 14_400, reviewers_groups: ['sre'], approval_required_groups: ['devs'] });
+  const fixed = '400 "this rule is managed by Hoop; only approval settings and group lists can be changed"';
+  for (const more of [
+    { name: 'other' },
+    { access_type: 'command' },
+    { access_max_duration: 60 },
+    { connection_names: ['orders'] },
+    { attributes: [] },
+  ])
+    expect(await put(path, { ...body, ...more })).toBe(fixed);
+  expect(await put(path, { ...body, reviewers_groups: [] })).toContain('422');
+  expect(await put(path, body)).toContain('200');
+  expect(await gateway.get(`${rules}/${path}`)).toMatchObject({
+    reviewers_groups: ['sre'],
+    access_max_duration: 14_400,
+    managed_by: 'hoop',
+  });
+  expect(refusal(await gateway.send('DELETE', `${rules}/${path}`))).toContain('400');
+});
+
+test('standard users read attributes, runbook rules and identities, but neither access-request rules nor analyzer rules nor rulepacks', async () => {
+  const statuses = async (token: string): Promise<readonly number[]> =>
+    Promise.all(
+      [
+        '/plugins',
+        '/attributes',
+        '/runbooks/rules',
+        '/machineidentities',
+        '/users',
+        '/users/groups',
+        rules,
+        '/ai/session-analyzer/rules',
+        '/rulepacks',
+      ].map(async (path) => (await gateway.send('GET', path, undefined, { token })).status),
+    );
+  expect(await statuses('hpk_standard')).toEqual([200, 200, 200, 200, 200, 200, 403, 403, 403]);
+  expect(await statuses('hpk_auditor')).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 403]);
+});
+
+test('the audit log has writes of groups, users and identities, and none of rows, attributes, rules and rulepacks', async () => {
+  const { id } = await gateway.make('/connections', connection('orders'));
+  await gateway.make('/plugins', { name: 'access_control', connections: [] });
+  await gateway.send('PUT', `/plugins/access_control/conn/${word(id)}`, { config: ['dev'] });
+  await gateway.make('/attributes', { name: 'team', connection_names: ['orders'] });
+  await gateway.make(rules, rule('one', { connection_names: ['orders'] }));
+  await gateway.make('/runbooks/rules', { name: 'r', runbooks: [], connections: [], user_groups: [] });
+  await gateway.make('/rulepacks', { display_name: 'Mine' });
+  await gateway.make('/ai/session-analyzer/rules', analyzerRule('an-one', ['orders']));
+  await gateway.make('/users/groups', { name: 'temps' });
+  await gateway.make('/users', { email: 'eve@example.com' });
+  await gateway.make('/machineidentities', { name: 'ci', connection_names: [] });
+  const entries = list((await gateway.get('/audit/logs'))['data']).map((row) => object(row)['resource_type']);
+  expect(entries).toEqual(['machine_identities', 'users', 'user_groups', 'connections']);
+});
+
+function analyzerRule(name: string, names: readonly string[], more: JsonObject = {}): JsonObject {
+  const tier = { action: 'allow_execution' };
+  return { name, connection_names: names, risk_evaluation: { low_risk: tier, medium_risk: tier, high_risk: tier, ...more } };
+}
+
+test('an analyzer rule by name precedes one by attribute', async () => {
+  const analyzers = '/ai/session-analyzer/rules';
+  await gateway.make('/connections', connection('orders', { attributes: ['pii'] }));
+  await gateway.make(analyzers, analyzerRule('by-attribute', []));
+  gateway.model.store.analyzerAttributes.add('pii', 'by-attribute');
+  const governing = async (): Promise<unknown> => (await gateway.get('/connections/orders/ai-session-analyzer-rule'))['name'];
+  expect(await governing()).toBe('by-attribute');
+  await gateway.make(analyzers, analyzerRule('by-name', ['orders']));
+  expect(await governing()).toBe('by-name');
+  await gateway.send('DELETE', '/connections/orders');
+  expect((await gateway.get(`${analyzers}/by-name`))['connection_names']).toEqual(['orders']);
+});
+
+test('analyzer rules are refused for overlaps, bad actions and unknown access-request rules, and are not renamed', async () => {
+  const analyzers = '/ai/session-analyzer/rules';
+  await gateway.make(analyzers, analyzerRule('one', ['orders'], { high_risk: null, high_risk_action: 'block_execution' }));
+  const create = async (body: JsonObject): Promise<string> => refusal(await gateway.send('POST', analyzers, body));
+  expect(await create(analyzerRule('two', ['orders']))).toBe('400 "another rule with the same connection names already exists"');
+  expect(await create(analyzerRule('one', ['ledger']))).toBe('409 "resource already exists"');
+  expect(await create(analyzerRule('two', [], { low_risk: { action: 'warn' } }))).toBe('400 "low_risk: invalid action \\"warn\\""');
+  expect(await create(analyzerRule('two', [], { low_risk: null }))).toContain('400 "low_risk: action is required');
+  const asks = { high_risk: { action: 'require_access_request', access_request_rule_name: 'ask' } };
+  expect(await create(analyzerRule('two', [], asks))).toBe('400 "high_risk: access request rule \\"ask\\" not found"');
+  await gateway.make(rules, rule('ask', { connection_names: ['orders'] }));
+  await gateway.make(analyzers, analyzerRule('two', [], asks));
+  expect((await gateway.send('DELETE', `${rules}/ask`)).status).toBe(204);
+  expect((await gateway.send('PUT', `${analyzers}/two`, analyzerRule('three', ['stock']))).status).toBe(200);
+  expect(await gateway.get(`${analyzers}/two`)).toMatchObject({ name: 'two', connection_names: ['stock'] });
+});

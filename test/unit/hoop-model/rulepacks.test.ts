@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../support/hoop/json.ts';
+import { connection, list, masking, object, refusal, startGateway, unknownId, word, type Gateway } from './gateway.ts';
+
+let gateway: Gateway;
+
+beforeEach(async () => {
+  gateway = await startGateway({ rulepacks: 'default' });
+  for (const name of ['orders', 'ledger']) await gateway.make('/connections', connection(name));
+});
+afterEach(() => gateway.close());
+
+const deny = { name: 'deny', input: { rules: [{ type: 'deny_words_list', words: ['DROP'] }] } };
+const mine = { display_name: 'Mine, too', description: 'd', guardrail_rules: [deny], data_masking_rules: [masking('mask')] };
+
+async function apply(id: Json | undefined, names: readonly string[], token = 'hpk_admin'): Promise<string> {
+  return refusal(await gateway.send('POST', `/rulepacks/${word(id)}/apply`, { connection_names: names }, { token }));
+}
+
+const featuresOf = async (name: string): Promise<JsonObject> => object((await gateway.get(`/connections/${name}`))['effective_features']);
+
+test('a fresh gateway has managed rulepacks, which cannot be changed', async () => {
+  const { data, pages } = await gateway.get('/rulepacks?page_size=2');
+  expect(pages).toEqual({ total: 9, page: 1, size: 2 });
+  const [first] = list(data).map((row) => object(row));
+  expect(first).toMatchObject({ display_name: 'AWS CLI Security Pack', version: '0.1.0', is_managed: true });
+  const path = `/rulepacks/${word(first?.['id'])}`;
+  expect(refusal(await gateway.send('PUT', path, { display_name: 'Mine' }))).toBe('403 "managed rulepacks cannot be modified"');
+  expect(refusal(await gateway.send('DELETE', path))).toBe('403 "managed rulepacks cannot be deleted"');
+  expect(await apply(first?.['id'], ['orders'])).toContain('204');
+  expect(await featuresOf('orders')).toMatchObject({ guardrails: true });
+});
+
+test('a rulepack protects the connections that it is applied to, and lists hide its rules', async () => {
+  const { id } = await gateway.make('/rulepacks', mine);
+  expect(await apply(id, ['orders', 'ledger'])).toContain('204');
+  expect((await gateway.get(`/rulepacks/${word(id)}`))['connection_names']).toEqual(['ledger', 'orders']);
+  expect(await apply(id, ['orders'])).toContain('204');
+  expect(await featuresOf('orders')).toMatchObject({ guardrails: true });
+  expect(await featuresOf('ledger')).toMatchObject({ guardrails: false });
+  expect(await gateway.get('/connections/orders')).toMatchObject({ guardrail_rules: [], attributes: [] });
+  await gateway.send('PUT', '/connections/orders', connection('orders'));
+  expect(await featuresOf('orders')).toMatchObject({ guardrails: true });
+  for (const path of ['/guardrails', '/datamasking-rules']) expect((await gateway.send('GET', path)).body).toEqual([]);
+  expect(list((await gateway.get('/attributes'))['data'])).toEqual([]);
+  const own = await gateway.send('DELETE', '/attributes/rulepack_mine_too');
+  expect([own.status, own.body]).toEqual([200, null]);
+});
+
+test('a replaced rulepack has rules with new ids, and stays on its connections under another name', async () => {
+  const { id, guardrail_rules: before } = await gateway.make('/rulepacks', mine);
+  await apply(id, ['orders']);
+  const path = `/rulepacks/${word(id)}`;
+  const answer = object((await gateway.send('PUT', path, { display_name: 'Other', guardrail_rules: [deny] })).body);
+  expect(answer).toMatchObject({
+    display_name: 'Other',
+    connection_names: ['orders'],
+    data_masking_rules: [],
+    guardrail_rules: [{ name: 'deny' }],
+  });
+  expect(object(list(answer['guardrail_rules'])[0])['id']).not.toBe(object(list(before)[0])['id']);
+  await gateway.send('DELETE', '/connections/orders');
+  expect((await gateway.get(path))['connection_names']).toEqual([]);
+  expect((await gateway.send('DELETE', path)).status).toBe(204);
+  expect(gateway.model.store.attributes.has('rulepack_other')).toBe(false);
+  expect([...gateway.model.store.guardrails.values()].filter(({ name }) => name.endsWith('__deny'))).toEqual([]);
+});
+
+test('rulepacks are refused for unknown connections, taken names, and by the free license', async () => {
+  const { id } = await gateway.make('/rulepacks', mine);
+  expect(await apply(id, ['orders', 'stock'])).toBe('400 "connections not found: stock"');
+  expect(await apply(unknownId, [])).toBe('404 "rulepack not found"');
+  expect(refusal(await gateway.send('GET', '/rulepacks/mine'))).toBe('400 "invalid rulepack id"');
+  expect(refusal(await gateway.send('POST', '/rulepacks', { display_name: 'mine - too' }))).toBe('409 "resource already exists"');
+  expect(refusal(await gateway.send('POST', '/rulepacks', { display_name: '!' }))).toContain(
+    '400 "rulepack display_name cannot be converted',
+  );
+  gateway.model.settings.provider = null;
+  expect(await apply(id, ['orders'])).toContain('422 "this rulepack contains data masking rules and no data masking provider');
+  gateway.model.settings.licence = 'oss';
+  expect(await apply(id, [])).toBe('403 "operation not allowed for OSS license"');
+  gateway.model.settings.rulepacks = false;
+  expect(refusal(await gateway.send('GET', '/rulepacks'))).toBe('404 "resource not found"');
+});
