@@ -41,7 +41,6 @@ test('references to a replaced connection are listed and refuse the plan until a
   await made(project, '/runbooks/rules', { ...nightly, name: 'both', connections: ['orders-db', 'shop-db'] });
   const enabled = [{ id: connections.get('orders-db')?.id, config: ['sre'] }];
   await made(project, '/plugins', { name: 'access_control', connections: enabled });
-  await made(project, '/plugins', { name: 'audit', connections: enabled });
   project.write(shop);
 
   const planned = await project.ostiary(['plan', '--format', 'json']);

@@ -25,7 +25,6 @@ export function createModelContext(options: HoopOptions): ModelContext {
       supportChat: false,
       rulepacks: true,
       apiKey: options.apiKey ?? null,
-      defaultPlugins: false,
       listeners: false,
       serverInfo: {},
       licenseInfo: {},

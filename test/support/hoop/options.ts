@@ -98,8 +98,6 @@ export type ModelSettings = {
   /** Whether the flag `experimental.rulepacks` is on. */
   rulepacks: boolean;
   apiKey: string | null;
-  /** Whether the gateway lists the plugins that connection writes maintain, such as `audit` and `slack`. */
-  defaultPlugins: boolean;
   /** Whether native clients can connect; if not, machine identities get no credentials. */
   listeners: boolean;
   /** What `/serverinfo` and the license in it report differently. */

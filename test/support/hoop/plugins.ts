@@ -1,5 +1,5 @@
 import { readBody, type Body } from './body.ts';
-import { created, ok, param, type Call, type Reply, type Route } from './call.ts';
+import { created, ok, param, type Call, type ModelContext, type Reply, type Route } from './call.ts';
 import { microTime } from './clock.ts';
 import { badUuid, isUuid, ModelError } from './errors.ts';
 import type { Json } from './json.ts';
@@ -33,26 +33,26 @@ const defaults: Readonly<Record<string, (row: ConnectionRow) => readonly string[
 function list(call: Call): Reply {
   const { store, context } = call;
   const own = [...store.plugins.values()].map((row) => view(row, rowsOf(store, row), 'REDACTED'));
-  const all = [...own, ...(context.settings.defaultPlugins ? Object.keys(defaults).map((name) => viewDefault(call, name)) : [])];
-  return ok(all.length === 0 ? null : context.random.shuffle(all));
+  const all = [...own, ...Object.keys(defaults).map((name) => viewDefault(call, name))];
+  return ok(context.random.shuffle(all));
 }
 
-function isDefault({ context }: Call, name: string): boolean {
-  return context.settings.defaultPlugins && Object.hasOwn(defaults, name);
+function defaultId({ organisation }: ModelContext, name: string): string {
+  return uuidOf(`plugin/${organisation.id}/${name}`);
 }
 
 function viewDefault({ store, context }: Call, name: string): Json {
   const connections = [...store.connections.values()].flatMap((row) => {
-    const config = defaults[name]?.(row) ?? null;
+    const own = store.pluginRows(name).find((one) => one.connectionId === row.id);
+    const config = own?.config ?? defaults[name]?.(row) ?? null;
     return config?.length === 0 ? [] : [{ id: row.id, name: row.name, config }];
   });
-  const id = uuidOf(`plugin/${context.organisation.id}/${name}`);
-  return { id, name, connections, config: null, source: null, priority: 0 };
+  return { id: defaultId(context, name), name, connections, config: null, source: null, priority: 0 };
 }
 
 function read(call: Call): Reply {
   const name = param(call, 'name');
-  if (isDefault(call, name)) return ok(viewDefault(call, name));
+  if (Object.hasOwn(defaults, name)) return ok(viewDefault(call, name));
   const row = call.store.plugins.get(name);
   if (row === undefined) throw new ModelError(404, 'plugin not found');
   return ok(view(row, call.context.random.shuffle(rowsOf(call.store, row))));
@@ -61,7 +61,7 @@ function read(call: Call): Reply {
 function create(call: Call): Reply {
   const { store, context } = call;
   const body = readPlugin(call.text);
-  if (isDefault(call, body.name) || store.plugins.has(body.name)) throw new ModelError(400, 'plugin already enabled');
+  if (Object.hasOwn(defaults, body.name) || store.plugins.has(body.name)) throw new ModelError(400, 'plugin already enabled');
   const rows = body.rows.map((row) => ({ ...row, plugin: body.name, id: context.random.uuid(), updatedAt: context.clock.now() }));
   const problem = rows.flatMap((row) => rowProblem(store, row) ?? [])[0];
   if (problem !== undefined) throw new ModelError(500, `failed creating plugin ${body.name}, reason=${problem}`);
@@ -108,7 +108,7 @@ function replaceRow(call: Call): Reply {
   const connectionId = param(call, 'id');
   if (plugin === 'review' || plugin === 'dlp')
     throw new ModelError(400, 'unable to manage review or dlp plugins, use the connection endpoint instead');
-  if (!store.plugins.has(plugin)) throw missing();
+  if (!store.plugins.has(plugin) && !Object.hasOwn(defaults, plugin)) throw missing();
   const problem = connectionProblem(store, connectionId);
   if (problem !== undefined) throw new ModelError(500, `failed updating plugin connection: ${problem}`);
   const before = store.pluginRows(plugin).find((row) => row.connectionId === connectionId.toLowerCase());
@@ -190,10 +190,10 @@ function view({ id, name, envVars }: PluginRow, connections: readonly NamedRow[]
   return { id, name, connections: connections.map((row) => ({ ...row })), config, source: null, priority: 0 };
 }
 
-function viewRow({ store }: Call, row: PluginConnectionRow): Json {
+function viewRow({ store, context }: Call, row: PluginConnectionRow): Json {
   return {
     id: row.id,
-    plugin_id: store.plugins.get(row.plugin)?.id ?? '',
+    plugin_id: store.plugins.get(row.plugin)?.id ?? defaultId(context, row.plugin),
     connection_id: row.connectionId,
     config: row.config,
     updated_at: microTime(row.updatedAt),

@@ -19,7 +19,6 @@ export async function startAccessGateway(): Promise<RecordedGateway> {
     apiUrl: url,
     random: 7,
   });
-  model.settings.defaultPlugins = true;
   model.settings.serverInfo = { log_level: 'warn', grpc_url: 'grpc://127.0.0.1:19311' };
   const gateway = recordOn(model, new Map([['first user', 'token-of-the-first-user']]));
   const key = await must(gateway.send({ ...post('/api-keys', { name: 'ci-26243', groups: ['admin'] }), token: 'token-of-the-first-user' }));

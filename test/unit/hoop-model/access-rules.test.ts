@@ -136,21 +136,23 @@ test('the gateway keeps everything of its own rules but who approves', async () 
   expect(refusal(await gateway.send('DELETE', `${rules}/${path}`))).toContain('400');
 });
 
+const lists = [
+  '/plugins',
+  '/attributes',
+  '/runbooks/rules',
+  '/machineidentities',
+  '/users',
+  '/users/groups',
+  rules,
+  '/ai/session-analyzer/rules',
+  '/rulepacks',
+];
+
+async function statuses(token: string): Promise<readonly number[]> {
+  return Promise.all(lists.map(async (path) => (await gateway.send('GET', path, undefined, { token })).status));
+}
+
 test('standard users read attributes, runbook rules and identities, but neither access-request rules nor analyzer rules nor rulepacks', async () => {
-  const statuses = async (token: string): Promise<readonly number[]> =>
-    Promise.all(
-      [
-        '/plugins',
-        '/attributes',
-        '/runbooks/rules',
-        '/machineidentities',
-        '/users',
-        '/users/groups',
-        rules,
-        '/ai/session-analyzer/rules',
-        '/rulepacks',
-      ].map(async (path) => (await gateway.send('GET', path, undefined, { token })).status),
-    );
   expect(await statuses('hpk_standard')).toEqual([200, 200, 200, 200, 200, 200, 403, 403, 403]);
   expect(await statuses('hpk_auditor')).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 403]);
 });

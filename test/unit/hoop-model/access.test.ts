@@ -50,6 +50,17 @@ test('a plugin with a bad row is not saved', async () => {
   expect(refusal(await gateway.send('GET', '/plugins/access_control'))).toBe('404 "plugin not found"');
 });
 
+test('connection writes maintain other plugins, which list every connection', async () => {
+  await gateway.make('/connections', connection('reviewed', { reviewers: ['dba'] }));
+  expect((await gateway.send('PUT', `/plugins/slack/conn/${idOf('orders')}`, { config: ['C01'] })).status).toBe(200);
+  const rows = list((await gateway.send('GET', '/plugins')).body).map((row) => object(row));
+  const configs = Object.fromEntries(rows.map((row) => [word(row['name']), list(row['connections']).map((one) => object(one)['config'])]));
+  const none = [null, null, null, null];
+  expect(configs).toEqual({ audit: none, editor: none, slack: [['C01'], null, null, null], dlp: [], review: [['dba']] });
+  expect(refusal(await gateway.send('POST', '/plugins', { name: 'audit', connections: [] }))).toBe('400 "plugin already enabled"');
+  expect(refusal(await gateway.send('PUT', `/plugins/review/conn/${idOf('orders')}`, {}))).toContain('400 "unable to manage review');
+});
+
 test('a row that names no groups has none, and null hides its connection too', async () => {
   await gateway.make('/plugins', { name: 'access_control', connections: [{ id: idOf('orders'), config: ['developers'] }] });
   for (const [body, config] of [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../support/hoop/json.ts';
-import { connection, list, object, refusal, startGateway, type Gateway } from './gateway.ts';
+import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
 
 let gateway: Gateway;
 
@@ -18,7 +18,7 @@ const post = async (body: JsonObject): Promise<string> => refusal(await gateway.
 /** The secrets of an identity by connection. */
 async function secretsOf(name: string): Promise<Readonly<Record<string, Json | undefined>>> {
   const rows = list((await gateway.send('GET', `${identities}/${name}/credentials`)).body).map(object);
-  return Object.fromEntries(rows.map((row) => [String(row['connection_name']), row['secret_key']]));
+  return Object.fromEntries(rows.map((row) => [word(row['connection_name']), row['secret_key']]));
 }
 
 test('an identity gets a credential for each connection that it names or shares an attribute with', async () => {

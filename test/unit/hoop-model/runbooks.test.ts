@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { JsonObject } from '../../support/hoop/json.ts';
 import { uuidOf } from '../../support/hoop/random.ts';
 import { connection, list, object, refusal, startGateway, word, type Gateway } from './gateway.ts';
 
 const url = 'https://git.example.com/ops/runbooks.git';
+const repository = 'git.example.com/ops/runbooks';
 const configurations = '/runbooks/configurations';
 const reachable = { commit: 'c', author: 'a', message: 'm', files: [{ name: 'ops/count.runbook.sql' }, { name: 'README.md' }] };
 const key = ['-----BEGIN OPENSSH PRIVATE KEY-----', 'QUJD', '-----END OPENSSH PRIVATE KEY-----', ''].join('\n');
@@ -135,7 +135,6 @@ test('the first runbook rule closes every other runbook, an empty list means all
   const { id } = await gateway.make('/runbooks/rules', rule);
   const path = `/runbooks/rules/${word(id)}`;
   expect(await items()).toEqual([]);
-  const file = (name: string): JsonObject => ({ repository: 'git.example.com/ops/runbooks', name });
   for (const [name, found] of [
     ['OPS/', whole],
     ['%count', whole],
@@ -143,7 +142,7 @@ test('the first runbook rule closes every other runbook, an empty list means all
     ['', whole],
     ['count', []],
   ] as const) {
-    await gateway.send('PUT', path, { ...rule, connections: [], user_groups: [], runbooks: [file(name)] });
+    await gateway.send('PUT', path, { ...rule, connections: [], user_groups: [], runbooks: [{ repository, name }] });
     expect([name, await items()]).toMatchObject([name, found]);
   }
   await gateway.send('DELETE', path);
