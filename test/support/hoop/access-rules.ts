@@ -7,6 +7,7 @@ import { ModelError } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import { nameProblem } from './like.ts';
 import type { AccessRuleRow } from './rows.ts';
+import type { Store } from './store.ts';
 
 export const accessRuleRoutes: readonly Route[] = [
   { method: 'GET', path: '/access-requests/rules', access: 'auditor', answer: list },
@@ -90,9 +91,14 @@ function tune(call: Call, before: AccessRuleRow, body: RuleBody): Reply {
 function remove(call: Call): Reply {
   const row = find(call);
   if (row.managedBy !== null) throw new ModelError(400, 'this rule is managed by Hoop and cannot be deleted directly');
-  call.store.accessRules.delete(row.name);
-  call.store.accessRuleAttributes.dropRight(row.name);
+  deleteAccessRule(call.store, row.name);
   return empty;
+}
+
+/** Removes an access-request rule with its links. */
+export function deleteAccessRule(store: Store, name: string): void {
+  store.accessRules.delete(name);
+  store.accessRuleAttributes.dropRight(name);
 }
 
 /** The one rule that the check for overlaps looks at: of all rules for the same connections and steps, the one with the lowest id. */

@@ -1,3 +1,4 @@
+import { deleteAccessRule } from './access-rules.ts';
 import { deleteAttribute } from './attributes.ts';
 import { readBody } from './body.ts';
 import { ok, type Call, type Reply, type Route, type ModelContext } from './call.ts';
@@ -89,9 +90,6 @@ function dropManaged({ store }: ModelContext, keeps: readonly string[], attribut
     row.managedBy === 'hoop' && !keeps.includes(row.name) && row.name !== attribute;
   for (const row of [...store.guardrails.values()].filter(gone)) deleteGuardrail({ store }, row);
   for (const row of [...store.maskings.values()].filter(gone)) deleteMasking({ store }, row);
-  for (const row of [...store.accessRules.values()].filter(gone)) {
-    store.accessRules.delete(row.name);
-    store.accessRuleAttributes.dropRight(row.name);
-  }
+  for (const row of [...store.accessRules.values()].filter(gone)) deleteAccessRule(store, row.name);
   for (const row of [...store.attributes.values()].filter(gone)) deleteAttribute(store, row.name);
 }

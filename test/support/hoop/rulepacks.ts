@@ -1,3 +1,4 @@
+import { deleteAccessRule } from './access-rules.ts';
 import { readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type ModelContext, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
@@ -75,12 +76,17 @@ function replace(call: Call): Reply {
   return ok(view(call, row));
 }
 
+/** Deletes a rulepack and every rule that shares its attribute, also those of users. */
 function remove(call: Call): Reply {
   requireFlag(call);
   const { store } = call;
   const row = find(call);
   if (row.isManaged) throw new ModelError(403, 'managed rulepacks cannot be deleted');
-  dropRules(call, row);
+  const guardrails = store.guardrailAttributes.rightsOf(row.attribute);
+  const maskings = store.maskingAttributes.rightsOf(row.attribute);
+  for (const rule of store.guardrails.values()) if (guardrails.includes(rule.name)) deleteGuardrail(call, rule);
+  for (const rule of store.maskings.values()) if (maskings.includes(rule.name)) deleteMasking(call, rule);
+  for (const name of store.accessRuleAttributes.rightsOf(row.attribute)) deleteAccessRule(store, name);
   deleteAttribute(store, row.attribute);
   store.rulepacks.delete(row.id);
   return empty;

@@ -66,6 +66,17 @@ test('a replaced rulepack has rules with new ids, and stays on its connections u
   expect([...gateway.model.store.guardrails.values()].filter(({ name }) => name.endsWith('__deny'))).toEqual([]);
 });
 
+test('a deleted rulepack takes every rule with its attribute along', async () => {
+  const { id } = await gateway.make('/rulepacks', mine);
+  const attributes = ['rulepack_mine_too'];
+  await gateway.make('/guardrails', { name: 'own', attributes });
+  const rule = { name: 'ask', access_type: 'jit', connection_names: [], approval_required_groups: [], reviewers_groups: ['dba'] };
+  await gateway.make('/access-requests/rules', { ...rule, force_approval_groups: [], min_approvals: 1, attributes });
+  expect((await gateway.send('DELETE', `/rulepacks/${word(id)}`)).status).toBe(204);
+  expect((await gateway.send('GET', '/guardrails')).body).toEqual([]);
+  expect((await gateway.get('/access-requests/rules'))['data']).toEqual([]);
+});
+
 test('rulepacks are refused for unknown connections, taken names, and by the free license', async () => {
   const { id } = await gateway.make('/rulepacks', mine);
   expect(await apply(id, ['orders', 'stock'])).toBe('400 "connections not found: stock"');
