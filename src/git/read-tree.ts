@@ -1,5 +1,6 @@
 import { listTree, readBlobs, submoduleMode } from './objects.ts';
 import type { Repository } from './repository.ts';
+import { openSubmodule } from './submodule.ts';
 import { addToGroup, appendAll } from '../model/collections.ts';
 import {
   type Checked,
@@ -13,8 +14,8 @@ import {
 } from '../model/diagnostic.ts';
 import { compareText } from '../model/json.ts';
 
-/** One entry of a commit; folders exist only as parts of paths. */
-type TreeEntry = { readonly path: string; readonly id: string; readonly type: 'file' | 'link' | 'submodule' };
+/** One entry of a commit, or of that of a submodule; folders exist only as parts of paths. */
+type TreeEntry = StoredFile & { readonly type: 'file' | 'link' | 'submodule' };
 
 type FindOptions = {
   /** The folder that links must not point out of. */
@@ -34,7 +35,7 @@ type FileSearch = {
   readonly roots: readonly string[];
   readonly options: FindOptions;
   /** Files by their paths without links, each once; defaults by the folder that they are for. */
-  readonly files: Map<string, FoundFile>;
+  readonly files: Map<string, StoredFile>;
   readonly links: ResolvedPath[];
   readonly submodules: FoundFile[];
   /** Links that were found, and folders whose names were reported. */
@@ -44,8 +45,11 @@ type FileSearch = {
 
 type FoundFile = { readonly path: string; readonly id: string };
 
+/** An object at a path, and the repository that has it. */
+type StoredFile = FoundFile & { readonly repository: Repository };
+
 /** The files of manifests of a commit, and the submodules that may contain more of them, each with the commit that it names. */
-type ListedFiles = { readonly files: readonly FoundFile[]; readonly submodules: readonly FoundFile[] };
+type ListedFiles = { readonly files: readonly StoredFile[]; readonly submodules: readonly FoundFile[] };
 
 /**
  * Finds the YAML files at and below the paths by the rules for files on disk, sorted by path, each once. A missing path is an
@@ -145,8 +149,9 @@ function followLink(search: FileSearch, link: ResolvedPath): void {
 
 function addFile(search: FileSearch, { path, real }: ResolvedPath): void {
   const identity = isDefaultsPath(path) ? join(resolveLinks(search, folderOf(path)) ?? '', lastName(path)) : real;
-  if (search.files.has(identity)) return;
-  if (isPrintableName(lastName(path))) search.files.set(identity, { path, id: search.byPath.get(real)?.id ?? '' });
+  const entry = search.byPath.get(real);
+  if (entry === undefined || search.files.has(identity)) return;
+  if (isPrintableName(lastName(path))) search.files.set(identity, { ...entry, path });
   else reportName(search, path);
 }
 
@@ -216,8 +221,9 @@ function addSubmodule({ submodules, diagnostics, options }: FileSearch, { path, 
   if (submodules.some((known) => known.path === path)) return;
   submodules.push({ path, id });
   const at = { file: options.show(path), line: 1, column: 1 };
-  const message = 'a submodule: the commit does not contain its manifests, so they are not in the base';
-  diagnostics.push({ code: 'git/submodule', severity: 'warning', message, hint: 'keep manifests in this repository', at });
+  const message = `this clone does not have the commit ${id.slice(0, 10)} of the submodule ${JSON.stringify(path)}, so its manifests cannot be read`;
+  const hint = `git -C ${path} fetch --unshallow; for actions/checkout set fetch-depth: 0; if the submodule was removed, clone its repository to ${path}`;
+  diagnostics.push({ code: 'git/submodule', severity: 'error', message, hint, at });
 }
 
 export type TreeOptions = FindOptions & {
@@ -236,12 +242,11 @@ export async function readTreeAt(
   commit: string,
   { paths, options }: { readonly paths: readonly string[]; readonly options: TreeOptions },
 ): Promise<Checked<readonly SourceFile[]>> {
-  const entries = await listWithLinks(repository, commit, { paths, root: options.root });
-  const targets = await readLinkTargets(repository, entries);
-  const found = findFiles(paths, { entries, targets }, options);
+  const listed = await listWithLinks(repository, commit, { paths, root: options.root });
+  const found = findFiles(paths, await expandSubmodules(repository, { listed, paths }), options);
   const diagnostics: Diagnostic[] = [...found.diagnostics];
   const files: SourceFile[] = [];
-  await readFiles(repository, found.files, {
+  await readFiles(found.files, {
     maxBytes: options.maxBytes + 1,
     onFile(path, bytes) {
       const file = options.decode(options.show(path), bytes);
@@ -259,7 +264,7 @@ export async function listFilesAt(
   { paths, options }: { readonly paths: readonly string[]; readonly options: FindOptions },
 ): Promise<ListedFiles> {
   const entries = await listWithLinks(repository, commit, { paths, root: options.root });
-  return findFiles(paths, { entries, targets: await readLinkTargets(repository, entries) }, options);
+  return findFiles(paths, { entries, targets: await readLinkTargets(entries) }, options);
 }
 
 /** A file of a commit; `path` is relative to the top of the repository. */
@@ -273,14 +278,18 @@ export async function readFilesAt(
 ): Promise<readonly CommittedFile[]> {
   const entries = (await listTree(repository, commit, { paths, below: false })).filter(({ mode }) => mode.startsWith('100'));
   const bytes = new Map<string, Buffer>();
-  await readFiles(repository, entries, { maxBytes, onFile: (path, all) => void bytes.set(path, all) });
+  const files = entries.map(({ path, id }) => ({ path, id, repository }));
+  await readFiles(files, { maxBytes, onFile: (path, all) => void bytes.set(path, all) });
   return entries.map((entry) => ({ ...entry, bytes: bytes.get(entry.path) ?? Buffer.alloc(0) }));
 }
 
-/** What a commit has at a path, through its links: a file, or the path of a target that is not in the commit. */
+/**
+ * What a commit has at a path, through its links and in its submodules: a file; or the path of a target that is not in the commit, or the
+ * commit of a submodule that this clone does not have.
+ */
 export type LinkedContent = { readonly path: string } & ({ readonly bytes: Buffer } | { readonly missing: string });
 
-/** Reads the files of a commit at the paths, and where links of the commit lead to; skips paths that are neither. */
+/** Reads the files of a commit at the paths, and where links of the commit and its submodules lead to; skips paths that are none of these. */
 export async function readThroughLinks(
   repository: Repository,
   commit: string,
@@ -290,19 +299,20 @@ export async function readThroughLinks(
   const found = new Set(plain.map(({ path }) => path));
   const others = paths.filter((path) => !found.has(path));
   if (others.length === 0) return plain;
-  const entries = await listCommit(repository, commit);
-  const targets = await readLinkTargets(repository, entries);
+  const { entries, targets } = await expandSubmodules(repository, { listed: await listCommit(repository, commit), paths: others });
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
   const folders = foldersOf(entries);
-  const linked = others.flatMap((path) => {
+  const contents: LinkedContent[] = [];
+  const present: StoredFile[] = [];
+  for (const path of others) {
     const real = resolveLinks({ targets, folders }, path);
-    return real === undefined || real === path
-      ? []
-      : [{ path, real, id: byPath.get(real)?.type === 'file' ? byPath.get(real)?.id : undefined }];
-  });
-  const contents: LinkedContent[] = linked.flatMap(({ path, real, id }) => (id === undefined ? [{ path, missing: real }] : []));
-  const present = linked.flatMap(({ path, id }) => (id === undefined ? [] : [{ path, id }]));
-  await readFiles(repository, present, { maxBytes, onFile: (path, bytes) => void contents.push({ path, bytes }) });
+    const entry = real === undefined ? undefined : byPath.get(real);
+    const submodule = real === undefined ? undefined : entries.find(({ type, path: top }) => type === 'submodule' && isWithin(real, top));
+    if (entry?.type === 'file') present.push({ ...entry, path });
+    else if (submodule !== undefined) contents.push({ path, missing: `${submodule.path}@${submodule.id}` });
+    else if (real !== undefined && real !== path) contents.push({ path, missing: real });
+  }
+  await readFiles(present, { maxBytes, onFile: (path, bytes) => void contents.push({ path, bytes }) });
   return [...plain, ...contents];
 }
 
@@ -329,7 +339,35 @@ function isBelow({ path }: TreeEntry, top: string): boolean {
 
 async function listEntries(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly TreeEntry[]> {
   const entries = await listTree(repository, commit, { paths, below: true });
-  return entries.map(({ path, id, mode }) => ({ path, id, type: specialTypes[mode] ?? 'file' }));
+  return entries.map(({ path, id, mode }) => ({ path, id, repository, type: specialTypes[mode] ?? 'file' }));
+}
+
+type ExpandedTree = { readonly entries: readonly TreeEntry[]; readonly targets: ReadonlyMap<string, string> };
+
+/**
+ * Replaces the submodules that the paths and links lead to or contain by the files of the commits that they name; those of which this
+ * clone does not have the commit remain. Returns the targets of all links, too.
+ */
+async function expandSubmodules(
+  repository: Repository,
+  { listed, paths }: { readonly listed: readonly TreeEntry[]; readonly paths: readonly string[] },
+): Promise<ExpandedTree> {
+  let entries = listed;
+  const missing = new Set<string>();
+  for (;;) {
+    const targets = await readLinkTargets(entries);
+    const folders = foldersOf(entries);
+    const reached = [...paths, ...targets.keys()].flatMap((path) => resolveLinks({ targets, folders }, path) ?? []);
+    const isReached = ({ path }: TreeEntry): boolean => reached.some((real) => isWithin(real, path) || isWithin(path, real));
+    const submodule = entries.find((entry) => entry.type === 'submodule' && !missing.has(entry.path) && isReached(entry));
+    if (submodule === undefined) return { entries, targets };
+    const { path, id } = submodule;
+    const inner = await openSubmodule(repository, path, id);
+    if (inner === undefined) missing.add(path);
+    const below = inner === undefined ? [submodule] : await listCommit(inner, id);
+    const placed = below.map((entry) => (entry === submodule ? entry : { ...entry, path: join(path, entry.path) }));
+    entries = [...entries.filter((entry) => entry !== submodule), ...placed];
+  }
 }
 
 const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'link', [submoduleMode]: 'submodule' };
@@ -338,23 +376,27 @@ const specialTypes: Readonly<Record<string, TreeEntry['type']>> = { '120000': 'l
 const maxLinkBytes = 4096;
 
 /** Reads the targets of links, by the paths of the links. */
-async function readLinkTargets(repository: Repository, entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, string>> {
+async function readLinkTargets(entries: readonly TreeEntry[]): Promise<ReadonlyMap<string, string>> {
   const targets = new Map<string, string>();
   const links = entries.filter(({ type }) => type === 'link');
-  await readFiles(repository, links, { maxBytes: maxLinkBytes, onFile: (path, bytes) => targets.set(path, bytes.toString()) });
+  await readFiles(links, { maxBytes: maxLinkBytes, onFile: (path, bytes) => targets.set(path, bytes.toString()) });
   return targets;
 }
 
 type FilesOptions = { readonly maxBytes: number; readonly onFile: (path: string, bytes: Buffer) => void };
 
 /** Reads the blobs of files one after another, each blob once. */
-async function readFiles(repository: Repository, files: readonly FoundFile[], { maxBytes, onFile }: FilesOptions): Promise<void> {
-  const byId = new Map<string, string[]>();
-  for (const { path, id } of files) addToGroup(byId, id, path);
-  await readBlobs(repository, byId.keys(), {
-    maxBytes,
-    onBlob(id, bytes) {
-      for (const path of byId.get(id) ?? []) onFile(path, bytes);
-    },
-  });
+async function readFiles(files: readonly StoredFile[], { maxBytes, onFile }: FilesOptions): Promise<void> {
+  const stored = new Map<Repository, StoredFile[]>();
+  for (const file of files) addToGroup(stored, file.repository, file);
+  for (const [repository, own] of stored) {
+    const byId = new Map<string, string[]>();
+    for (const { path, id } of own) addToGroup(byId, id, path);
+    await readBlobs(repository, byId.keys(), {
+      maxBytes,
+      onBlob(id, bytes) {
+        for (const path of byId.get(id) ?? []) onFile(path, bytes);
+      },
+    });
+  }
 }

@@ -129,7 +129,7 @@ async function readBase(site: CommittedProject, input: PlanBaseInput, branch: Re
   const diagnostics = [
     ...found.diagnostics,
     ...(unmerged === undefined || refusals.length > 0 ? [] : [unmergedWarning(unmerged, target)]),
-    ...unprovenWarning(unproven, target),
+    ...unprovenWarning(unproven, input),
   ];
   const { commit } = record;
   const tree = commit === undefined ? undefined : await requireTree(site, commit);
@@ -179,7 +179,10 @@ function unmergedWarning({ commit, branch, reason }: UnmergedApply, { name }: Ta
   };
 }
 
-function unprovenWarning(ids: readonly ResourceId[], { name }: Target): readonly Diagnostic[] {
+function unprovenWarning(unproven: readonly ResourceId[], { target: { name }, desired }: PlanBaseInput): readonly Diagnostic[] {
+  // What the manifests declare is not unmanaged.
+  const declared = new Set<ResourceId>([...desired.resources, ...desired.unselected].map(({ id }) => id));
+  const ids = unproven.filter((id) => !declared.has(id));
   if (ids.length === 0) return [];
   return [
     {

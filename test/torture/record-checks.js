@@ -24,6 +24,13 @@ export const recordChecks = [
     ['e2e/git/missing-records.test.ts: a missing record hides no removal of a file, which was applied and is an orphan'],
   ],
   [
+    'a new commit of a submodule shows what it changes',
+    'git/submodule.ts',
+    "return existsSync(join(top, '.git')) ?",
+    "return existsSync(join(top, '.gone')) ?",
+    ['e2e/git/submodules.test.ts: manifests in a submodule belong to the commits of the repository as orphans, until they are released'],
+  ],
+  [
     'a base is a reviewed commit',
     'project/reviewed-commits.ts',
     'const isReviewed = commit === undefined || (await branch.contains(commit));',

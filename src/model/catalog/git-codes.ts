@@ -202,11 +202,10 @@ export const gitCodes = {
     example: 'the record of the applies (3f2a9c1d04) cannot be read: unknown version 2',
   },
   'git/submodule': {
-    level: 'warning',
-    meaning: 'Manifests in a submodule are not in the base',
-    cause: 'The commit of the repository does not contain them',
-    fix: 'Keep manifests in this repository',
-    example: 'a submodule: the commit does not contain its manifests, so they are not in the base',
+    meaning: 'A commit names a commit of a submodule that the clone does not have, so its manifests cannot be read',
+    cause: 'The submodule is a shallow clone, or a later commit removed it',
+    fix: 'Fetch its history; in CI, set `fetch-depth: 0` (GitHub) or `GIT_DEPTH: 0` (GitLab); clone a removed submodule to its path, or pass `--base REF`',
+    example: 'this clone does not have the commit 3f2a9c1d04 of the submodule "access/shared", so its manifests cannot be read',
   },
   'git/timeout': {
     meaning: 'Git took too long',
