@@ -8,7 +8,7 @@ import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { planDocument } from '../../src/report/subjects/plan.ts';
 import { makeManifests } from '../../src/pull/make-manifests.ts';
-import { runCount } from '../support/property-runs.ts';
+import { fullCount, runCount } from '../support/property-runs.ts';
 import { filesOf } from '../support/desired-state.ts';
 import { gatewayOf, identity, liveOf, project } from '../support/pull-fixtures.ts';
 import { checkedPlan, planOf } from '../support/run-pipeline.ts';
@@ -118,7 +118,7 @@ describe('defaults', () => {
         expect(withoutPlaces(planDocument([left.value]).json())).toEqual(withoutPlaces(planDocument([right.value]).json()));
         compared += 1;
       }),
-      { numRuns: runCount(20) },
+      { numRuns: fullCount(20) },
     );
     expect(compared).toBeGreaterThan(10);
   });
@@ -180,7 +180,7 @@ describe('defaults', () => {
         }
         pulled += manifests.length;
       }),
-      { numRuns: runCount(12) },
+      { numRuns: fullCount(12) },
     );
     expect(pulled).toBeGreaterThan(25);
   });

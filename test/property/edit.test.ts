@@ -6,7 +6,7 @@ import { parseDocuments } from '../../src/manifest/yaml/parse-documents.ts';
 import type { Checked, SourceFile } from '../../src/model/diagnostic.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import { isPointerWithin } from '../../src/model/pointer.ts';
-import { runCount } from '../support/property-runs.ts';
+import { fullCount, runCount } from '../support/property-runs.ts';
 import { yamlFile, type Line, type YamlFile } from '../support/yaml-document.ts';
 import { blocks, mutatedSeed } from './parser-texts.ts';
 import { editOf, placesOf, randomEdit } from './random-edits.ts';
@@ -188,7 +188,7 @@ describe('an edit of a document', () => {
           ...others.map((document) => document.value),
         ]);
       }),
-      runs,
+      { numRuns: fullCount(80) },
     );
     expect(made).toBeGreaterThan(10);
   });

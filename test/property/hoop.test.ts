@@ -5,7 +5,7 @@ import { kindOf, nameOf, resourceId } from '../../src/model/resource.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
+import { applyHoop, hiddenRule, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 
 import { exposedConnections, type ResourceStates } from '../support/posture.ts';
 import { applyPlan } from '../support/run-pipeline.ts';
@@ -16,19 +16,6 @@ function text(row: object | undefined): string {
   return JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 const some = scenario.filter((one) => one.manifests.length > 0).map((one) => hoopScenario(one));
-
-/** Plans with all secrets, and applies. */
-async function applied(model: HoopModel, one: Scenario, concurrency = 8): Promise<readonly string[]> {
-  const gateway = await openHoop(model);
-  try {
-    const desired = desiredState(one.manifests);
-    const { plan, live } = await planHoop(gateway, desired);
-    const { outcomes } = await applyPlan({ gateway, plan, live, desired, concurrency });
-    return outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked').map((outcome) => JSON.stringify(outcome));
-  } finally {
-    await gateway.close();
-  }
-}
 
 async function remaining(model: HoopModel, one: Scenario): Promise<unknown> {
   const gateway = await openHoop(model);
@@ -79,7 +66,7 @@ test('a plan after an apply is empty, and unmanaged objects are unchanged byte f
     fc.asyncProperty(some, (one) =>
       onHoopWorld(one, async (model) => {
         const before = untouchable(model, one);
-        expect(await applied(model, one)).toEqual([]);
+        expect(await applyHoop(model, one)).toEqual([]);
         expect(untouchable(model, one)).toEqual(before);
         expect(await remaining(model, one)).toEqual({ changes: [], edges: [] });
       }),
@@ -147,39 +134,11 @@ test('no intermediate state is less protected than both ends', async () => {
           states.push(scenarioWorld(model));
           return undefined;
         });
-        await applied(model, one, concurrency);
+        await applyHoop(model, one, concurrency);
         const after = scenarioWorld(model);
         for (const state of states) expect(exposedConnections(state, before, after)).toEqual([]);
       }),
     ),
     { numRuns: runCount(14) },
-  );
-});
-
-test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
-  await fc.assert(
-    fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
-      const { requests, end, before } = await onHoopWorld(one, async (model) => {
-        const first = scenarioWorld(model);
-        const begun = model.log.count();
-        expect(await applied(model, one, 1)).toEqual([]);
-        return { requests: model.log.count() - begun, end: scenarioWorld(model), before: first };
-      });
-      for (let stop = 1; stop <= requests; stop += 1) {
-        await onHoopWorld(one, async (model) => {
-          const begun = model.log.count();
-          model.setFault(({ index }) => {
-            if (index < begun + stop) return undefined;
-            return { kind: 'lost', when: index === begun + stop ? when : 'before' };
-          });
-          await applied(model, one, 1).catch(() => undefined);
-          expect(exposedConnections(scenarioWorld(model), before, end)).toEqual([]);
-          model.setFault(undefined);
-          expect(await applied(model, one, 1)).toEqual([]);
-          expect(scenarioWorld(model)).toEqual(end);
-        });
-      }
-    }),
-    { numRuns: runCount(1) },
   );
 });

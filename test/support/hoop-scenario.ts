@@ -7,7 +7,8 @@ import type { LiveState } from '../../src/model/live.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import type { ReconcileInput } from '../../src/reconcile/prepare/prepare.ts';
 import { verificationKey } from '../../src/reconcile/prepare/verified-secrets.ts';
-import { runReconcile } from './run-pipeline.ts';
+import { desiredState } from './desired-state.ts';
+import { applyPlan, runReconcile } from './run-pipeline.ts';
 import { openGateway } from '../../src/gateway/open-gateway.ts';
 import { registry } from '../../src/kinds/index.ts';
 import { asText, isObject, type Json, type JsonObject } from '../../src/model/json.ts';
@@ -232,5 +233,18 @@ export async function onHoopWorld<T>(one: Scenario, work: (model: HoopModel) => 
     return await work(model);
   } finally {
     await model.close();
+  }
+}
+
+/** Plans with all secrets, and applies; returns the outcomes that are not done. */
+export async function applyHoop(model: HoopModel, one: Scenario, concurrency = 8): Promise<readonly string[]> {
+  const gateway = await openHoop(model);
+  try {
+    const desired = desiredState(one.manifests);
+    const { plan, live } = await planHoop(gateway, desired);
+    const { outcomes } = await applyPlan({ gateway, plan, live, desired, concurrency });
+    return outcomes.filter(({ status }) => status !== 'done' && status !== 'blocked').map((outcome) => JSON.stringify(outcome));
+  } finally {
+    await gateway.close();
   }
 }

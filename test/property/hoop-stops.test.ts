@@ -4,10 +4,12 @@ import type { DesiredState } from '../../src/model/desired.ts';
 import { runCount } from '../support/property-runs.ts';
 import { desiredState } from '../support/desired-state.ts';
 import type { HoopModel } from '../support/hoop/start.ts';
-import { hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
+import { applyHoop, hoopScenario, onHoopWorld, openHoop, planHoop, scenarioWorld } from '../support/hoop-scenario.ts';
 import { exposedConnections } from '../support/posture.ts';
 import { resume, savedText } from '../support/saved-plan.ts';
 import { scenario, type Scenario } from '../support/scenario.ts';
+
+const some = scenario.filter(({ manifests }) => manifests.length > 0).map((one) => hoopScenario(one));
 
 /** A handful of objects, for what is done once a request. */
 const few = scenario.filter(({ manifests }) => manifests.length > 1 && manifests.length < 5).map((one) => hoopScenario(one));
@@ -21,6 +23,34 @@ test('a saved plan that changes the spelling of an address, and so its id, does 
   const spec = { git_url: 'https://git.example.com/r0', git_hook_ttl: 0 };
   const manifest = { kind: 'RunbookConfiguration', metadata: { name: 'books' }, spec: { ...spec, git_url: `${spec.git_url}.git` } };
   await expectGoesOn({ manifests: [manifest], live: [{ id, spec }] }, 'after');
+});
+
+test('an apply that stops at any request, planned and applied again, ends like an uninterrupted one', async () => {
+  await fc.assert(
+    fc.asyncProperty(some, fc.constantFrom('before', 'after'), async (one, when) => {
+      const { requests, end, before } = await onHoopWorld(one, async (model) => {
+        const first = scenarioWorld(model);
+        const begun = model.log.count();
+        expect(await applyHoop(model, one, 1)).toEqual([]);
+        return { requests: model.log.count() - begun, end: scenarioWorld(model), before: first };
+      });
+      for (let stop = 1; stop <= requests; stop += 1) {
+        await onHoopWorld(one, async (model) => {
+          const begun = model.log.count();
+          model.setFault(({ index }) => {
+            if (index < begun + stop) return undefined;
+            return { kind: 'lost', when: index === begun + stop ? when : 'before' };
+          });
+          await applyHoop(model, one, 1).catch(() => undefined);
+          expect(exposedConnections(scenarioWorld(model), before, end)).toEqual([]);
+          model.setFault(undefined);
+          expect(await applyHoop(model, one, 1)).toEqual([]);
+          expect(scenarioWorld(model)).toEqual(end);
+        });
+      }
+    }),
+    { numRuns: runCount(1) },
+  );
 });
 
 /** Stops the scenario's plan at each of its requests, before or after the gateway has done what it was asked. */
