@@ -9,11 +9,12 @@ import { withSharedClasses } from './.github/fast-spreads.js';
  * with git and of the action, every saved plan and secret, all pages, packing. `npm run test:slow` runs them.
  */
 const slow = [
-  ['torture/*', 'e2e/{git,release,size}/*', 'e2e/reports/pages', 'git/programs', 'hoop/request-count', 'model/protection-model'],
-  ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/secrets'],
-  ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/plan/{acme,digest,secret-outcomes}'],
-  ['property/{deletions,hoop-stops}', 'server/api/fuzz', 'server/audit/audit-chain', 'server/process/{crash,folder-lock}'],
-  ['server/reviews/concurrent-decisions', 'server/store/{database-folder,encryption-keys}'],
+  ['torture/*', 'e2e/{git,release,size}/*', 'e2e/reports/pages', 'git/programs', 'hoop/{cache,request-count}', 'model/protection-model'],
+  ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],
+  ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/network/forward-proxy', 'e2e/serve/serve'],
+  ['e2e/plan/{accepted-drift,acme,digest,secret-outcomes,unreadable-secrets}', 'property/{deletions,hoop-stops,plan-base}'],
+  ['server/api/fuzz', 'server/audit/audit-chain', 'server/process/{crash,folder-lock}', 'server/store/{database-folder,encryption-keys}'],
+  ['server/objects/{concurrent-writes,list-slices}', 'server/reviews/concurrent-decisions'],
 ]
   .flat()
   .map((name) => `test/${name}.test.ts`);
