@@ -1,5 +1,6 @@
-import { posix, relative, resolve, sep } from 'node:path';
+import { join, posix, relative, resolve, sep } from 'node:path';
 import { maxBytes } from '../disk/text-file.ts';
+import { repositoryTopOf } from '../disk/other-checkout.ts';
 import { treeWriter } from '../disk/tree-writer.ts';
 import { decodeFile, realOf, shower, withLineFeeds } from '../disk/walk.ts';
 import { hasOrigin } from '../git/origin.ts';
@@ -243,6 +244,7 @@ async function nextFiles(
   );
   return [...paths].map(([path, { path: shown, text }]) => {
     const file = known.get(path);
+    if (file === undefined && repositoryTopOf(join(top, posix.dirname(path))) !== top) throw inSubmodule(shown);
     const { value } = file === undefined ? { value: undefined } : decodeFile(shown, file.bytes);
     if (file === undefined || value === undefined || withLineFeeds(value.text) !== withLineFeeds(before.get(shown) ?? ''))
       throw uncommitted(shown);
@@ -270,6 +272,12 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 function uncommitted(path: string): AppError {
   return new AppError('git/uncommitted', 3, `"${path}" has uncommitted changes, which the adoption would commit`, {
     hint: 'commit or revert them, or pass --no-commit to edit the files here',
+  });
+}
+
+function inSubmodule(path: string): AppError {
+  return new AppError('git/uncommitted', 3, `"${path}" is in a submodule, so the adoption cannot commit it here`, {
+    hint: 'pass --no-commit to edit the file, then commit it in the submodule',
   });
 }
 

@@ -3,6 +3,7 @@ import { maxBytes } from '../disk/text-file.ts';
 import { decodeFile } from '../disk/walk.ts';
 import { findDeclaringCommits } from '../git/find-removals.ts';
 import { registry } from '../kinds/index.ts';
+import { reviewedBranchOf } from '../git/reviewed-branch.ts';
 import { listDeclared } from '../manifest/read-documents.ts';
 import type { DesiredState } from '../model/desired.ts';
 import type { LiveState } from '../model/live.ts';
@@ -44,6 +45,8 @@ export async function findForgotten(
   if (left.size === 0) return [];
   const site = { ...project, repository };
   const branch = await findReviewedBranch(site, origin);
+  // Where every commit counts, a shallow clone fetches the history that HEAD shares with the default branch.
+  if (branch === undefined && repository.shallow) await reviewedBranchOf(repository, { branch: undefined, origin }).wholeTip();
   const until = branch === undefined ? repository.head : await branch.wholeTip();
   if (until === undefined) return [];
   const names = new Set([...configNames, basename(config.file ?? '')]);

@@ -221,8 +221,8 @@ export const gitCodes = {
     example: 'in HEAD, but not in the working tree: access/orders.yaml',
   },
   'git/uncommitted': {
-    meaning: 'A file that would be edited has uncommitted changes',
-    cause: 'The adoption would commit them, too',
+    meaning: 'A file that would be edited has uncommitted changes, or is in a submodule',
+    cause: 'The adoption would commit the changes, too, and a commit has no files of submodules',
     fix: 'Commit or revert them; or pass `--no-commit`',
     example: '"manifests/db.yaml" has uncommitted changes, which the adoption would commit',
   },

@@ -86,7 +86,9 @@ export function planSummaryText(plan: Plan): string {
   if (plan.changes.length === 0) {
     const unmanaged = counts.unmanaged === 0 ? '' : ` ${counts.unmanaged} unmanaged.`;
     if (plan.notCompared.length > 0) return `No changes seen; ${notComparedText(plan.notCompared)}.${edges}${unmanaged}`;
-    return `No changes. The gateway matches the manifests: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
+    // A refused plan may miss changes, such as removals that only a record shows.
+    const first = plan.refusals.length > 0 ? 'No changes' : 'No changes. The gateway matches the manifests';
+    return `${first}: ${plural(counts.unchanged, 'resource')} in sync.${edges}${unmanaged}`;
   }
   return `Plan: ${planParts(plan, counts)}.${edges}`;
 }
