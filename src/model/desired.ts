@@ -1,7 +1,7 @@
 import type { Diagnostic, DocumentDiagnostic, Position } from './diagnostic.ts';
 import { memoizeIndex } from './collections.ts';
-import type { JsonObject } from './json.ts';
-import type { Pointer } from './pointer.ts';
+import { canonical, equal, type JsonObject } from './json.ts';
+import { isWithinAny, type Pointer } from './pointer.ts';
 import type { Policy } from './protection/policy.ts';
 import { type EdgeEnds, type ResourceId, type Spec, kindOf, resourceId } from './resource.ts';
 import type { DesiredSecret } from './secret.ts';
@@ -109,6 +109,32 @@ export const emptyState: DesiredState = {
   notices: [],
   digestSecret: () => ({ text: '', random: true }),
 };
+
+/** Returns the secrets that a manifest stated and leaves to the gateway now: it ignores or keeps them, or does not state them any more. */
+export function leftSecrets(resource: DesiredResource, base: DesiredResource): readonly Pointer[] {
+  return Object.keys(base.secrets).filter((path) => {
+    if (base.secrets[path]?.state === 'keep' || isWithinAny(path, base.ignore)) return false;
+    const secret = resource.secrets[path];
+    const isUnstated = secret === undefined ? !isWithinAny(path, resource.wholeSecrets) : secret.state === 'keep';
+    return isUnstated || isWithinAny(path, resource.ignore);
+  });
+}
+
+/** Returns whether two manifests state the same, wherever and in whatever order; secrets count by their sources and committed contents. */
+export function isSameManifest(one: DesiredResource, other: DesiredResource): boolean {
+  return one === other || (equal(one.spec, other.spec) && termsText(one) === termsText(other));
+}
+
+/** Returns everything that a manifest states besides its fields. */
+function termsText(resource: DesiredResource): string {
+  const { key, stated, secrets, wholeSecrets, ignore, selector, protect, adopt, replaces = '', renamedFrom = '', samples = [] } = resource;
+  const sources = Object.fromEntries(
+    Object.entries(secrets).map(([path, { source, state, content = '' }]) => [path, [state === 'keep' ? 'keep' : source, content]]),
+  );
+  const chosen = selector === undefined ? [] : [selector.field, selector.value];
+  const lists = [[...stated].toSorted(), wholeSecrets.toSorted(), ignore.toSorted(), chosen];
+  return canonical([key, sources, ...lists, protect, adopt, replaces, renamedFrom, samples.map(({ given }) => given)]);
+}
 
 /** The desired state of the last commit that was completely applied to a target. Secrets count by source, resolved or not. */
 export type BaseState = {

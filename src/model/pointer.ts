@@ -46,3 +46,8 @@ export function overlaps(one: Pointer, other: Pointer): boolean {
 export function isPointerWithin(path: Pointer, prefix: Pointer): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);
 }
+
+/** Returns whether a path is one of some paths, or within one. */
+export function isWithinAny(path: Pointer, prefixes: readonly Pointer[]): boolean {
+  return prefixes.some((prefix) => isPointerWithin(path, prefix));
+}

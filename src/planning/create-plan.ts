@@ -1,7 +1,8 @@
 import { registry } from '../kinds/index.ts';
 import { isSecureUrl } from '../manifest/read-config.ts';
 import type { Gateway, GatewayIdentity } from '../model/gateway.ts';
-import type { DesiredState } from '../model/desired.ts';
+import { desiredById, type DesiredState, leftSecrets } from '../model/desired.ts';
+import { isPointerWithin } from '../model/pointer.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
@@ -52,6 +53,8 @@ import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts'
 type GatherInput = {
   readonly project: OpenProject;
   readonly desired: DesiredState;
+  /** The manifests that were applied last. */
+  readonly base: DesiredState | undefined;
   readonly gateway: Gateway;
   readonly identity: GatewayIdentity;
   readonly flags: TargetFlags & Pick<PlanFlags, 'cache'>;
@@ -66,15 +69,30 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
  * set and bulk reads omit, including those of replaced objects.
  */
 async function gatherLive(input: GatherInput): Promise<GatheredLive> {
-  const { project, desired: loaded, gateway, identity, flags, context } = input;
+  const { project, desired: loaded, base, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
   const listed = await readLive(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf(project, identity, flags);
   const reads = { gateway, concurrency: project.target.readConcurrency, track: trackSecretReads({ flags, context }) };
-  const { live, unwritten } = await withSecrets(bulk, desired, { ...cache, ...reads });
+  const { live, unwritten } = await withSecrets(bulk, withLeftSecrets(desired, base), { ...cache, ...reads });
   return { live: await withPredecessors(live, desired, reads), unwritten };
+}
+
+/** Adds to the manifests the applied secrets that they leave to the gateway now: what they accept has to be read. */
+function withLeftSecrets(desired: DesiredState, base: DesiredState | undefined): DesiredState {
+  if (base === undefined) return desired;
+  const applied = desiredById(base.resources);
+  const resources = desired.resources.map((resource) => {
+    const before = applied.get(resource.id);
+    const left = before === undefined ? [] : leftSecrets(resource, before);
+    if (before === undefined || left.length === 0) return resource;
+    const secrets = left.flatMap((path) => (before.secrets[path] === undefined ? [] : [[path, before.secrets[path]] as const]));
+    const ignore = resource.ignore.filter((prefix) => !left.some((path) => isPointerWithin(path, prefix)));
+    return { ...resource, ignore, secrets: { ...resource.secrets, ...Object.fromEntries(secrets) } };
+  });
+  return { ...desired, resources };
 }
 
 /** `resource` limits the secrets that are read to those of one resource. */
@@ -148,7 +166,15 @@ async function withInput<T>(
   const { desired, policies, planBase } = loaded;
   const { gateway, identity } = await connect(project.target, { flags, context, onRequest });
   try {
-    const { live: gathered, unwritten } = await gatherLive({ project, desired, gateway, identity, flags, context });
+    const { live: gathered, unwritten } = await gatherLive({
+      project,
+      desired,
+      base: planBase.base?.desired,
+      gateway,
+      identity,
+      flags,
+      context,
+    });
     const live = planBase.read === undefined ? gathered : withChangedSecrets(gathered, desired, planBase.read.record);
     const isUnrecorded = planBase.isUnrecorded === true;
     const forgotten = isUnrecorded ? await findForgotten(project, { desired, live, planBase, origin: flags.origin }) : [];

@@ -20,6 +20,7 @@ const codes = {
   'ignore-removed': ['strengthens', 'a protecting field is removed from metadata.ignore'],
   'secret-inlined': ['weakens', 'a secret reference is replaced by a value in the manifest'],
   'secret-referenced': ['strengthens', 'a secret value in the manifest is replaced by a reference'],
+  'secret-left': ['unknown', 'a secret is left to the gateway, whose value cannot be compared with the last applied one'],
   'agent-rerouted': [
     'reroutes',
     'a kept or inherited credential is used by another agent',

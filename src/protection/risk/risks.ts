@@ -1,5 +1,5 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type DesiredResource, type DesiredState, desiredById } from '../../model/desired.ts';
+import { type DesiredResource, type DesiredState, desiredById, isSameManifest } from '../../model/desired.ts';
 import { compareText, type JsonObject } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
 import { type InheritedKeys, type LiveResource, type LiveState, liveById } from '../../model/live.ts';
@@ -27,6 +27,7 @@ import type { GivenUp } from './given-up.ts';
 import { generalRisk, riskCode } from './risk-codes.ts';
 import {
   isOtherRepository,
+  leftRisks,
   manifestRisks,
   repositoryRisks,
   rerouteRisks,
@@ -64,9 +65,20 @@ export function findRisks(input: RiskInput): Risks {
   const unwritten = (base === undefined ? [] : desired.resources).flatMap((resource): readonly UnwrittenRisks[] => {
     if ((byChange.get(resource.key) ?? []).length > 0) return [];
     const risks = placeRisks(statedRisks(resource, context), { resource, connections: context.connectionsOf(resource.key) });
-    return risks.length === 0 ? [] : [{ id: resource.id, risks }];
+    return risks.length === 0 && !isUnwritten(resource, context) ? [] : [{ id: resource.id, risks }];
   });
   return { byChange, unwritten };
+}
+
+/** Returns whether a manifest changed since the base, and the plan writes nothing for it. */
+function isUnwritten(resource: DesiredResource, { baseResources, liveResources, plan }: RiskContext): boolean {
+  const applied = baseResources.get(resource.id);
+  if (applied === undefined || !liveResources.has(resource.key) || isSameManifest(resource, applied)) return false;
+  const { key } = resource;
+  return (
+    !plan.changes.some((change) => liveKeyOf(change) === key) &&
+    !plan.edges.some(({ rule, connection }) => rule === key || connection === key)
+  );
 }
 
 type RiskContext = RiskInput & {
@@ -240,8 +252,10 @@ function statedRisks(resource: DesiredResource, { baseResources, liveResources, 
   const applied = baseResources.get(resource.id);
   const kind = registry.get(kindOf(resource.id));
   const isCompared = base === undefined || applied !== undefined;
-  const sources = isCompared ? sourceRisks(resource, { base: applied, live: liveResources.get(resource.key) }) : [];
-  return [...sources, ...(kind === undefined || applied === undefined ? [] : manifestRisks(kind, resource, applied))];
+  const live = liveResources.get(resource.key);
+  const sources = isCompared ? sourceRisks(resource, { base: applied, live }) : [];
+  if (kind === undefined || applied === undefined) return sources;
+  return [...sources, ...manifestRisks(kind, resource, applied), ...(live === undefined ? [] : leftRisks(resource, applied, live))];
 }
 
 /** Finds the attachments that a change writes. A connection that is created has had nothing to lose. */

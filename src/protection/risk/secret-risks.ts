@@ -1,9 +1,9 @@
 import { addToGroup } from '../../model/collections.ts';
-import type { DesiredResource } from '../../model/desired.ts';
+import { type DesiredResource, leftSecrets } from '../../model/desired.ts';
 import { asObject, equal, type Json, type JsonObject, textsIn } from '../../model/json.ts';
 import type { InheritedKeys, LiveResource } from '../../model/live.ts';
 import type { Change, FieldChange } from '../../model/plan/plan.ts';
-import { isPointerWithin, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, pointer, tokensOf, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import type { RiskDraft } from '../controls/control-row.ts';
 import { generalRisk, type GeneralRiskName } from './risk-codes.ts';
@@ -16,6 +16,16 @@ import { isCredential, isEndpoint, isSetting } from './secret-keys.ts';
 /** Finds differences between a manifest and the base that are not fields: its selector and its ignored paths. */
 export function manifestRisks(kind: Kind, desired: DesiredResource, base: DesiredResource): readonly RiskDraft[] {
   return [...selectorRisks(desired, base), ...ignoreRisks(kind, desired.ignore, base.ignore)];
+}
+
+/** Finds secrets that a manifest leaves to the gateway now, and whose live value cannot be compared with the applied one. */
+export function leftRisks(desired: DesiredResource, base: DesiredResource, live: LiveResource): readonly RiskDraft[] {
+  return leftSecrets(desired, base).flatMap((path) => {
+    const found = live.secrets[path];
+    const isGone = found === undefined && !isWithinAny(path, live.unknown);
+    if (isGone || (found?.state === 'value' && base.secrets[path]?.state === 'value')) return [];
+    return [{ code: generalRisk('secret-left'), fields: tokensOf(path) }];
+  });
 }
 
 function selectorRisks({ selector: current }: DesiredResource, { selector: applied }: DesiredResource): readonly RiskDraft[] {
@@ -125,10 +135,15 @@ function inheritedDraft(used: 'yes' | 'unknown', name: GeneralRiskName, field: s
 function secretUses(
   { id }: Change,
   written: readonly FieldChange[],
-  { subject, predecessor, after }: Owners,
+  { subject, predecessor, applied, after }: Owners,
 ): { readonly before: SecretUse | undefined; readonly after: SecretUse } {
   const owner = subject ?? predecessor;
-  const before = owner && { resource: resourceOf(owner.id, owner.spec), own: ownKeys([...Object.keys(owner.secrets), ...owner.unknown]) };
+  // Keys that the token may not read are those of the manifest that was applied.
+  const hidden = Object.keys(applied?.secrets ?? {}).filter((path) => owner !== undefined && isWithinAny(path, owner.unknown));
+  const before = owner && {
+    resource: resourceOf(owner.id, owner.spec),
+    own: ownKeys([...Object.keys(owner.secrets), ...owner.unknown, ...hidden]),
+  };
   const own = new Set(subject === undefined ? [] : before?.own);
   for (const { path, after: value } of written)
     for (const key of ownKeys([path])) {

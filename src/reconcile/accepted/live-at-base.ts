@@ -1,12 +1,12 @@
 import { addToGroup } from '../../model/collections.ts';
-import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf } from '../../model/desired.ts';
+import { type DeclaredEdge, desiredByKey, type DesiredResource, formerIdOf, leftSecrets } from '../../model/desired.ts';
 import { equal, type JsonObject } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind } from '../../model/kind.ts';
 import { liveById, liveEdges, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Diff, type FieldChange, remainingOrphans, shownValue } from '../../model/plan/plan.ts';
-import { isPointerWithin, overlaps, type Pointer, pointer } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, overlaps, type Pointer, pointer } from '../../model/pointer.ts';
 import { type EdgeEnds, type ResourceId, kindOf } from '../../model/resource.ts';
-import type { LiveSecret } from '../../model/secret.ts';
+import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareSpecs } from '../compare/compare-specs.ts';
 import { resolveDefaults, resolveReferences } from '../compare/resolve-specs.ts';
@@ -128,17 +128,14 @@ type UndoInput = {
   readonly state: LiveState;
 };
 
-/** Undoes drift, and states the fields that the manifest stated in the base and leaves to the gateway now. */
+/** Undoes drift, and states everything that the manifest stated in the base and leaves to the gateway now. */
 function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResource; readonly resource: DesiredResource } {
   const { resource, past, live, state } = input;
   const fields = comparedFields(kind);
   const specOf = (manifest: DesiredResource): JsonObject =>
     resolveDefaults(kind, { ...manifest, spec: resolveReferences(kind, manifest, live, state).spec }, live);
   const applied = specOf(past.base);
-  const kept = fields.flatMap(({ name, empty }) =>
-    resource.spec[name] === undefined && past.base.spec[name] !== undefined ? [[name, live.spec[name] ?? empty] as const] : [],
-  );
-  const ignored = [...resource.ignore, ...past.base.ignore];
+  const ignored = past.base.ignore;
   const forms = (past.written ?? []).map((form) => compareSpecs(fields, specOf(form), live.spec, []));
   const isWritten = ({ path }: FieldChange): boolean => forms.some((differing) => !differing.some((one) => overlaps(one.path, path)));
   const changed = compareSpecs(fields, applied, live.spec, [...ignored, ...live.unknown]);
@@ -147,16 +144,42 @@ function undoResource(kind: Kind, input: UndoInput): { readonly live: LiveResour
   const secrets = undoSecrets({ ...input, ignored });
   if (equal(spec, live.spec) && secrets === live.secrets) return { live, resource };
   const { changedSecrets: _, untouched: _untouched, ...rest } = live;
-  const isStated = kept.length === 0;
+  return { live: { ...rest, spec, secrets }, resource: stateLeft(kind, specOf(resource), input) };
+}
+
+/**
+ * Returns the manifest with the live value of everything that it stated in the base and leaves to the gateway now: what it ignores, keeps
+ * or no longer states. So it accepts what the gateway has.
+ */
+function stateLeft(kind: Kind, wanted: JsonObject, { resource, past, live }: UndoInput): DesiredResource {
+  const fields = comparedFields(kind);
+  const kept = fields.flatMap(({ name, empty }) =>
+    resource.spec[name] === undefined && past.base.spec[name] !== undefined ? [[name, live.spec[name] ?? empty] as const] : [],
+  );
+  const isIgnoredNow = (path: Pointer): boolean => isWithinAny(path, resource.ignore) && !isWithinAny(path, past.base.ignore);
+  const edits = compareSpecs(fields, wanted, live.spec, live.unknown).flatMap(({ path, before }) =>
+    isIgnoredNow(path) ? [{ path, value: shownValue(before) }] : [],
+  );
+  const spec = { ...(edits.length === 0 ? resource.spec : editSpec(kind.fields, resource.spec, edits)), ...Object.fromEntries(kept) };
+  const secrets: Record<Pointer, DesiredSecret> = { ...resource.secrets };
+  const removed: Pointer[] = [];
+  const ignored = [...Object.keys(live.secrets), ...Object.keys(resource.secrets)].filter(isIgnoredNow);
+  for (const path of new Set([...leftSecrets(resource, past.base), ...ignored])) {
+    const found = live.secrets[path];
+    if (found?.state === 'value') secrets[path] = found;
+    else if (found !== undefined || isWithinAny(path, live.unknown)) secrets[path] = { state: 'keep', source: 'keep' };
+    else {
+      delete secrets[path];
+      if (past.base.secrets[path] !== undefined) removed.push(path);
+    }
+  }
   return {
-    live: { ...rest, spec, secrets },
-    resource: isStated
-      ? resource
-      : {
-          ...resource,
-          spec: { ...resource.spec, ...Object.fromEntries(kept) },
-          stated: new Set([...resource.stated, ...kept.map(([name]) => name)]),
-        },
+    ...resource,
+    spec,
+    secrets,
+    stated: new Set([...resource.stated, ...kept.map(([name]) => name)]),
+    wholeSecrets: [...resource.wholeSecrets.filter((path) => !isIgnoredNow(path)), ...removed],
+    ignore: resource.ignore.filter((path) => isWithinAny(path, past.base.ignore)),
   };
 }
 
@@ -191,9 +214,11 @@ function undoSecrets({ resource, past, live, ignored }: UndoInput & { readonly i
   const changed: (readonly [Pointer, LiveSecret | undefined])[] = [];
   for (const path of new Set([...Object.keys(base.secrets), ...Object.keys(resource.secrets)])) {
     const [before, after, found] = [base.secrets[path], resource.secrets[path], live.secrets[path]];
-    if (ignored.some((prefix) => isPointerWithin(path, prefix)) || live.unknown.some((prefix) => isPointerWithin(path, prefix))) continue;
+    if (isWithinAny(path, ignored) || isWithinAny(path, live.unknown)) continue;
+    const isIgnoredNow = isWithinAny(path, resource.ignore);
+    if (before?.state !== 'value' && isIgnoredNow) continue;
     if (found?.state === 'hidden' || written.some((form) => form.secrets[path]?.source === after?.source)) continue;
-    if (before?.state === 'value' && !(after?.state === 'value' && after.equals(before))) {
+    if (before?.state === 'value' && (isIgnoredNow || !(after?.state === 'value' && after.equals(before)))) {
       if (found === undefined || !found.equals(before)) changed.push([path, before]);
     } else if (before === undefined && after?.state === 'value' && found !== undefined) changed.push([path, undefined]);
     // A kept value is that of the gateway, then and now.

@@ -68,7 +68,7 @@ export function assess(
   const { changedSamples, diagnostics: ruleDiagnostics } = checkRules(prepared, diff, rules);
   return {
     changes,
-    unwritten,
+    unwritten: withoutNamed(unwritten, accepted, diff),
     accepted,
     protection: changedSamples.length === 0 ? protection : { ...protection, changedSamples },
     policies: policyResults.report,
@@ -76,6 +76,16 @@ export function assess(
     diagnostics: policyResults.diagnostics,
     ruleDiagnostics,
   };
+}
+
+/** Drops the manifests without risks whose changes the plan names already: as accepted drift, or as secrets without a write. */
+function withoutNamed(
+  unwritten: readonly UnwrittenRisks[],
+  accepted: readonly AcceptedDrift[],
+  { unwrittenSecrets }: Diff,
+): readonly UnwrittenRisks[] {
+  const named = new Set([...accepted, ...unwrittenSecrets].map(({ id }) => id));
+  return unwritten.filter(({ id, risks }) => risks.length > 0 || !named.has(id));
 }
 
 /** Adds what connections lost by accepted drift, the worst headlines first. */

@@ -1,9 +1,9 @@
-import type { DesiredResource } from '../../model/desired.ts';
+import { type DesiredResource, leftSecrets } from '../../model/desired.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { compareText } from '../../model/json.ts';
 import type { LiveResource } from '../../model/live.ts';
 import type { FieldChange, UncomparedReason, Value } from '../../model/plan/plan.ts';
-import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import type { DesiredSecret } from '../../model/secret.ts';
 
 /** The changes of the secrets of one resource, without their values. */
@@ -60,6 +60,7 @@ export function compareSecrets(
     if (wanted !== undefined && !isIgnored(path, sides)) compareDeclared(path, wanted, sides, found);
   }
   if (live === undefined) return found;
+  for (const path of base === undefined ? [] : leftSecrets(desired, base)) nameIgnored(path, { ...sides, live }, found);
   const others = [live, base, ...written].flatMap((one) => Object.keys(one?.secrets ?? {}));
   for (const path of [...new Set(others)].toSorted(compareText))
     if (!Object.hasOwn(desired.secrets, path)) compareUndeclared(path, { ...sides, live }, found);
@@ -97,6 +98,14 @@ function compareDeclared(path: Pointer, wanted: DesiredSecret, sides: SecretSide
 }
 
 type LiveSides = SecretSides & { readonly live: LiveResource };
+
+/** Names a secret that the manifests ignore since the base. */
+function nameIgnored(path: Pointer, sides: LiveSides, found: MutableComparison): void {
+  const applied = sides.base?.secrets[path];
+  if (applied === undefined || !isIgnored(path, sides)) return;
+  const before: Value = { secret: applied.source, state: 'unknown' };
+  found.unwritten.push({ path, before, after: { secret: 'ignored', state: 'kept' }, origin: originOf(sides.live) });
+}
 
 /** Compares a secret that only live or the base has: removed, or kept where the manifest does not state the whole map. */
 function compareUndeclared(path: Pointer, sides: LiveSides, found: MutableComparison): void {
@@ -236,10 +245,6 @@ function isIgnored(path: Pointer, { desired, live }: SecretSides): boolean {
 
 function isUnknown(path: Pointer, live: LiveResource | undefined): boolean {
   return live !== undefined && isWithinAny(path, live.unknown);
-}
-
-function isWithinAny(path: Pointer, prefixes: readonly Pointer[]): boolean {
-  return prefixes.some((prefix) => isPointerWithin(path, prefix));
 }
 
 function missingSecret(desired: DesiredResource, path: Pointer): Diagnostic {

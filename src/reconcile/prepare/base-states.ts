@@ -6,8 +6,9 @@ import {
   type DesiredState,
   desiredById,
   desiredByKey,
+  isSameManifest,
 } from '../../model/desired.ts';
-import { canonical, compareText } from '../../model/json.ts';
+import { compareText } from '../../model/json.ts';
 import { type LiveState, liveById } from '../../model/live.ts';
 import { type ResourceId, edgeKey } from '../../model/resource.ts';
 
@@ -80,7 +81,7 @@ export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: D
   const behind = new Set<ResourceId>();
   const kept = branch.resources.flatMap((resource): readonly DesiredResource[] => {
     const [then, now] = [before.get(resource.id), after.get(resource.id)];
-    if (then === undefined || !isSame(then, resource) || (now !== undefined && isSame(now, resource))) return [resource];
+    if (then === undefined || !isSameManifest(then, resource) || (now !== undefined && isSameManifest(now, resource))) return [resource];
     behind.add(resource.id);
     return now === undefined ? [] : [now];
   });
@@ -90,32 +91,6 @@ export function mergeBehind(branch: DesiredState, fork: DesiredState, applied: D
   const edges = mergeEdges(branch, fork, applied, (id) => behind.add(id));
   const desired = { ...branch, resources: [...kept, ...added], edges };
   return behind.size === 0 ? { desired: branch, behind: [] } : { desired, behind: [...behind].toSorted(compareText) };
-}
-
-function isSame(one: DesiredResource, other: DesiredResource): boolean {
-  return textOf(one) === textOf(other);
-}
-
-/** Returns everything that a manifest states, without positions; secrets count by their sources. */
-function textOf(resource: DesiredResource): string {
-  const { key, spec, stated, secrets, wholeSecrets, ignore, selector, protect, adopt, replaces = '', renamedFrom = '' } = resource;
-  const sources = Object.fromEntries(
-    Object.entries(secrets).map(([path, { source, state }]) => [path, state === 'keep' ? 'keep' : source]),
-  );
-  const chosen = selector === undefined ? [] : [selector.field, selector.value];
-  return canonical([
-    key,
-    spec,
-    [...stated].toSorted(),
-    sources,
-    [...wholeSecrets],
-    [...ignore],
-    chosen,
-    protect,
-    adopt,
-    replaces,
-    renamedFrom,
-  ]);
 }
 
 /** Merges the declared edges; reports the objects whose edges are missing from the branch. */

@@ -5,7 +5,7 @@ import { editSpec } from '../../model/spec/edit.ts';
 import type { Json } from '../../model/json.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
 import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
-import { isPointerWithin, type Pointer } from '../../model/pointer.ts';
+import { isPointerWithin, isWithinAny, type Pointer } from '../../model/pointer.ts';
 import { withNames } from '../../model/plan/plan.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf, resourceId } from '../../model/resource.ts';
 import type { DesiredSecret, LiveSecret } from '../../model/secret.ts';
@@ -138,6 +138,10 @@ function inheritFields(kind: Kind, resource: DesiredResource, predecessor: LiveR
     const isGiven = resource.wholeSecrets.some((whole) => isPointerWithin(path, whole)) && resource.secrets[path]?.state !== 'keep';
     if (!isGiven) secrets[path] = inheritSecret(secret, predecessor.id);
   }
+  // The token may not read which secrets the predecessor has.
+  for (const [path, { state }] of Object.entries(resource.secrets))
+    if (state === 'keep' && predecessor.secrets[path] === undefined && isWithinAny(path, predecessor.unknown))
+      secrets[path] = { state: 'unresolved', source: `live:${predecessor.id}` };
   return { ...resource, spec, secrets };
 }
 

@@ -1,5 +1,13 @@
 import type { DesiredState } from '../../model/desired.ts';
-import { type Diff, isWritten, noDigest, type Refusal, type SecretProvenance, type TargetIdentity } from '../../model/plan/plan.ts';
+import {
+  type Diff,
+  isWritten,
+  noDigest,
+  type Plan,
+  type Refusal,
+  type SecretProvenance,
+  type TargetIdentity,
+} from '../../model/plan/plan.ts';
 import { sourcesOf } from './plan-digest.ts';
 import { kindOf } from '../../model/resource.ts';
 
@@ -26,9 +34,13 @@ function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
 
-/** Refuses a plan other than the reviewed one; without a reviewed plan, a plan that writes. */
-export function differentPlan(wanted: string, { digest, changes }: Pick<Diff, 'digest' | 'changes'>): Refusal | undefined {
-  if (wanted === noDigest) return changes.some(isWritten) ? unreviewedPlan(digest) : undefined;
+/** What a plan says besides its digest about whether it does or accepts anything. */
+type Contents = Pick<Diff, 'digest' | 'changes' | 'unwrittenSecrets'> & Pick<Plan, 'accepted' | 'unwritten'>;
+
+/** Refuses a plan other than the reviewed one; without a reviewed plan, one that writes, accepts drift, or has manifests that changed without a write. */
+export function differentPlan(wanted: string, { digest, changes, accepted, unwritten, unwrittenSecrets }: Contents): Refusal | undefined {
+  const isEmpty = !changes.some(isWritten) && accepted.length + unwritten.length + unwrittenSecrets.length === 0;
+  if (wanted === noDigest) return isEmpty ? undefined : unreviewedPlan(digest);
   if (wanted === digest) return undefined;
   return savedPlanRefusal(
     'plan/other-digest',

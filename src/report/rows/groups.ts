@@ -271,6 +271,7 @@ export function notComparedList({ notCompared }: Pick<Plan, 'notCompared'>): Sid
 
 /** Returns a line for each risk of a manifest that changed without a write: `Connection/db /reviewers: weakens (ignore-added)  a.yaml:5`. */
 function unwrittenTexts({ id, risks }: UnwrittenRisks): readonly string[] {
+  if (risks.length === 0) return [escapeTerminal(id)];
   return risks.flatMap((risk) => {
     const text = risksText([risk]);
     const at = risk.place === undefined ? undefined : parsePosition(risk.place);

@@ -52,13 +52,20 @@ describe('the digest of --digest', () => {
   const writes = [changeOf('Connection/db', 'update')];
   const idle = [changeOf('Connection/db', 'blocked'), changeOf('Connection/app', 'held')];
 
+  const empty = { accepted: [], unwritten: [], unwrittenSecrets: [] };
+
+  it('refuses a plan without writes that has changed manifests, if no plan was reviewed', () => {
+    const unwritten = [{ id: 'Connection/db', risks: [] }] as const;
+    expect(differentPlan(noDigest, { ...empty, unwritten, digest: 'a1', changes: [] })).toMatchObject({ code: 'plan/other-digest' });
+  });
+
   it.each([
     ['the same digest', 'a1', writes],
     ['the same digest of a plan that writes nothing', 'a1', idle],
     ['no reviewed plan, and one that writes nothing', noDigest, idle],
     ['no reviewed plan, and one without changes', noDigest, []],
   ])('accepts %s', (_, wanted, changes) => {
-    expect(differentPlan(wanted, { digest: 'a1', changes })).toBeUndefined();
+    expect(differentPlan(wanted, { ...empty, digest: 'a1', changes })).toBeUndefined();
   });
 
   it.each([
@@ -67,7 +74,7 @@ describe('the digest of --digest', () => {
     ['a prefix of the digest', 'a', writes, 'expected a'],
     ['no reviewed plan, and one that writes', noDigest, writes, 'no plan was approved'],
   ])('refuses %s, and names the digest of the plan', (_, wanted, changes, message) => {
-    const refusal = differentPlan(wanted, { digest: 'a1', changes });
+    const refusal = differentPlan(wanted, { ...empty, digest: 'a1', changes });
     expect(refusal).toMatchObject({ code: 'plan/other-digest', allowable: false });
     expect(refusal?.message).toContain(message);
     expect(refusal?.message).toContain('its digest is a1');
