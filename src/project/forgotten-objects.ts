@@ -73,7 +73,10 @@ export async function findForgotten(
 
 /** Returns a test whether a text may be a manifest of one of the names, a hundred times quicker than parsing it: it has the longest word of one. */
 function findsWords(names: readonly string[]): (text: string) => boolean {
-  const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? [];
   const searched = new Set(names.map((name) => wordsIn(name).reduce((long, word) => (word.length > long.length ? word : long), '')));
   return (text) => text.includes('ostiary/') && (searched.has('') || wordsIn(text).some((word) => searched.has(word)));
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? [];
 }
