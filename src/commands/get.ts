@@ -15,8 +15,10 @@ import { resolveProject } from '../project/project.ts';
 import { printerFor, type Printer } from '../console/output/printer.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { Argument } from 'commander';
+import type { AccessList } from '../model/protection/access-objects.ts';
+import { accessListing } from '../report/text/access-listings.ts';
 
-type GetFlags = ViewFlags & { readonly what: string };
+type GetFlags = ViewFlags & { readonly what: string; readonly named: string | undefined };
 
 /** A table of live objects; the first kind is the one that is listed. */
 type ObjectView = {
@@ -34,7 +36,7 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
       [asText(one.spec['type']), asText(one.spec['subtype'])].filter((part) => part !== '').join('/'),
       asText(one.spec['agent_id']),
       ['connect', 'exec', 'runbooks'].filter((mode) => one.spec[`access_mode_${mode}`] === 'enabled').join(' ') || 'nothing',
-      list(one, 'reviewers'),
+      words(one, 'reviewers'),
       ends(one, 'guardrail_rules'),
       one.managedBy ?? '',
     ],
@@ -57,14 +59,31 @@ const objectViews: Readonly<Record<string, ObjectView>> = {
   },
 };
 
-const listedThings = ['connections', 'rules', 'resources', 'runbooks', 'templates', 'reviews', 'agents'];
+/** What can be listed, by its plural, with its singular. */
+const listedThings: Readonly<Record<string, string>> = {
+  connections: 'connection',
+  rules: 'rule',
+  resources: 'resource',
+  runbooks: 'runbook',
+  templates: 'template',
+  reviews: 'review',
+  agents: 'agent',
+  'access-control': 'access-control',
+  attributes: 'attribute',
+  'access-request-rules': 'access-request-rule',
+  'runbook-rules': 'runbook-rule',
+  rulepacks: 'rulepack',
+  'analyzer-rules': 'analyzer-rule',
+  'machine-identities': 'machine-identity',
+  groups: 'group',
+};
 
 /** Defines `ostiary get`. */
 export const defineGet: DefineCommand = (command, run) => {
-  const listed = new Argument('<what>', 'what to list').choices(listedThings).argParser((word) => word);
-  targetOptions(command.addArgument(listed))
+  const listed = new Argument('<what>', 'what to list, in the plural or singular').choices(Object.keys(listedThings)).argParser(pluralOf);
+  targetOptions(command.addArgument(listed).argument('[name]', 'list only the one with this name or ID'))
     .addOption(formatOption(viewFormats))
-    .action((what, flags) => run((context) => runGet({ ...flags, what, only: [], paths: [] }, context)));
+    .action((what, named, flags) => run((context) => runGet({ ...flags, what, named, only: [], paths: [] }, context)));
 };
 
 /** Lists live objects without their secrets, or other things that the gateway has. Returns exit code 0. */
@@ -74,11 +93,15 @@ async function runGet(flags: GetFlags, context: CliContext): Promise<number> {
   const read = Object.hasOwn(serviceViews, what) ? serviceViews[what] : undefined;
   if (view !== undefined) return printObjectView(view, flags, context);
   if (read !== undefined) return printServiceView(read, flags, context);
-  const near = suggest(what, listedThings);
+  const near = suggest(what, Object.entries(listedThings).flat());
   throw new UsageError(
     `unknown resource type "${what}"`,
-    near === undefined ? `expected one of: ${listedThings.join(', ')}` : `did you mean "${near}"?`,
+    near === undefined ? `expected one of: ${Object.keys(listedThings).join(', ')}` : `did you mean "${near}"?`,
   );
+}
+
+function pluralOf(word: string): string {
+  return Object.keys(listedThings).find((plural) => listedThings[plural] === word) ?? word;
 }
 
 async function printObjectView(view: ObjectView, flags: GetFlags, context: CliContext): Promise<number> {
@@ -87,7 +110,8 @@ async function printObjectView(view: ObjectView, flags: GetFlags, context: CliCo
   try {
     const shown = shownOf(view, await readLive(gateway, view.kinds, { flags, context }));
     const listing = { headers: view.headers, rows: shown.map(view.row) };
-    printView({ document: shown.map(jsonOf), listing }, flags.format, printerFor(context, flags));
+    const names = shown.map(({ id, uid }) => [nameOf(id), uid]);
+    printView(selectNamed({ document: shown.map(jsonOf), listing, names }, flags), flags.format, printerFor(context, flags));
     return 0;
   } finally {
     await gateway.close();
@@ -118,7 +142,7 @@ function count(one: LiveResource, field: string): string {
   return typeof value === 'number' ? String(value) : '0';
 }
 
-function list(one: LiveResource, field: string): string {
+function words(one: LiveResource, field: string): string {
   const value = one.spec[field];
   return Array.isArray(value) ? value.join(' ') : '';
 }
@@ -127,8 +151,26 @@ function ends(one: LiveResource, field: string): string {
   return (one.edges[field] ?? []).map(nameOf).join(' ');
 }
 
-/** An answer of the gateway as a document and as a table. */
-type ServiceView = Checked<unknown> & { readonly document: Json; readonly listing: TableListing };
+/** A list as a document and as a table; `names` are the name and the ID of each entry. */
+type ListView = { readonly document: readonly Json[]; readonly listing: TableListing; readonly names: readonly (readonly string[])[] };
+
+/** Returns the entries with the name that was asked for. Throws UsageError if there is none. */
+function selectNamed(view: ListView, { what, named }: Pick<GetFlags, 'what' | 'named'>): ListView {
+  if (named === undefined) return view;
+  const isMeant = (_: unknown, index: number): boolean => view.names[index]?.includes(named) === true;
+  const document = view.document.filter(isMeant);
+  if (document.length === 0) {
+    const near = suggest(named, view.names.flat());
+    const hint = near === undefined ? `ostiary get ${what} lists all` : `did you mean "${near}"?`;
+    throw new UsageError(`the gateway has no ${(listedThings[what] ?? what).replaceAll('-', ' ')} "${named}"`, hint);
+  }
+  const { headers, rows, details } = view.listing;
+  const listing = { headers, rows: rows.filter(isMeant), ...(details === undefined ? {} : { details: details.filter(isMeant) }) };
+  return { document, listing, names: view.names.filter(isMeant) };
+}
+
+/** A list that the gateway answered; a note says what its absence means. */
+type ServiceView = Checked<unknown> & ListView & { readonly note?: string };
 
 type ReadView = (service: Service, context: CliContext) => Promise<ServiceView>;
 
@@ -136,33 +178,66 @@ const serviceViews: Readonly<Record<string, ReadView>> = {
   async resources(service) {
     const [read, agents] = await Promise.all([service.resources(), service.agents()]);
     const resources = requireWhole(read);
-    return { ...read, document: resources, listing: resourceListing(resources, agents.value ?? []) };
+    return { ...read, document: resources, listing: resourceListing(resources, agents.value ?? []), names: namesOf(resources) };
   },
   async templates(service) {
     const read = await service.templates();
     const templates = requireWhole(read);
-    return { ...read, document: templates, listing: templateListing(templates) };
+    return { ...read, document: templates, listing: templateListing(templates), names: templates.map(({ name }) => [name]) };
   },
   async reviews(service, { now }) {
     const read = await service.reviews();
     const reviews = await readReviewDetails(service, requireWhole(read), now());
     const secondsSince = (time: string): number => (now().getTime() - Date.parse(time)) / 1000;
-    return { ...read, document: reviews.map(reviewJsonOf), listing: reviewListing(reviews, secondsSince) };
+    const names = reviews.map(({ id }) => [id]);
+    return { ...read, document: reviews.map(reviewJsonOf), listing: reviewListing(reviews, secondsSince), names };
   },
   async agents(service) {
     const read = await service.agents();
     const agents = requireWhole(read);
-    return { ...read, document: agents, listing: agentListing(agents) };
+    return { ...read, document: agents, listing: agentListing(agents), names: namesOf(agents) };
   },
+  'access-control': (service) => readAccessView(service, 'access-control'),
+  attributes: (service) => readAccessView(service, 'attributes'),
+  'access-request-rules': (service) => readAccessView(service, 'access-request-rules'),
+  'runbook-rules': (service) => readAccessView(service, 'runbook-rules'),
+  rulepacks: (service) => readAccessView(service, 'rulepacks'),
+  'analyzer-rules': (service) => readAccessView(service, 'analyzer-rules'),
+  'machine-identities': (service) => readAccessView(service, 'machine-identities'),
+  groups: (service) => readAccessView(service, 'groups'),
 };
 
+/** Reads what decides access on the gateway. Throws UsageError if it has nothing of the kind. */
+async function readAccessView(service: Service, list: AccessList): Promise<ServiceView> {
+  const read = await service.access(list);
+  if (read === undefined)
+    throw new UsageError(
+      `this gateway has no ${list.replaceAll('-', ' ')}`,
+      list === 'groups' ? 'it has no users of its own' : 'the public gateway has them',
+    );
+  const objects = requireWhole(read);
+  const note = read.off === true ? 'access control is off: every user can see every connection' : undefined;
+  return {
+    ...read,
+    document: objects,
+    listing: accessListing(list, objects),
+    names: namesOf(objects),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+function namesOf(entries: readonly { readonly id: string; readonly name: string }[]): ListView['names'] {
+  return entries.map(({ id, name }) => [name, id]);
+}
+
 /** Lists objects that no manifest declares, as far as the token may read them. */
-async function printServiceView(read: ReadView, flags: ViewFlags, context: CliContext): Promise<number> {
+async function printServiceView(read: ReadView, flags: GetFlags, context: CliContext): Promise<number> {
   const printer = printerFor(context, flags);
   return withService(announceTarget(resolveProject(flags, context), flags, context), { flags, context }, async (service) => {
     const view = await waiting('reading the gateway', { flags, context }, () => read(service, context));
     printer.diagnostics(view.diagnostics);
-    printView(view, flags.format, printer);
+    if (view.note !== undefined) printer.hint(`${view.note}\n`);
+    printView(selectNamed(view, flags), flags.format, printer);
     return 0;
   });
 }

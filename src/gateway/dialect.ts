@@ -1,3 +1,4 @@
+import type { AccessList, AccessObjects } from '../model/protection/access-objects.ts';
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -125,6 +126,11 @@ export type WireService = {
   readonly objection: (review: Review, decision: Decision) => string | undefined;
 };
 
+/** How the gateway lists what decides access; a list with `isEmpty` does not exist while its feature is off. */
+export type WireAccess = {
+  readonly [List in AccessList]: { readonly list: WireList; readonly read: (row: JsonObject) => AccessObjects[List] };
+};
+
 /** The hint for an error message of the gateway. */
 export type ErrorHint = { readonly matches: RegExp; readonly hint: string };
 
@@ -155,10 +161,10 @@ export type Dialect = {
   readonly kinds: Readonly<Record<string, WireKind>>;
   /** Lists of things that manifests refer to, by kind. */
   readonly lookups: Readonly<Record<string, WireList>>;
-  /** The list of groups; entries are names, or objects with a name. */
-  readonly groups?: WireList;
   /** The gateway's own rules that require reviews, beside those of connections. */
   readonly accessRules?: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined };
+  /** The lists of what decides access; a gateway without a list has nothing of the kind. */
+  readonly access: Partial<WireAccess>;
   readonly service: WireService;
   /** Prefixes of secret values that are references, in our spelling. */
   readonly referencePrefixes: readonly string[];

@@ -1,3 +1,4 @@
+import type { AccessList, AccessObjects } from './protection/access-objects.ts';
 import type { Checked } from './diagnostic.ts';
 import type { AuditedWrite } from './result/drift.ts';
 import type { GatewayIdentity } from './gateway.ts';
@@ -104,6 +105,8 @@ export interface Service {
   templates(): Promise<Checked<readonly RunbookTemplate[]>>;
   /** Lists reviews, newest first. */
   reviews(): Promise<Checked<readonly Review[]>>;
+  /** Lists what decides access, by name; `off` while the gateway's feature is off, undefined where the gateway has nothing of the kind. */
+  access<List extends AccessList>(list: List): Promise<(Checked<readonly AccessObjects[List][]> & { readonly off?: true }) | undefined>;
   search(term: string): Promise<SearchResult>;
   /** Returns one review; undefined when there is none that the token may read. */
   review(id: string): Promise<ReadReview | undefined>;

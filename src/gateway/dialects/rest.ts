@@ -1,4 +1,4 @@
-import { asArray, isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { asArray, asText, isObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { ObjectAddress, ListRows, WireList } from '../dialect.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { pointer, isPointerWithin, tokensOf, type Pointer } from '../../model/pointer.ts';
@@ -60,6 +60,11 @@ export function groupsList(none: ListRows | undefined): WireList {
       return Array.isArray(body) ? { rows: body.filter((name: Json) => name !== '').map((name: Json) => ({ id: name, name })) } : undefined;
     },
   };
+}
+
+/** Returns the id and the name of a row; empty where it has none. */
+export function readIdAndName(row: JsonObject): { readonly id: string; readonly name: string } {
+  return { id: asText(row['id']), name: asText(row['name']) };
 }
 
 /** Warns about groups that a manifest states as reviewers, and that the gateway does not have. */

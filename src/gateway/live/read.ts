@@ -18,7 +18,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
   const budget = createAnswerBudget();
   const [lookups, groups, accessRules, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
-    dialect.groups === undefined ? undefined : readNamed(context, dialect.groups, budget),
+    dialect.access.groups === undefined ? undefined : readNamed(context, dialect.access.groups.list, budget),
     readAccessRules(context, budget),
     Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
   ]);

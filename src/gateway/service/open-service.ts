@@ -136,6 +136,10 @@ export async function openService(options: SessionOptions): Promise<Service> {
       const read = await readRows(session, wire.reviews, (row) => parseReview(row, wire, { bulk: true }));
       return sorted(read, (left, right) => compareText(right.created_at, left.created_at));
     },
+    async access(list) {
+      const read = session.dialect.access[list];
+      return read === undefined ? undefined : readAccess(session, read);
+    },
     async search(term) {
       return parseSearchResult(await requestObject(session, { method: 'GET', path: `/search?term=${encodeURIComponent(term)}` }), wire);
     },
@@ -173,10 +177,32 @@ function decisionBody({ status, force, window }: Decision, type: string | undefi
   };
 }
 
+/** Reads a list of what decides access. */
+async function readAccess<Row extends { readonly name: string }>(
+  session: GatewaySession,
+  { list, read }: { readonly list: WireList; readonly read: (row: JsonObject) => Row },
+): Promise<(Checked<readonly Row[]> & { readonly off?: true }) | undefined> {
+  const fetchList = listFetcher(session, list);
+  let isOff = false;
+  const fetch: typeof fetchList = async (path, share) => {
+    const body = await fetchList(path, share);
+    isOff ||= body === null;
+    return body;
+  };
+  const rows = sorted(await readRows(session, list, read, fetch), byName);
+  if (!isOff) return rows;
+  return list.isEmpty === undefined ? undefined : { ...rows, off: true };
+}
+
 /** Reads a complete list, whether the gateway pages it or not. */
-async function readRows<Row>(session: GatewaySession, list: WireList, rowOf: (row: JsonObject) => Row): Promise<Checked<readonly Row[]>> {
+async function readRows<Row>(
+  session: GatewaySession,
+  list: WireList,
+  rowOf: (row: JsonObject) => Row,
+  fetch: ReturnType<typeof listFetcher> = listFetcher(session, list),
+): Promise<Checked<readonly Row[]>> {
   const share = createAnswerBudget().share();
-  const source = { url: `${session.url}${list.path}`, list, fetch: listFetcher(session, list), share, uidOf: idOf, idOf };
+  const source = { url: `${session.url}${list.path}`, list, fetch, share, uidOf: idOf, idOf };
   const { value, diagnostics } = await readWholeList(source);
   return value === undefined ? { diagnostics } : { value: value.entries.map(rowOf), diagnostics };
 }

@@ -38,7 +38,7 @@ test('commands, flags, choices, targets, kinds and names are suggested', async (
   ]);
   expect(await suggested(['explain', 'Guard'], cwd)).toEqual(['GuardrailRule/no-drop']);
   expect(await suggested(['explain', 'Connection/orders-db', 'review'], cwd)).toEqual(['reviewers']);
-  expect(await suggested(['get', 'r'], cwd)).toEqual(['rules', 'resources', 'runbooks', 'reviews']);
+  expect(await suggested(['get', 'r'], cwd)).toEqual(['rules', 'resources', 'runbooks', 'reviews', 'runbook-rules', 'rulepacks']);
   expect(await suggested(['plan', '--report', 'ht'], cwd)).toEqual(['html=']);
   expect(await suggested(['plan', '--report', 'html='], cwd)).toEqual([':files']);
   expect(await suggested(['apply', 'acc'], cwd)).toEqual([':files']);

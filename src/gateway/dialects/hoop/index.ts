@@ -1,9 +1,10 @@
 import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
+import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
 import { kinds, terraformKinds, accessRules, connectionSupplement, runbooks } from './kinds.ts';
 import { preflight, preflightReads } from './preflight.ts';
-import { groupsList, restList } from '../rest.ts';
+import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
 
 /** What people look up and decide on the public gateway. */
@@ -61,8 +62,8 @@ export const hoopDialect: Dialect = {
   readCapabilities,
   kinds,
   lookups: { Agent: restList('/agents') },
-  groups: groupsList({ rows: [] }),
   accessRules,
+  access,
   service,
   referencePrefixes,
   errorHints,

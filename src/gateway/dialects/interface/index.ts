@@ -2,7 +2,7 @@ import type { Dialect, WireService } from '../../dialect.ts';
 import { readCapabilities } from './handshake.ts';
 import { kinds } from './kinds.ts';
 import { preflight, preflightReads, templates } from './preflight.ts';
-import { groupsList, restList } from '../rest.ts';
+import { groupsList, readIdAndName, restList } from '../rest.ts';
 import { compareText } from '../../../model/json.ts';
 import type { Review } from '../../../model/service.ts';
 import { timeKey } from '../../../model/time.ts';
@@ -41,7 +41,7 @@ export const interfaceDialect: Dialect = {
   lookups: { Agent: restList('/agents') },
   service,
   // A gateway without users of its own returns null: then its groups are unknown.
-  groups: groupsList(undefined),
+  access: { groups: { list: groupsList(undefined), read: readIdAndName } },
   referencePrefixes: ['_cloudsecrets:', '_envjson:'],
   errorHints: [],
   preflightReads,

@@ -1,0 +1,95 @@
+import { asObject, asText, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
+import type { ListRows, WireAccess, WireList } from '../../dialect.ts';
+import { groupsList, readIdAndName, restList } from '../rest.ts';
+import { accessRules } from './kinds.ts';
+
+/** Where access control is off, its list does not exist. */
+const accessControl: WireList = {
+  path: '/plugins/access_control',
+  rows(body): ListRows | undefined {
+    if (body === null) return { rows: [] };
+    return isObject(body) && Array.isArray(body['connections']) ? { rows: body['connections'] } : undefined;
+  },
+  isEmpty: (body) => isObject(body) && body['message'] === 'plugin not found',
+};
+
+/** Lists that the gateway cuts to 50 entries without a page. */
+function pagedList(path: string): WireList {
+  return { ...restList(path), paged: true };
+}
+
+/** The lists of what decides access on the public gateway, as version 1.148 answers them. */
+export const access: WireAccess = {
+  'access-control': { list: accessControl, read: (row) => ({ ...readIdAndName(row), groups: textsIn(row['config']) }) },
+  attributes: {
+    list: pagedList('/attributes'),
+    read: (row) => ({
+      ...readIdAndName(row),
+      connections: textsIn(row['connection_names']),
+      groups: textsIn(row['access_control_group_names']),
+      access_request_rules: textsIn(row['access_request_rule_names']),
+      guardrail_rules: textsIn(row['guardrail_rule_names']),
+      masking_rules: textsIn(row['datamasking_rule_names']),
+      managed_by: asText(row['managed_by']),
+    }),
+  },
+  'access-request-rules': { list: accessRules.list, read: readRequestRule },
+  'runbook-rules': {
+    list: restList('/runbooks/rules'),
+    read: (row) => ({
+      ...readIdAndName(row),
+      runbooks: objectsIn(row['runbooks']).map(({ repository, name }) => `${asText(repository)}:${asText(name)}`),
+      connections: textsIn(row['connections']),
+      groups: textsIn(row['user_groups']),
+    }),
+  },
+  rulepacks: {
+    list: pagedList('/rulepacks'),
+    read: (row) => ({
+      id: asText(row['id']),
+      name: asText(row['display_name']),
+      guardrail_rules: objectsIn(row['guardrail_rules']).map(({ name }) => asText(name)),
+      masking_rules: objectsIn(row['data_masking_rules']).map(({ name }) => asText(name)),
+      connections: textsIn(row['connection_names']),
+      managed: row['is_managed'] === true,
+    }),
+  },
+  'analyzer-rules': {
+    list: restList('/ai/session-analyzer/rules'),
+    read: (row) => {
+      const risks = asObject(row['risk_evaluation']);
+      return {
+        ...readIdAndName(row),
+        connections: textsIn(row['connection_names']),
+        low_risk: asText(risks['low_risk_action']),
+        medium_risk: asText(risks['medium_risk_action']),
+        high_risk: asText(risks['high_risk_action']),
+        managed_by: asText(row['managed_by']),
+      };
+    },
+  },
+  'machine-identities': {
+    list: restList('/machineidentities'),
+    read: (row) => ({ ...readIdAndName(row), connections: textsIn(row['connection_names']), attributes: textsIn(row['attributes']) }),
+  },
+  groups: { list: groupsList({ rows: [] }), read: readIdAndName },
+};
+
+function readRequestRule(row: JsonObject): ReturnType<WireAccess['access-request-rules']['read']> {
+  const { min_approvals: least, access_max_duration: longest } = row;
+  const reviewers = textsIn(row['reviewers_groups']);
+  const needed = row['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
+  return {
+    ...readIdAndName(row),
+    access_type: asText(row['access_type']),
+    connections: textsIn(row['connection_names']),
+    attributes: textsIn(row['attributes']),
+    approval_required_groups: textsIn(row['approval_required_groups']),
+    reviewers_groups: reviewers,
+    approvals: Math.min(reviewers.length, needed),
+    force_approval_groups: textsIn(row['force_approval_groups']),
+    skip_review_groups: textsIn(row['skip_review_groups']),
+    access_max_duration: typeof longest === 'number' ? longest : null,
+    managed_by: asText(row['managed_by']),
+  };
+}

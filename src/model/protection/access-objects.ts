@@ -1,0 +1,92 @@
+/** The groups that access control gives a connection to. */
+export type AccessGrant = { readonly id: string; readonly name: string; readonly groups: readonly string[] };
+
+/** An attribute: what it grants to the connections that have it, and which rules it attaches to them. */
+export type Attribute = {
+  readonly id: string;
+  readonly name: string;
+  readonly connections: readonly string[];
+  readonly groups: readonly string[];
+  readonly access_request_rules: readonly string[];
+  readonly guardrail_rules: readonly string[];
+  readonly masking_rules: readonly string[];
+  /** Empty if nothing manages it. */
+  readonly managed_by: string;
+};
+
+/** A rule about who needs an approval, and of whom. */
+export type AccessRequestRule = {
+  readonly id: string;
+  readonly name: string;
+  /** `jit`, `command` or `jit_command`. */
+  readonly access_type: string;
+  readonly connections: readonly string[];
+  readonly attributes: readonly string[];
+  /** The groups that need an approval; empty: everybody. */
+  readonly approval_required_groups: readonly string[];
+  readonly reviewers_groups: readonly string[];
+  /** How many of the reviewing groups must approve. */
+  readonly approvals: number;
+  readonly force_approval_groups: readonly string[];
+  readonly skip_review_groups: readonly string[];
+  /** The longest access in seconds; null if the rule sets none. */
+  readonly access_max_duration: number | null;
+  readonly managed_by: string;
+};
+
+/** A rule about which groups run which runbooks on which connections; an empty list includes everything. */
+export type RunbookRule = {
+  readonly id: string;
+  readonly name: string;
+  /** `repository:name`, where a name is the start of the names of files. */
+  readonly runbooks: readonly string[];
+  readonly connections: readonly string[];
+  readonly groups: readonly string[];
+};
+
+/** Rules that a package brings, and the connections that it is applied to. No other list contains these rules. */
+export type Rulepack = {
+  readonly id: string;
+  readonly name: string;
+  readonly guardrail_rules: readonly string[];
+  readonly masking_rules: readonly string[];
+  readonly connections: readonly string[];
+  readonly managed: boolean;
+};
+
+/** What happens to a run by the risk that an analyzer finds in it. */
+export type AnalyzerRule = {
+  readonly id: string;
+  readonly name: string;
+  readonly connections: readonly string[];
+  readonly low_risk: string;
+  readonly medium_risk: string;
+  readonly high_risk: string;
+  readonly managed_by: string;
+};
+
+/** A machine that gets a credential for each of its connections. */
+export type MachineIdentity = {
+  readonly id: string;
+  readonly name: string;
+  readonly connections: readonly string[];
+  readonly attributes: readonly string[];
+};
+
+/** A group of users. */
+export type AccessGroup = { readonly id: string; readonly name: string };
+
+/** The objects of a gateway that decide access to connections, by the name of their list. */
+export type AccessObjects = {
+  readonly 'access-control': AccessGrant;
+  readonly attributes: Attribute;
+  readonly 'access-request-rules': AccessRequestRule;
+  readonly 'runbook-rules': RunbookRule;
+  readonly rulepacks: Rulepack;
+  readonly 'analyzer-rules': AnalyzerRule;
+  readonly 'machine-identities': MachineIdentity;
+  readonly groups: AccessGroup;
+};
+
+/** One of the lists of what decides access. */
+export type AccessList = keyof AccessObjects;

@@ -1,0 +1,67 @@
+import type { AccessList, AccessObjects } from '../../model/protection/access-objects.ts';
+import { durationText } from '../../model/time.ts';
+import type { TableListing } from './listings.ts';
+
+type AccessTable<Row> = { readonly headers: readonly string[]; readonly row: (one: Row) => readonly string[] };
+
+const everybody = 'everybody';
+const everything = 'all';
+
+/** The columns of each list of what decides access. */
+const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> } = {
+  'access-control': {
+    headers: ['connection', 'groups'],
+    row: ({ name, groups }) => [name, words(groups, 'only admins and auditors')],
+  },
+  attributes: {
+    headers: ['attribute', 'connections', 'groups', 'rules', 'managed by'],
+    row: (one) => [
+      one.name,
+      words(one.connections),
+      words(one.groups),
+      words([...one.access_request_rules, ...one.guardrail_rules, ...one.masking_rules]),
+      one.managed_by,
+    ],
+  },
+  'access-request-rules': {
+    headers: ['rule', 'access', 'applies to', 'asked of', 'approval', 'forced by', 'skipped by', 'at most', 'managed by'],
+    row: (one) => [
+      one.name,
+      one.access_type,
+      words([...one.connections, ...one.attributes.map((name) => `attribute:${name}`)]),
+      words(one.approval_required_groups, everybody),
+      `${one.approvals} of ${words(one.reviewers_groups, 'no group')}`,
+      words(one.force_approval_groups),
+      words(one.skip_review_groups),
+      one.access_max_duration === null ? '' : durationText(one.access_max_duration),
+      one.managed_by,
+    ],
+  },
+  'runbook-rules': {
+    headers: ['rule', 'runbooks', 'connections', 'groups', 'id'],
+    row: (one) => [one.name, words(one.runbooks, everything), words(one.connections, everything), words(one.groups, everybody), one.id],
+  },
+  rulepacks: {
+    headers: ['rulepack', 'connections', 'guardrails', 'masking', 'managed'],
+    row: (one) => [one.name, words(one.connections), words(one.guardrail_rules), words(one.masking_rules), one.managed ? 'yes' : ''],
+  },
+  'analyzer-rules': {
+    headers: ['rule', 'connections', 'low risk', 'medium risk', 'high risk', 'managed by'],
+    row: (one) => [one.name, words(one.connections), one.low_risk, one.medium_risk, one.high_risk, one.managed_by],
+  },
+  'machine-identities': {
+    headers: ['identity', 'connections', 'attributes'],
+    row: (one) => [one.name, words(one.connections), words(one.attributes)],
+  },
+  groups: { headers: ['group'], row: ({ name }) => [name] },
+};
+
+function words(names: readonly string[], none = ''): string {
+  return names.length === 0 ? none : names.join(' ');
+}
+
+/** Returns a list of what decides access as a table. */
+export function accessListing<List extends AccessList>(list: List, objects: readonly AccessObjects[List][]): TableListing {
+  const table: AccessTable<AccessObjects[List]> = tables[list];
+  return { headers: table.headers, rows: objects.map(table.row) };
+}
