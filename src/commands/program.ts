@@ -66,7 +66,7 @@ const commandsByHeading: CommandList['byHeading'] = {
     },
   ],
   'Operate:': [
-    { name: 'get', usage: '<what>', summary: 'list objects of the gateway', load: async () => (await import('./get.ts')).defineGet },
+    { name: 'get', usage: '<what> [name]', summary: 'list objects of the gateway', load: async () => (await import('./get.ts')).defineGet },
     {
       name: 'search',
       usage: '<term>',
