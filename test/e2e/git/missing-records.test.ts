@@ -1,34 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
-import { connection, guardrail, manifest, type Files } from '../project.ts';
-import { useGateway } from '../use-gateway.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { connection, guardrail, manifest } from '../project.ts';
+import { ref, useAppliedProjects } from './applied-projects.ts';
 
-const gateway = useGateway();
-const { make, makeOrigin, clone } = useRepositories();
-
-const ref = 'refs/ostiary/applied/production';
-
-function configWith(more = ''): string {
-  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\n${more}targets:\n  production: { url: '${gateway.url()}', prune: true }\n`;
-}
-
-type Project = { readonly ours: TestRepository; readonly origin: TestRepository };
-
-/** Makes a project whose main branch is pushed and applied. */
-async function appliedProject(files: Files): Promise<Project> {
-  const ours = make({ 'ostiary.yaml': configWith(), ...files });
-  const origin = makeOrigin(ours);
-  expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
-  return { ours, origin };
-}
-
-function run(line: string, { folder }: TestRepository): ReturnType<typeof gateway.run> {
-  return gateway.run(line, folder, gitEnv);
-}
-
-function push({ git }: TestRepository): void {
-  git('push', '--quiet', 'origin', 'HEAD');
-}
+const { gateway, clone, configWith, appliedProject, run, push } = useAppliedProjects();
 
 /** Creates a connection that no manifest declares. */
 async function createUnmanaged(name: string): Promise<void> {

@@ -1,36 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { idOf } from '../../server/client.ts';
-import { gitEnv, useRepositories, type TestRepository } from '../../support/repository.ts';
-import { connection, type Files } from '../project.ts';
-import { useGateway } from '../use-gateway.ts';
+import type { TestRepository } from '../../support/repository.ts';
+import { connection } from '../project.ts';
+import { type Project, ref, useAppliedProjects } from './applied-projects.ts';
 
-const gateway = useGateway();
-const { make, makeOrigin, clone } = useRepositories();
-
-const ref = 'refs/ostiary/applied/production';
+const { gateway, make, clone, configWith, appliedProject, run, push } = useAppliedProjects();
 const day = 86_400_000;
-
-function configWith(more = ''): string {
-  return `apiVersion: ostiary/v1\nkind: Config\nmanifests: [access]\n${more}targets:\n  production: { url: '${gateway.url()}', prune: true }\n`;
-}
-
-type Project = { readonly ours: TestRepository; readonly origin: TestRepository };
-
-/** Makes a project whose main branch is pushed and applied. */
-async function appliedProject(files: Files, more = ''): Promise<Project> {
-  const ours = make({ 'ostiary.yaml': configWith(more), ...files });
-  const origin = makeOrigin(ours);
-  expect(await run('apply --yes', ours)).toMatchObject({ code: 0 });
-  return { ours, origin };
-}
-
-function run(line: string, { folder }: TestRepository): ReturnType<typeof gateway.run> {
-  return gateway.run(line, folder, gitEnv);
-}
-
-function push({ git }: TestRepository): void {
-  git('push', '--quiet', 'origin', 'HEAD');
-}
 
 /** Changes fields of a live connection outside Ostiary. */
 async function changeLive(name: string, fields: object): Promise<void> {
