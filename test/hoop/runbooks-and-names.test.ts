@@ -91,7 +91,6 @@ test.each([
   ['27 the templates of the legacy plugin', '/plugins'],
   ['30 the search', '/search'],
   ['31 reviews', '/reviews'],
-  ['33 runbook rules', '/runbooks/rules'],
   ['35 connection tags', '/connection-tags'],
 ])('%s: never asked for', async (_, path) => {
   const project = await hoopProject();

@@ -5,7 +5,7 @@ import { pointer, isPointerWithin, tokensOf, type Pointer } from '../../model/po
 import { type DesiredResource, desiredById } from '../../model/desired.ts';
 import { liveById, type LiveResource } from '../../model/live.ts';
 import type { PreflightRequest } from '../../model/gateway.ts';
-import { isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../model/plan/plan.ts';
+import { type Change, isWritten, type Refusal, liveKeyOf, type OutsideReference } from '../../model/plan/plan.ts';
 import { kindOf, nameOf, type Spec, resourceId, type ResourceId } from '../../model/resource.ts';
 
 /** Returns the list at a path: a whole array, or `{ data, pages }` where the gateway sends pages. */
@@ -167,6 +167,11 @@ export function mayRerouteInherited({ plan, accepted }: PreflightRequest): boole
   );
 }
 
+/** Lists the changes of connections that a plan writes. */
+export function connectionChanges({ plan }: PreflightRequest): readonly Change[] {
+  return plan.changes.filter((change) => kindOf(change.id) === 'Connection' && isWritten(change));
+}
+
 /** A connection that replaces another one, its predecessor. */
 export type ConnectionReplacement = { readonly id: ResourceId; readonly predecessor: LiveResource };
 
@@ -187,9 +192,10 @@ export function namesOnlyPredecessor(names: readonly unknown[], { id, predecesso
   return names.includes(nameOf(predecessor.id)) && !names.includes(nameOf(id));
 }
 
-/** Returns the reference for things that the gateway does not show to this token: they may name the predecessor. */
-export function unreadableReference(sort: string, replacement: ConnectionReplacement): OutsideReference {
-  return replacementReference(replacement, { sort, how: 'the token cannot see them' });
+/** Returns the reference for things that the gateway does not show to this token: they may name the predecessor. `readers` may read them. */
+export function unreadableReference(sort: string, replacement: ConnectionReplacement, readers?: string): OutsideReference {
+  const how = readers === undefined ? 'the token cannot see them' : `the token cannot see them; ${readers} may`;
+  return replacementReference(replacement, { sort, how });
 }
 
 /** Returns the reference of something that names the predecessor. */

@@ -28,6 +28,23 @@ export const planCodes = {
     fix: 'Plan again with `--out`',
     example: 'invalid saved plan: it is empty',
   },
+  'plan/creates-references': {
+    level: 'warning',
+    meaning: 'Objects that Ostiary does not write name a new connection already',
+    cause:
+      'A machine identity kept the credential of a deleted connection of that name; or, as a notice, a runbook rule was written before the connection',
+    fix: 'Remove the name on the gateway, unless it is meant for the new connection',
+    example:
+      'machine identity "ci" names the new Connection/orders-db already: its credential for a deleted connection of that name opens the new one',
+  },
+  'plan/deletes-references': {
+    level: 'warning',
+    meaning: 'Objects that Ostiary does not write keep naming a deleted connection',
+    cause: 'The gateway leaves the name in access-request rules, runbook rules, session analyzer rules and machine identities',
+    fix: 'Follow the hint; whatever stays applies to the next connection of that name',
+    example:
+      'machine identity "ci" keeps naming Connection/orders-db after the deletion, and its credential opens the next connection of that name',
+  },
   'plan/edge-cannot-move': {
     meaning: 'An attachment cannot move to the object that replaces another',
     cause: 'The rule has no manifest, and a rule declares its own attachments',
@@ -150,8 +167,8 @@ export const planCodes = {
   'plan/replaces-references': {
     level: 'refusal',
     meaning: 'Objects that Ostiary does not write name a replaced connection',
-    cause: 'Access-request rules, runbook rules or plugins refer to the old name',
-    fix: 'Add the new name to them on the gateway',
+    cause: 'Access-request rules, runbook rules, access control, machine identities or other objects refer to the old name',
+    fix: 'Add the new name to them on the gateway: where it rejects a connection that does not exist yet, right after the apply',
     example:
       'access-request rule "prod-jit" and runbook rule "nightly" name Connection/orders-db, and do not move to shop-db; the token cannot see whether plugins name Connection/orders-db',
   },

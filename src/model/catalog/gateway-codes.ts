@@ -193,6 +193,14 @@ export const hoopCodes = {
     fix: 'Write it like `EMAIL_ADDRESS`',
     example: 'the entity type "email" may contain only capital letters, digits and _',
   },
+  'hoop/event-subscription': {
+    level: 'refusal',
+    meaning: 'An event subscription needs a connection that the plan deletes',
+    cause: 'The gateway answers the deletion with an error while the subscription exists, paused or not',
+    fix: 'Delete the subscription on the gateway, or give it another connection',
+    example:
+      'event subscription "on-leak" runs github.com/acme/runbooks:ops/lock on Connection/orders-db, so the gateway cannot delete the connection',
+  },
   'hoop/git-branch': {
     level: 'warning',
     meaning: 'An update of a runbook configuration removes its git branch',

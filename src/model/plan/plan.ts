@@ -272,6 +272,11 @@ export type OutsideReference = {
   readonly how: string;
 };
 
+/** Returns the plural of a type of referring object. */
+export function pluralOf(sort: string): string {
+  return sort.endsWith('y') ? `${sort.slice(0, -1)}ies` : `${sort}s`;
+}
+
 export type TargetIdentity = { readonly name: string; readonly url: string; readonly dialect: string; readonly organisation?: string };
 
 /** The path of a field of a resource. */

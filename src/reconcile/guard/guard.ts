@@ -10,6 +10,7 @@ import {
   liveKeyOf,
   otherEnd,
   type OutsideReference,
+  pluralOf,
   type Plan,
   type Refusal,
   type RiskClass,
@@ -97,7 +98,7 @@ function referenceRefusals(references: readonly OutsideReference[], { resources 
     return {
       code: 'plan/replaces-references',
       message: messageOf(id, found),
-      hint: `add ${nameOf(id)} to them on the gateway; Ostiary does not write them`,
+      hint: hintOf(id, found),
       allowable: true,
       resource: id,
       at,
@@ -108,12 +109,23 @@ function referenceRefusals(references: readonly OutsideReference[], { resources 
 function messageOf(id: ResourceId, found: readonly OutsideReference[]): string {
   const predecessor = found[0]?.replaces ?? '';
   const known = found.filter(({ name }) => name !== undefined).map(({ sort, name = '' }) => `${sort} "${name}"`);
-  const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => `${sort}s`);
+  const unseen = found.filter(({ name }) => name === undefined).map(({ sort }) => pluralOf(sort));
   const shown = known.length > maxShown ? [...known.slice(0, maxShown), `${known.length - maxShown} more`] : known;
   const [verb, tail] = known.length === 1 ? ['names', 'does'] : ['name', 'do'];
   return [
     ...(known.length === 0 ? [] : [`${joinWithAnd(shown)} ${verb} ${predecessor}, and ${tail} not move to ${nameOf(id)}`]),
     ...(unseen.length === 0 ? [] : [`the token cannot see whether ${joinWithAnd(unseen)} name ${predecessor}`]),
+  ].join('; ');
+}
+
+/** Returns what to do. A gateway accepts the name of a connection that does not exist yet in some objects only. */
+function hintOf(id: ResourceId, found: readonly OutsideReference[]): string {
+  const isKnown = found.some(({ name }) => name !== undefined);
+  const isUnseen = found.some(({ name }) => name === undefined);
+  const name = nameOf(id);
+  return [
+    ...(isKnown ? [`add ${name} to them on the gateway; where it rejects the new name, allow this and add it right after the apply`] : []),
+    ...(isUnseen ? ['plan with the token of an admin to see the rest'] : []),
   ].join('; ');
 }
 

@@ -9,6 +9,7 @@ import {
   type Orphan,
   type OutsideReference,
   type Plan,
+  pluralOf,
   remainingOrphans,
   type Risk,
   unplannedChanges,
@@ -292,7 +293,7 @@ function unwrittenSecretList({ unwrittenSecrets }: Pick<Plan, 'unwrittenSecrets'
 }
 
 function referenceText({ replaces, sort, name, how }: OutsideReference): string {
-  const subject = name === undefined ? `perhaps ${sort}s` : `${sort} "${name}"`;
+  const subject = name === undefined ? `perhaps ${pluralOf(sort)}` : `${sort} "${name}"`;
   return escapeTerminal(`${subject} on ${nameOf(replaces)}${how === '' ? '' : ` (${how})`}`);
 }
 

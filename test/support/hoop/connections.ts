@@ -72,6 +72,8 @@ function patch(call: Call): Reply {
 function remove({ store, params }: Call): Reply {
   const row = store.connections.get(params['nameOrID'] ?? '');
   if (row === undefined) throw new ModelError(404, 'not found');
+  const isReferenced = [...store.eventSubscriptions.values()].some(({ connectionName }) => connectionName === row.name);
+  if (isReferenced) throw new ModelError(500, 'failed removing connection');
   store.dropConnection(row);
   return empty;
 }

@@ -5,6 +5,7 @@ import { attributeRoutes } from './attributes.ts';
 import { auditRoutes } from './audit.ts';
 import type { Route } from './call.ts';
 import { connectionRoutes } from './connections.ts';
+import { eventSubscriptionRoutes } from './event-subscriptions.ts';
 import { groupRoutes } from './groups.ts';
 import { guardrailRoutes } from './guardrails.ts';
 import { infoRoutes } from './info.ts';
@@ -45,6 +46,7 @@ const routes: readonly Route[] = [
   ...rulepackRoutes,
   ...analyzerRuleRoutes,
   ...machineIdentityRoutes,
+  ...eventSubscriptionRoutes,
   ...auditRoutes,
   ...organisationRoutes,
 ];

@@ -176,6 +176,22 @@ export type RulepackRow = {
   readonly updatedAt: bigint;
 };
 
+/** A runbook that runs on a connection at events. */
+export type EventSubscriptionRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly eventTypes: readonly string[];
+  readonly runbookRepository: string;
+  readonly runbookFile: string;
+  readonly connectionName: string;
+  readonly parameterMapping: Text;
+  readonly status: string;
+  readonly createdByEmail: string;
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint;
+};
+
 /** What an analyzer does at one level of risk; `rule` is the access-request rule that it asks. */
 export type RiskTier = { readonly action: string; readonly rule: string | null };
 

@@ -6,6 +6,7 @@ import type {
   AttributeRow,
   AuditRow,
   ConnectionRow,
+  EventSubscriptionRow,
   GuardrailRow,
   IdentityRow,
   MachineCredentialRow,
@@ -39,6 +40,7 @@ export class Store {
   /** The rows of plugins by their ids. */
   readonly pluginConnections: Map<string, PluginConnectionRow> = new Map<string, PluginConnectionRow>();
   readonly rulepacks: Map<string, RulepackRow> = new Map<string, RulepackRow>();
+  readonly eventSubscriptions: Map<string, EventSubscriptionRow> = new Map<string, EventSubscriptionRow>();
   readonly analyzerRules: Map<string, AnalyzerRuleRow> = new Map<string, AnalyzerRuleRow>();
   readonly machineIdentities: Map<string, MachineIdentityRow> = new Map<string, MachineIdentityRow>();
   /** The credentials of machine identities; they outlive their connections. */

@@ -1,31 +1,30 @@
 import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { desiredById, type DesiredResource } from '../../../model/desired.ts';
 import type { PreflightResult, PreflightRequest } from '../../../model/gateway.ts';
-import type { Refusal, OutsideReference } from '../../../model/plan/plan.ts';
+import type { Refusal } from '../../../model/plan/plan.ts';
 import { pointer } from '../../../model/pointer.ts';
-import type { Handshake, PreflightAnswers, WireList } from '../../dialect.ts';
-import {
-  checkTexts,
-  diagnosticAt,
-  proposedWrites,
-  refusalAt,
-  type ProposedWrite,
-  namesOnlyPredecessor,
-  replacementReference,
-  findReplacements,
-  unreadableReference,
-  type ConnectionReplacement,
-  restList,
-} from '../rest.ts';
+import type { Handshake, PreflightAnswers } from '../../dialect.ts';
+import { checkTexts, connectionChanges, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, findReplacements } from '../rest.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
-import { hoopKinds, accessRules } from './kinds.ts';
+import { hoopKinds } from './kinds.ts';
+import {
+  findBlockedDeletes,
+  findEarlierNames,
+  findReplacedReferences,
+  findStaleNames,
+  type InheritingReplacement,
+  listsFor,
+  type ReferringList,
+} from './references.ts';
+import { readReferringObjects, referringPath } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { kindOf, type ResourceId } from '../../../model/resource.ts';
-import { asArray, asText, isObject, type Json, type JsonObject } from '../../../model/json.ts';
+import { asArray, textsIn } from '../../../model/json.ts';
 
 /** Lists what to read before a proposal is checked. */
 export function preflightReads(proposal: PreflightRequest): readonly string[] {
-  return [...issueTemplateReads(proposal), ...referenceReads(proposal)];
+  return [...issueTemplateReads(proposal), ...[...referringLists(changedConnections(proposal))].map(referringPath)];
 }
 
 /**
@@ -38,11 +37,16 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
   const { groups } = proposal.live;
   const usedTypes = new Set(proposal.live.resources.flatMap(({ spec }) => (typeof spec['type'] === 'string' ? [spec['type']] : [])));
   const templates = readIssueTemplates(answers.get(issueTemplatesPath), proposal.live);
+  const referring = findReferring(proposal, answers);
   return {
-    diagnostics: writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes })),
-    refusals: [...providerRefusals(writes, features), ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : [])],
+    diagnostics: [...writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes })), ...referring.diagnostics],
+    refusals: [
+      ...providerRefusals(writes, features),
+      ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : []),
+      ...referring.refusals,
+    ],
     indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),
-    references: findReferences(proposal, answers),
+    references: referring.references,
   };
 }
 
@@ -129,92 +133,38 @@ function licenseRefusal(write: ProposedWrite, { at, message }: LicenseLimit): Re
   return refusalAt(write, at, { code: 'hoop/license', message, hint });
 }
 
-/** A list of the gateway whose rows name connections and that manifests do not contain. */
-type ReferenceSource = {
-  readonly list: WireList;
-  readonly sort: string;
-  readonly names: (row: JsonObject) => readonly Json[];
-  readonly how: (row: JsonObject) => string;
+/** Lists the lists of objects that may refer to connections which the plan replaces, deletes or creates. */
+function referringLists({ replaced, deleted, created }: ChangedConnections): ReadonlySet<ReferringList> {
+  return new Set([
+    ...(replaced.length === 0 ? [] : listsFor.replaced),
+    ...(deleted.length === 0 ? [] : listsFor.deleted),
+    ...(created.length === 0 ? [] : listsFor.created),
+  ]);
+}
+
+/** Finds what refers to connections that the plan replaces, deletes or creates. */
+function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): Omit<PreflightResult, 'indivisible'> {
+  const changed = changedConnections(proposal);
+  const objects = readReferringObjects(answers, referringLists(changed));
+  return {
+    references: findReplacedReferences(objects, changed.replaced, changed.deleted),
+    refusals: findBlockedDeletes(objects, changed.deleted),
+    diagnostics: [...findStaleNames(objects, changed.deleted), ...findEarlierNames(objects, changed.created)],
+  };
+}
+
+type ChangedConnections = {
+  readonly replaced: readonly InheritingReplacement[];
+  readonly deleted: readonly ResourceId[];
+  readonly created: readonly DesiredResource[];
 };
 
-// These plugins follow from the connections themselves.
-const derived: ReadonlySet<Json | undefined> = new Set(['audit', 'indexer', 'editor', 'dlp', 'review']);
-
-const sources: readonly ReferenceSource[] = [
-  {
-    list: accessRules.list,
-    sort: 'access-request rule',
-    names: (row) => asArray(row['connection_names']),
-    how: (row) => accessRules.read(row)?.text ?? '',
-  },
-  { list: restList('/runbooks/rules'), sort: 'runbook rule', names: (row) => asArray(row['connections']), how: describeRunbooks },
-  {
-    list: restList('/rulepacks?page=1&page_size=100'),
-    sort: 'rulepack',
-    names: (row) => asArray(row['connection_names']),
-    how: () => 'its guardrails and masking rules protect the connection',
-  },
-  {
-    list: restList('/ai/session-analyzer/rules'),
-    sort: 'session analyzer rule',
-    names: (row) => asArray(row['connection_names']),
-    how: () => 'it blocks sessions, or asks for a review of them, by their risk',
-  },
-  { list: restList('/plugins'), sort: 'plugin', names: namesInPlugin, how: () => 'it is set up for each connection' },
-];
-
-/** Lists what to read before a replacement is checked. */
-function referenceReads(proposal: PreflightRequest): readonly string[] {
-  return findReplacements(proposal).length === 0 ? [] : sources.map((source) => source.list.path);
-}
-
-/** Finds what names a replaced connection, other than attributes, which its successor inherits. */
-function findReferences(proposal: PreflightRequest, answers: PreflightAnswers): readonly OutsideReference[] {
-  const replacements = findReplacements(proposal);
-  if (replacements.length === 0) return [];
-  return sources.flatMap((source) => {
-    const rows = wholeRows(source, answers.get(source.list.path));
-    return replacements.flatMap((replacement) =>
-      rows === undefined ? [unreadableReference(source.sort, replacement)] : referencesFrom(source, rows, replacement),
-    );
-  });
-}
-
-/** Returns the rows of a complete list; an empty list where the gateway has no such thing, undefined where the list is incomplete. */
-function wholeRows(source: ReferenceSource, answer: unknown): readonly JsonObject[] | undefined {
-  if (answer === null) return [];
-  const found = source.list.rows(answer);
-  if (found === undefined || (found.page !== undefined && found.page.total !== found.rows.length)) return undefined;
-  const rows = found.rows.filter(isObject);
-  return rows.length === found.rows.length ? rows : undefined;
-}
-
-function referencesFrom(
-  { sort, names, how }: ReferenceSource,
-  rows: readonly JsonObject[],
-  replacement: ConnectionReplacement,
-): readonly OutsideReference[] {
-  return rows
-    .filter((row) => namesOnlyPredecessor(names(row), replacement))
-    .map((row) => replacementReference(replacement, { sort, name: asText(row['name'] ?? row['display_name']), how: how(row) }));
-}
-
-function namesInPlugin(row: JsonObject): readonly Json[] {
-  if (derived.has(row['name'])) return [];
-  return asArray(row['connections']).flatMap((entry) =>
-    isObject(entry) && entry['name'] !== undefined && isSetUpFor(row, entry) ? [entry['name']] : [],
-  );
-}
-
-/** Returns whether the plugin is set up for the connection: every connection has the chat plugin, but only some have a config for it. */
-function isSetUpFor({ name }: JsonObject, entry: JsonObject): boolean {
-  return name !== 'slack' || asArray(entry['config']).length > 0;
-}
-
-function describeRunbooks(row: JsonObject): string {
-  const files = asArray(row['runbooks']).flatMap((file) =>
-    isObject(file) ? [`${asText(file['repository'])}:${asText(file['name'])}`] : [],
-  );
-  const groups = asArray(row['user_groups']).map(asText);
-  return `${files.join(', ') || 'all runbooks'} for ${groups.join(', ') || 'everybody'}`;
+function changedConnections(proposal: PreflightRequest): ChangedConnections {
+  const written = connectionChanges(proposal);
+  const resources = desiredById(proposal.desired.resources);
+  return {
+    replaced: findReplacements(proposal).map((one) => ({ ...one, attributes: textsIn(resources.get(one.id)?.spec['attributes']) })),
+    deleted: written.flatMap(({ id, action }) => (action === 'delete' ? [id] : [])),
+    created: written.flatMap(({ id, action }) => (action === 'create' ? (resources.get(id) ?? []) : [])),
+  };
 }

@@ -1,0 +1,210 @@
+import { expect, test } from 'vitest';
+import { config, connection } from '../e2e/project.ts';
+import { adminToken, auditorToken, hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+import { writes } from './expectations.ts';
+
+const { make } = useRepositories();
+
+const jit = {
+  name: 'prod-jit',
+  access_type: 'jit',
+  connection_names: ['orders-db'],
+  reviewers_groups: ['dba'],
+  approval_required_groups: [],
+  force_approval_groups: [],
+  min_approvals: 1,
+};
+const nightly = {
+  name: 'nightly',
+  connections: ['orders-db'],
+  runbooks: [{ repository: 'github.com/acme/runbooks', name: 'ops/' }],
+  user_groups: ['sre'],
+};
+const subscription = {
+  name: 'on-leak',
+  event_types: ['session.closed'],
+  runbook_repository: 'github.com/acme/runbooks',
+  runbook_file: 'ops/lock',
+  connection_name: 'orders-db',
+  parameter_mapping: {},
+};
+
+type Applied = {
+  readonly project: HoopProject;
+  readonly repository: TestRepository;
+  readonly run: (line: string, token?: string) => Promise<CommandResult>;
+  readonly post: (path: string, body: object) => Promise<string>;
+};
+
+/** Applies two connections from a commit. */
+async function applied(): Promise<Applied> {
+  const project = await hoopProject();
+  project.model.settings.listeners = true;
+  const repository = make({
+    'ostiary.yaml': config(project.url),
+    'access/orders.yaml': connection('orders-db'),
+    'access/other.yaml': connection('other-db'),
+  });
+  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
+    const before = project.model.log.requests.length;
+    const ended = await runInFolder(repository.folder, line.split(' '), { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token });
+    return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+  };
+  const post = async (path: string, body: object): Promise<string> => {
+    const made = await project.send('POST', path, body);
+    expect([path, made]).toEqual([path, expect.objectContaining({ status: 201 })]);
+    return String(Object(made.body)['id']);
+  };
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  return { project, repository, run, post };
+}
+
+function oneLine({ stderr, stdout }: CommandResult): string {
+  return `${stderr}${stdout}`.replaceAll(/\s+/g, ' ');
+}
+
+test.each([
+  ['an admin', adminToken],
+  ['an auditor', auditorToken],
+])('a deletion names for %s what keeps the name of the connection', { timeout: 60_000 }, async (_, token) => {
+  const { repository, run, post } = await applied();
+  await post('/access-requests/rules', jit);
+  await post('/runbooks/rules', nightly);
+  await post('/runbooks/rules', { ...nightly, name: 'both', connections: ['orders-db', 'other-db'] });
+  await post('/runbooks/rules', { ...nightly, name: 'elsewhere', connections: ['other-db'] });
+  await post('/machineidentities', { name: 'ci', connection_names: ['orders-db'], attributes: [] });
+  repository.remove('access/orders.yaml');
+  repository.commit();
+  const planned = await run('plan --prune', token);
+  expect([planned.code, writes(planned)]).toEqual([0, []]);
+  const text = oneLine(planned);
+  for (const part of [
+    'access-request rule "prod-jit" keeps naming Connection/orders-db after the deletion, and it applies to the next connection of that name',
+    'after the apply, delete it on the gateway',
+    'runbook rule "nightly" keeps naming Connection/orders-db',
+    'delete it on the gateway: with an empty list it would apply to every connection',
+    'runbook rule "both" keeps naming Connection/orders-db',
+    'after the apply, remove the name from it on the gateway',
+    'machine identity "ci" keeps naming Connection/orders-db after the deletion, and its credential opens the next connection of that name',
+    'before the apply, remove the name from it on the gateway, which revokes the credential',
+  ])
+    expect(text).toContain(part);
+  expect(text.match(/plan\/deletes-references/g)).toHaveLength(4);
+  expect(text).not.toContain('elsewhere');
+  const kept = await run('plan', token);
+  expect(oneLine(kept)).not.toContain('plan/deletes-references');
+  expect(kept.requests).not.toContain('GET /api/machineidentities');
+});
+
+test('a deletion that an event subscription prevents is refused before anything is written', { timeout: 60_000 }, async () => {
+  const { project, repository, run, post } = await applied();
+  const id = await post('/event-routing/subscriptions', subscription);
+  expect(await project.send('DELETE', '/connections/orders-db')).toEqual({ status: 500, body: { message: 'failed removing connection' } });
+  repository.remove('access/orders.yaml');
+  repository.commit();
+  const before = project.model.dump();
+  for (const [line, token] of [
+    ['plan --prune', adminToken],
+    ['plan --prune', auditorToken],
+    ['apply --prune --yes', adminToken],
+  ] as const) {
+    const refused = await run(line, token);
+    expect([refused.code, writes(refused)]).toEqual([6, []]);
+    expect(oneLine(refused)).toContain(
+      'event subscription "on-leak" runs github.com/acme/runbooks:ops/lock on Connection/orders-db, so the gateway cannot delete the connection',
+    );
+    expect(oneLine(refused)).not.toContain('override: --allow hoop/event-subscription');
+  }
+  expect(project.model.dump()).toEqual(before);
+
+  expect((await project.send('DELETE', `/event-routing/subscriptions/${id}`)).status).toBe(204);
+  expect(await run('apply --prune --yes')).toMatchObject({ code: 0 });
+  expect([...project.model.store.connections.keys()]).toEqual(['other-db']);
+});
+
+test.each([403, 404, 500])(
+  'nothing is said about event subscriptions that the gateway answers with %i',
+  { timeout: 60_000 },
+  async (status) => {
+    const { project, repository, run } = await applied();
+    repository.remove('access/orders.yaml');
+    repository.commit();
+    project.model.setFault(({ path }) => (path.includes('/event-routing/') ? { kind: 'answer', when: 'before', status } : undefined));
+    const planned = await run('plan --prune');
+    expect([planned.code, planned.requests.includes('GET /api/event-routing/subscriptions')]).toEqual([0, true]);
+    expect(oneLine(planned)).not.toContain('subscription');
+  },
+);
+
+test(
+  'a new connection is reported that a machine identity opens with an old credential, or a runbook rule permits',
+  { timeout: 60_000 },
+  async () => {
+    const { project, repository, run, post } = await applied();
+    await post('/machineidentities', { name: 'ci', connection_names: ['orders-db'], attributes: [] });
+    await post('/runbooks/rules', { ...nightly, connections: ['orders-db', 'new-db', 'other-db'] });
+    await post('/access-requests/rules', { ...jit, connection_names: ['new-db'] });
+    expect((await project.send('DELETE', '/connections/orders-db')).status).toBe(204);
+    repository.save({ 'access/new.yaml': connection('new-db') });
+    for (const token of [adminToken, auditorToken]) {
+      const planned = await run('plan', token);
+      const text = oneLine(planned);
+      expect(planned.code).toBe(0);
+      expect(text).toContain(
+        'machine identity "ci" names the new Connection/orders-db already: its credential for a deleted connection of that name opens the new one',
+      );
+      expect(text).toContain(
+        'runbook rule "nightly" names the new Connection/new-db, Connection/orders-db already: sre may run github.com/acme/runbooks:ops/ there',
+      );
+      expect(text.match(/plan\/creates-references/g)).toHaveLength(2);
+      expect(planned.requests.filter((request) => /rulepacks|event-routing|plugins|session-analyzer/.test(request))).toEqual([]);
+    }
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    const again = await run('plan');
+    expect(oneLine(again)).not.toContain('plan/creates-references');
+  },
+);
+
+test('33 two runbook rules of one name are both reported', { timeout: 60_000 }, async () => {
+  const { repository, run, post } = await applied();
+  for (const group of ['sre', 'dba']) await post('/runbooks/rules', { ...nightly, connections: ['new-db'], user_groups: [group] });
+  repository.save({ 'access/new.yaml': connection('new-db') });
+  const text = oneLine(await run('plan'));
+  for (const group of ['sre', 'dba'])
+    expect(text).toContain(
+      `runbook rule "nightly" names the new Connection/new-db already: ${group} may run github.com/acme/runbooks:ops/`,
+    );
+});
+
+test('a replacement names access groups, machine identities and event subscriptions that do not move', { timeout: 60_000 }, async () => {
+  const { project, repository, run, post } = await applied();
+  const row = project.model.store.connections.get('orders-db');
+  await post('/machineidentities', { name: 'ci', connection_names: ['orders-db'], attributes: [] });
+  await post('/event-routing/subscriptions', subscription);
+  await post('/plugins', { name: 'access_control', connections: [{ id: row?.id, config: ['payments', 'sre'] }] });
+  await post('/attributes', { name: 'pci', access_control_group_names: ['sre', 'dba'], connection_names: ['orders-db'] });
+  repository.remove('access/orders.yaml');
+  repository.save({ 'access/shop.yaml': connection('shop-db', {}, { replaces: 'orders-db' }) });
+  const ends = { id: 'Connection/shop-db', replaces: 'Connection/orders-db' };
+  const known = [
+    { ...ends, sort: 'event subscription', name: 'on-leak', how: 'it runs github.com/acme/runbooks:ops/lock at events' },
+    { ...ends, sort: 'machine identity', name: 'ci', how: 'it has a credential for each connection that it names' },
+    { ...ends, sort: 'plugin', name: 'access_control', how: 'granted to payments, sre; shop-db is granted to dba, sre' },
+  ];
+  const planned = await run('plan --format json');
+  expect([planned.code, JSON.parse(planned.stdout).plans[0].references]).toEqual([6, known]);
+  const audited = await run('plan --format json', auditorToken);
+  const hidden = { ...ends, sort: 'rulepack', how: 'the token cannot see them; admins may' };
+  expect([audited.code, JSON.parse(audited.stdout).plans[0].references]).toEqual([6, [...known, hidden]]);
+  const text = oneLine(await run('plan', auditorToken));
+  expect(text).toContain('the token cannot see whether rulepacks name Connection/orders-db');
+  expect(text).toContain('right after the apply; plan with the token of an admin to see the rest');
+
+  const both = await run('plan --prune');
+  expect(both.code).toBe(6);
+  expect(oneLine(both).match(/event subscription "on-leak"/g)).toHaveLength(1);
+  const allowed = await run('apply --yes --allow plan/replaces-references=tonight');
+  expect(allowed.code).toBe(0);
+});
