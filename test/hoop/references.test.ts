@@ -145,9 +145,9 @@ test(
     const { project, repository, run, post } = await applied();
     await post('/machineidentities', { name: 'ci', connection_names: ['orders-db'], attributes: [] });
     await post('/runbooks/rules', { ...nightly, connections: ['orders-db', 'new-db', 'other-db'] });
-    await post('/access-requests/rules', { ...jit, connection_names: ['new-db'] });
+    await post('/access-requests/rules', { ...jit, connection_names: ['new-db', 'orders-db'] });
     expect((await project.send('DELETE', '/connections/orders-db')).status).toBe(204);
-    repository.save({ 'access/new.yaml': connection('new-db') });
+    repository.save({ 'access/new.yaml': connection('new-db', { reviewers: ['sre'] }) });
     for (const token of [adminToken, auditorToken]) {
       const planned = await run('plan', token);
       const text = oneLine(planned);
@@ -158,7 +158,10 @@ test(
       expect(text).toContain(
         'runbook rule "nightly" names the new Connection/new-db, Connection/orders-db already: sre may run github.com/acme/runbooks:ops/ there',
       );
-      expect(text.match(/plan\/creates-references/g)).toHaveLength(2);
+      expect(text).toContain(
+        'access-request rule "prod-jit" names the new Connection/new-db already: where it applies (1 of dba for jit), the reviewers in the manifest do not count',
+      );
+      expect(text.match(/plan\/creates-references/g)).toHaveLength(3);
       expect(planned.requests.filter((request) => /rulepacks|event-routing|plugins|session-analyzer/.test(request))).toEqual([]);
     }
     expect(await run('apply --yes')).toMatchObject({ code: 0 });
@@ -166,6 +169,19 @@ test(
     expect(oneLine(again)).not.toContain('plan/creates-references');
   },
 );
+
+test('a deletion that fails because of an unseen event subscription says what may be the cause', { timeout: 60_000 }, async () => {
+  const { project, repository, run, post } = await applied();
+  await post('/event-routing/subscriptions', subscription);
+  repository.remove('access/orders.yaml');
+  repository.commit();
+  project.model.setFault(({ path }) => (path.includes('/event-routing/') ? { kind: 'answer', when: 'before', status: 403 } : undefined));
+  const ended = await run('apply --prune --yes');
+  expect([ended.code, oneLine(ended)]).toEqual([
+    5,
+    expect.stringContaining('an event subscription of the gateway may need the connection'),
+  ]);
+});
 
 test('33 two runbook rules of one name are both reported', { timeout: 60_000 }, async () => {
   const { repository, run, post } = await applied();

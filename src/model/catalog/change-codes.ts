@@ -32,7 +32,7 @@ export const planCodes = {
     level: 'warning',
     meaning: 'Objects that Ostiary does not write name a new connection already',
     cause:
-      'A machine identity kept the credential of a deleted connection of that name; or, as a notice, a runbook rule was written before the connection',
+      'A machine identity kept the credential of a deleted connection of that name; or, as a notice, a runbook rule or an access-request rule was written before the connection',
     fix: 'Remove the name on the gateway, unless it is meant for the new connection',
     example:
       'machine identity "ci" names the new Connection/orders-db already: its credential for a deleted connection of that name opens the new one',

@@ -202,9 +202,19 @@ test.each<readonly [string, ReferringObjects, readonly (readonly [string, string
     { 'runbook-rules': [runbookRule] },
     [['notice', 'runbook rule "nightly" names the new Connection/orders-db already: sre may run r:ops/ there']],
   ],
+  [
+    'an access-request rule beside the reviewers in the manifest',
+    { 'access-request-rules': [{ ...requestRule, connections: ['orders-db', 'shop-db'] }] },
+    [
+      [
+        'notice',
+        'access-request rule "prod-jit" names the new Connection/shop-db already: where it applies (1 of dba for jit; at most 1 h), the reviewers in the manifest do not count',
+      ],
+    ],
+  ],
   ['a runbook rule that names the predecessor too', { 'runbook-rules': [{ ...runbookRule, connections: ['shop-db', 'former'] }] }, []],
 ])('what names a new connection already: %s', (_, objects, expected) => {
-  const created = desiredState([connection('orders-db'), connection('shop-db', {}, { replaces: 'former' })]).resources;
+  const created = desiredState([connection('orders-db'), connection('shop-db', { reviewers: ['sre'] }, { replaces: 'former' })]).resources;
   const found = findEarlierNames(objects, created);
   expect(found.map(({ severity, message }) => [severity, message])).toEqual(expected);
   expect(found.every(({ at }) => at !== undefined)).toBe(true);

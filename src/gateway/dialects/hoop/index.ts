@@ -44,6 +44,7 @@ const errorHints: readonly ErrorHint[] = [
     matches: /foreign key constraint|reference in the connection_ids/,
     hint: 'an object that it refers to no longer exists on the gateway; plan again',
   },
+  { matches: /failed removing connection/, hint: 'an event subscription of the gateway may need the connection; delete the subscription' },
   { matches: /duplicated key/, hint: 'another object on the gateway has this name' },
   { matches: /failed parsing SSH key/, hint: 'ssh_key is not a private key in PEM or OpenSSH format' },
   { matches: /connection attributes|rule attributes/, hint: 'the gateway saved the object without its attributes; plan and apply again' },

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../../model/desired.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { type OutsideReference, pluralOf, type Refusal } from '../../../model/plan/plan.ts';
 import type { AccessList, AccessObjects, AccessRequestRule, RunbookRule } from '../../../model/protection/access-objects.ts';
-import { compareText } from '../../../model/json.ts';
+import { compareText, textsIn } from '../../../model/json.ts';
 import { nameOf, type ResourceId } from '../../../model/resource.ts';
 import { durationText } from '../../../model/time.ts';
 import { type ConnectionReplacement, namesOnlyPredecessor, replacementReference, unreadableReference } from '../rest.ts';
@@ -41,7 +41,7 @@ const namingLists: readonly NamingList[] = [...keepingLists, 'rulepacks', 'plugi
 export const listsFor: Readonly<Record<'replaced' | 'deleted' | 'created', readonly ReferringList[]>> = {
   replaced: [...namingLists, 'access-control', 'attributes'],
   deleted: [...keepingLists, 'event-subscriptions'],
-  created: ['runbook-rules', 'machine-identities'],
+  created: ['access-request-rules', 'runbook-rules', 'machine-identities'],
 };
 
 /** What an object of each list is called, how it uses a connection, and the roles that may read the list if not all may. */
@@ -190,7 +190,10 @@ function unreadNames(list: NamingList, deleted: readonly ResourceId[]): Diagnost
   return { code: 'plan/deletes-references', severity: 'warning', message, hint: `${readers} may read them` };
 }
 
-/** Reports what names a new connection before it exists: old credentials of machine identities, and permissions of runbook rules. */
+/**
+ * Reports what names a new connection before it exists: old credentials of machine identities, permissions of runbook rules, and
+ * access-request rules whose approvals count instead of the reviewers in the manifest. Other rules only protect the connection.
+ */
 export function findEarlierNames(objects: ReferringObjects, created: readonly DesiredResource[]): readonly Diagnostic[] {
   const identities = namesakesIn(objects['machine-identities'], created, ({ id }) => id).map(([{ name }, found]) =>
     earlierName(found, {
@@ -204,7 +207,15 @@ export function findEarlierNames(objects: ReferringObjects, created: readonly De
     const found = all.filter(({ replaces }) => replaces === undefined || !rule.connections.includes(replaces));
     return found.length === 0 ? [] : [earlierRule(rule, found)];
   });
-  return [...identities, ...rules];
+  const reviewed = created.filter(({ spec }) => textsIn(spec['reviewers']).length > 0);
+  const approvals = namesakesIn(objects['access-request-rules'], reviewed, ({ id }) => id).map(([rule, found]) =>
+    earlierName(found, {
+      severity: 'notice',
+      message: `access-request rule "${rule.name}" names ${newNames(found)} already: where it applies (${describeRequestRule(rule)}), the reviewers in the manifest do not count`,
+      hint: 'check that the rule is meant for it',
+    }),
+  );
+  return [...identities, ...rules, ...approvals];
 }
 
 function earlierRule(rule: RunbookRule, found: readonly DesiredResource[]): Diagnostic {
