@@ -20,6 +20,11 @@ export function authenticate(context: ModelContext, headers: IncomingHttpHeaders
   };
 }
 
+/** Returns the caller of a route that needs none. */
+export function noCaller({ settings }: ModelContext): Caller {
+  return { id: '', name: '', email: '', groups: [], role: 'standard', licence: settings.licence, hidden: false };
+}
+
 function organisationKey({ settings }: ModelContext, key: string): Caller {
   if (settings.apiKey === null) throw new ModelError(401, 'access denied');
   if (settings.apiKey !== key) throw new ModelError(401, 'unauthorize');
@@ -34,7 +39,7 @@ function roleOf(groups: readonly string[]): Caller['role'] {
 
 /** Refuses with 403 a caller whose role the route does not list. */
 export function authorise({ role }: Caller, access: Access): void {
-  if (role === 'admin' || access === 'reader') return;
+  if (role === 'admin' || access === 'reader' || access === 'public') return;
   if (role === 'auditor' && access === 'auditor') return;
   if (role === 'standard' && access === 'member') return;
   throw new ModelError(403, 'access denied');

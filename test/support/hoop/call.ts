@@ -41,10 +41,10 @@ export type Call = {
   readonly attributesFail: boolean;
 };
 
-export type Reply = { readonly status: number; readonly body?: Json };
+export type Reply = { readonly status: number; readonly body?: Json; readonly headers?: Readonly<Record<string, string>> };
 
-/** The required role of a route: `reader` admits every caller, `member` every caller except auditors. */
-export type Access = 'admin' | 'auditor' | 'reader' | 'member';
+/** The required role of a route: `reader` admits every caller, `member` every caller except auditors, `public` requests without a caller. */
+export type Access = 'admin' | 'auditor' | 'reader' | 'member' | 'public';
 
 export type Route = {
   readonly method: string;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { logWrite } from './audit.ts';
-import { authenticate, authorise } from './auth.ts';
+import { authenticate, authorise, noCaller } from './auth.ts';
 import type { Call, Reply, ModelContext } from './call.ts';
 import { ModelError } from './errors.ts';
 import { BindError } from './go-json.ts';
@@ -76,7 +76,7 @@ function run(context: ModelContext, received: ModelRequest, target: Target, attr
   if (received.method === 'OPTIONS') return { status: 204, caller: '' };
   if (matched === undefined) return redirect(received.method, target);
   try {
-    const caller = authenticate(context, received.headers);
+    const caller = matched.route.access === 'public' ? noCaller(context) : authenticate(context, received.headers);
     authorise(caller, matched.route.access);
     const call: Call = {
       context,

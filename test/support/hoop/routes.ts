@@ -21,6 +21,7 @@ import { runbookListingRoutes } from './runbook-listing.ts';
 import { runbookRuleRoutes } from './runbook-rules.ts';
 import { runbookRoutes } from './runbooks.ts';
 import { searchRoutes } from './search.ts';
+import { sessionRoutes } from './sessions.ts';
 import { tagRoutes } from './tags.ts';
 import { userRoutes } from './users.ts';
 
@@ -39,6 +40,7 @@ const routes: readonly Route[] = [
   ...resourceRoutes,
   ...searchRoutes,
   ...reviewRoutes,
+  ...sessionRoutes,
   ...agentRoutes,
   ...groupRoutes,
   ...userRoutes,

@@ -48,6 +48,8 @@ export class Store {
   readonly jiraTemplates: Set<string> = new Set<string>();
   readonly groups: Set<string> = new Set<string>(['admin', 'auditor']);
   readonly identities: IdentityRow[] = [];
+  /** The passwords of users by their addresses. */
+  readonly passwords: Map<string, string> = new Map<string, string>();
   readonly tags: TagRow[] = [];
   readonly audit: AuditRow[] = [];
   /** Null if the organization has no row of runbook configurations. */

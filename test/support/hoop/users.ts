@@ -14,6 +14,7 @@ export const userRoutes: readonly Route[] = [
   { method: 'PUT', path: '/users/:emailOrID', access: 'admin', answer: replace, audit },
   { method: 'DELETE', path: '/users/:emailOrID', access: 'admin', answer: remove, audit },
   { method: 'POST', path: '/api-keys', access: 'admin', answer: createKey, audit: 'api_keys' },
+  { method: 'POST', path: '/localauth/login', access: 'public', answer: signIn },
 ];
 
 type NewIdentity = Pick<IdentityRow, 'kind' | 'name' | 'email' | 'token' | 'groups'> & { readonly id?: string };
@@ -45,6 +46,7 @@ function create({ text, store, context }: Call): Reply {
   if (!isAddress(user.email)) throw new ModelError(422, 'invalid email');
   if (store.identities.some((row) => row.kind === 'user' && row.email === user.email))
     throw new ModelError(409, `user already exists with email ${user.email}`);
+  store.passwords.set(user.email, password);
   const row = addIdentity(context, { ...user, kind: 'user', id: user.email, token: '', groups: [...new Set(user.groups)] });
   return created({
     ...view(row),
@@ -83,6 +85,20 @@ function remove(call: Call): Reply {
   if (row.id === call.caller.id) throw new ModelError(422, 'cannot delete yourself');
   call.store.identities.splice(call.store.identities.indexOf(row), 1);
   return empty;
+}
+
+/** Signs a user in: the token is a header of the response. */
+function signIn({ text, store, context }: Call): Reply {
+  const body = readBody(text, 'LocalUserRequest');
+  const email = body.string('email');
+  const index = store.identities.findIndex((row) => row.kind === 'user' && row.email === email);
+  const row = store.identities[index];
+  if (row === undefined) throw new ModelError(404, 'user not found');
+  if (body.string('password') === '' || store.passwords.get(email) !== body.string('password'))
+    throw new ModelError(401, 'invalid credentials');
+  const token = row.token === '' ? `eyJ${context.random.hex(40)}` : row.token;
+  store.identities[index] = { ...row, token };
+  return { status: 200, body: { status: 'ok' }, headers: { token } };
 }
 
 function find(call: Call): IdentityRow {

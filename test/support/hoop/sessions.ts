@@ -1,0 +1,100 @@
+import { analyzerRuleOf, governingRule } from './access-links.ts';
+import { mayUse } from './auth.ts';
+import { readBody } from './body.ts';
+import { created, param, type Call, type Reply, type Route } from './call.ts';
+import { nanoTime } from './clock.ts';
+import { ModelError } from './errors.ts';
+import type { JsonObject } from './json.ts';
+import { openReview, type ReviewSeed } from './review-seed.ts';
+import type { AccessRuleRow, ConnectionRow } from './rows.ts';
+
+/** What a person asks of a connection. No agent runs anything here. */
+export const sessionRoutes: readonly Route[] = [
+  { method: 'POST', path: '/sessions', access: 'member', answer: execute },
+  { method: 'POST', path: '/connections/:nameOrID/credentials', access: 'member', answer: createCredential },
+];
+
+const twoDays = 172_800;
+const paidReview = 'Accessing a connection with review from the web requires an Enterprise plan.';
+
+function execute(call: Call): Reply {
+  const { store, caller } = call;
+  const body = readBody(call.text, 'SessionPostBody');
+  const name = body.string('connection');
+  const row = store.findConnection(name);
+  if (row === undefined || !mayUse(call.context, caller, row.name)) throw new ModelError(400, `connection ${name} not found`);
+  if (analyzerRuleOf(store, row.name) !== undefined) throw new ModelError(500, 'failed analyzing session');
+  if (row.exec !== 'enabled') return executed({ output: 'exec is disabled for this connection' });
+  const seed = { connection: row.name, input: body.string('script'), type: 'onetime', ...ownerOf(call) } as const;
+  const rule = governingRule(store, row.name, 'command');
+  if (rule !== undefined && asksCaller(call, rule) && !skipsCaller(call, rule)) return reviewed(call, { ...seed, ...approvalOf(rule) });
+  if (row.reviewers.length === 0) return executed({ output: 'agent is offline' });
+  if (caller.licence === 'oss') return executed({ output: paidReview });
+  return reviewed(call, { ...seed, groups: row.reviewers });
+}
+
+/** An execution that failed before it reached an agent, and so needed no review. */
+function executed(shown: JsonObject): Reply {
+  return { status: 200, body: { has_review: false, output_status: 'failed', exit_code: -2, ...shown } };
+}
+
+function reviewed(call: Call, seed: ReviewSeed): Reply {
+  const { session } = openReview(call.context, seed);
+  const output = `${call.context.apiUrl}/sessions/${session}`;
+  return { status: 200, body: { has_review: true, session_id: session, output, output_status: 'success', exit_code: 0 } };
+}
+
+function ownerOf({ caller }: Call): Pick<ReviewSeed, 'ownerId' | 'ownerEmail'> {
+  return { ownerId: caller.id, ownerEmail: caller.email };
+}
+
+function asksCaller({ caller }: Call, { approvalRequiredGroups }: AccessRuleRow): boolean {
+  const required = approvalRequiredGroups ?? [];
+  return required.length === 0 || required.some((group) => caller.groups.includes(group));
+}
+
+function skipsCaller({ caller }: Call, { approvalRequiredGroups, skipReviewGroups }: AccessRuleRow): boolean {
+  return (approvalRequiredGroups ?? []).length === 0 && (skipReviewGroups ?? []).some((group) => caller.groups.includes(group));
+}
+
+function approvalOf(rule: AccessRuleRow): Pick<ReviewSeed, 'groups' | 'ruleName' | 'minApprovals' | 'forceApprovalGroups'> {
+  const groups = rule.reviewersGroups ?? [];
+  const minApprovals = rule.allGroupsMustApprove ? groups.length : (rule.minApprovals ?? groups.length);
+  return { groups, ruleName: rule.name, minApprovals, forceApprovalGroups: rule.forceApprovalGroups ?? [] };
+}
+
+/** Creates a credential for a native client, or the review that it waits for. */
+function createCredential(call: Call): Reply {
+  const { store, caller, context } = call;
+  const name = param(call, 'nameOrID');
+  const seconds = readBody(call.text, 'ConnectionCredentialsRequest').int('access_duration_seconds') ?? 0;
+  const row = store.findConnection(name);
+  if (row === undefined || !mayUse(context, caller, row.name)) throw new ModelError(404, `connection ${name} not found`);
+  if (row.connect !== 'enabled') throw new ModelError(400, 'access mode connect is not enabled for this connection');
+  const rule = governingRule(store, row.name, 'jit');
+  const isReviewed = row.reviewers.length > 0 || (rule !== undefined && !skipsCaller(call, rule));
+  checkDuration(seconds, row.reviewers.length > 0 ? undefined : rule, isReviewed);
+  if (!isReviewed) return created({ connection_name: row.name, has_review: false, expire_at: null, ...credentialOf(row) });
+  const isKey = store.identities.every(({ kind, id }) => kind !== 'user' || id !== caller.id);
+  // The gateway fails where no rule has the reviewers, and looks a key up among the users.
+  if (rule === undefined || row.reviewers.length > 0 || isKey) throw new ModelError(500, 'failed creating review');
+  // Only here, the number of approvals of a rule counts although all groups must approve.
+  const { minApprovals: _, ...approval } = approvalOf(rule);
+  const least = rule.minApprovals === null ? {} : { minApprovals: rule.minApprovals };
+  const review = openReview(context, { connection: row.name, type: 'jit', ...ownerOf(call), ...approval, ...least });
+  const shown = { connection_name: row.name, has_review: true, session_id: review.session, review_id: review.id };
+  return { status: 202, body: { ...shown, created_at: nanoTime(context.clock.now()), ...credentialOf(row) } };
+}
+
+function credentialOf({ type, subtype }: ConnectionRow): JsonObject {
+  return { connection_type: type, connection_sub_type: subtype };
+}
+
+function checkDuration(seconds: number, rule: AccessRuleRow | undefined, isReviewed: boolean): void {
+  if (seconds <= 0 && (isReviewed || rule !== undefined))
+    throw new ModelError(400, 'access_duration_seconds is required for connections with an access request rule');
+  if (seconds > twoDays) throw new ModelError(400, 'access duration cannot exceed 48 hours');
+  const longest = rule?.accessMaxDuration ?? null;
+  if (longest !== null && seconds > longest)
+    throw new ModelError(400, `access duration cannot exceed ${longest} seconds for this connection`);
+}
