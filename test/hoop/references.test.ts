@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { config, connection } from '../e2e/project.ts';
 import { adminToken, auditorToken, hoopProject, type CommandResult, type HoopProject } from '../support/hoop-project.ts';
+import type { HoopOptions } from '../support/hoop/options.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { runInFolder } from '../support/run-in-process.ts';
 import { writes } from './expectations.ts';
@@ -39,8 +40,8 @@ type Applied = {
 };
 
 /** Applies two connections from a commit. */
-async function applied(): Promise<Applied> {
-  const project = await hoopProject();
+async function applied(options: HoopOptions = {}): Promise<Applied> {
+  const project = await hoopProject(options);
   project.model.settings.listeners = true;
   const repository = make({
     'ostiary.yaml': config(project.url),
@@ -193,6 +194,24 @@ test('33 two runbook rules of one name are both reported', { timeout: 60_000 }, 
       `runbook rule "nightly" names the new Connection/new-db already: ${group} may run github.com/acme/runbooks:ops/`,
     );
 });
+
+test(
+  'a successor inherits attributes, and the plan names the rulepack and the profile that do not follow',
+  { timeout: 60_000 },
+  async () => {
+    const { project, repository, run, post } = await applied({ rulepacks: 'default' });
+    const [pack] = project.model.store.rulepacks.values();
+    expect((await project.send('POST', `/rulepacks/${pack?.id}/apply`, { connection_names: ['orders-db'] })).status).toBe(204);
+    await post('/attributes', { name: 'pci', connection_names: ['orders-db'] });
+    expect((await project.send('PUT', '/orgs/protection-profile', { profile: 'protection-medium' })).status).toBe(200);
+    repository.remove('access/orders.yaml');
+    repository.save({ 'access/shop.yaml': connection('shop-db', {}, { replaces: 'orders-db' }) });
+    const text = oneLine(await run('plan'));
+    expect(text).toContain('attributes [pci]');
+    expect(text).toContain(`rulepack "${pack?.displayName}" names Connection/orders-db, and does not move to shop-db`);
+    expect(text).toContain('hoop/outside-profile');
+  },
+);
 
 test('a replacement names access groups, machine identities and event subscriptions that do not move', { timeout: 60_000 }, async () => {
   const { project, repository, run, post } = await applied();

@@ -1,4 +1,4 @@
-import { readBody } from './body.ts';
+import { BindError, readBody } from './body.ts';
 import { created, empty, ok, param, type Call, type Reply, type Route } from './call.ts';
 import { microTime, nanoTime } from './clock.ts';
 import { checkUuid, ModelError } from './errors.ts';
@@ -7,7 +7,10 @@ import type { EventSubscriptionRow } from './rows.ts';
 
 const audit = 'event-routing';
 
-/** Event subscriptions, as the gateway's source answers: each runs a runbook on a connection, which cannot be deleted meanwhile. */
+/**
+ * Event subscriptions, as the gateway's source answers: each runs a runbook on a connection, which cannot be deleted meanwhile.
+ * The mapping of parameters is not checked.
+ */
 export const eventSubscriptionRoutes: readonly Route[] = [
   { method: 'GET', path: '/event-routing/subscriptions', access: 'reader', answer: list },
   { method: 'POST', path: '/event-routing/subscriptions', access: 'admin', answer: create, audit },
@@ -93,6 +96,8 @@ function readSubscription(text: string): SubscriptionBody {
     ConnectionName: found.connectionName,
     ParameterMapping: body.stringMap('parameter_mapping'),
   });
+  if (found.eventTypes.length === 0)
+    throw new BindError("Key: 'EventSubscriptionRequest.EventTypes' Error:Field validation for 'EventTypes' failed on the 'min' tag");
   return found;
 }
 
