@@ -118,7 +118,7 @@ const inside: Readonly<Record<string, string>> = {
   manifest:
     'json-values.ts yaml schema-nodes.ts secrets manifest.ts source-map.ts validate collect-edges.ts edit merge-layers.ts read-defaults.ts ' +
     'to-resource.ts read-policies.ts read-documents.ts load-manifests.ts pull accept format read-config.ts',
-  gateway: 'dialect.ts dialects id-index.ts from-wire.ts http session.ts live write service open-gateway.ts',
+  gateway: 'dialect.ts dialects id-index.ts implied-element.ts from-wire.ts http session.ts live write service open-gateway.ts',
   report:
     'escape.ts wrap.ts wording links.ts rows document.ts subjects serialize.ts text markdown html annotations.ts code-quality.ts junit.ts sarif.ts ' +
     'formats.ts reports.ts',

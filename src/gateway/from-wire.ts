@@ -7,6 +7,7 @@ import { resourceId, type ResourceId } from '../model/resource.ts';
 import { seal, type LiveSecret } from '../model/secret.ts';
 import type { ReadMode, WireKind } from './dialect.ts';
 import type { IdIndex } from './id-index.ts';
+import { withoutImplied } from './implied-element.ts';
 
 /** Reads the wire entries of one kind. */
 export type EntryReader = {
@@ -132,7 +133,7 @@ function readSpec(entry: JsonObject, fields: readonly SpecField[], { empty, idIn
     if (value === undefined || value === null) continue;
     if (verbatim) spec[name] = valueNames?.get(value) ?? value;
     else if (rule.refers !== undefined && typeof value === 'string') spec[name] = idIndex.textOf(rule.refers, value);
-    else spec[name] = normalizeValue(rule, value);
+    else spec[name] = normalizeValue(rule, rule.implied === undefined ? value : withoutImplied(rule.implied, value));
   }
   return spec;
 }

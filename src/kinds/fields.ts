@@ -48,6 +48,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
   const closed = node['x-ostiary-closed'];
   const dialect = text(node['x-ostiary-dialect']);
   const borrowed = text(node['x-ostiary-borrowed']);
+  const implied = text(node['x-ostiary-implied']);
   return {
     ...shapeOf(schema, node, type),
     name,
@@ -62,6 +63,7 @@ function fieldRule(schema: JsonObject, name: string, node: JsonObject, required:
     ...(node['x-ostiary-manifest-only'] === true ? { manifestOnly: true } : {}),
     ...(dialect === undefined ? {} : { dialect }),
     ...(borrowed === undefined ? {} : { borrowed }),
+    ...(implied === undefined ? {} : { implied }),
     ...(node['x-ostiary-late'] === true ? { late: true } : {}),
     ...(typeof node['x-ostiary-counts'] === 'string' ? { counts: node['x-ostiary-counts'] } : {}),
   };
@@ -113,6 +115,7 @@ export function wireSchema(kind: Kind): JsonObject {
   for (const [field, node] of Object.entries(asObject(spec['properties']))) {
     if (field in properties || !isObject(node) || node['x-ostiary-manifest-only'] === true) continue;
     if (node['x-ostiary-dialect'] !== undefined && node['x-ostiary-borrowed'] === undefined) continue;
+    if (node['x-ostiary-implied'] !== undefined) continue;
     properties[field] = 'not' in node ? true : wireField(dereference(kind.schema, node));
   }
   const required = asArray(spec['required']);

@@ -100,6 +100,8 @@ export type KindView = {
   readonly knownValues: KnownValues | undefined;
   /** Whether any field, at any depth, is a keyed list. */
   readonly keyed: boolean;
+  /** Whether any field has an element that manifests do not state. */
+  readonly implying: boolean;
   /** Whether manifests may have samples beside spec. */
   readonly sampled: boolean;
   /** The sets of stated fields, shared by all manifests that state the same fields, by a bit mask. */
@@ -122,6 +124,7 @@ export function createKindView(kind: Kind, allowed: AllowedValues = {}): KindVie
     selectors: findSelectors(kind.schema),
     knownValues: findKnownValues({ schema: kind.schema, node: findNode(kind.schema, ['spec']) ?? {}, place: kind.name, allowed }),
     keyed: hasKeyedList(kind.fields),
+    implying: kind.fields.some(({ implied }) => implied !== undefined),
     sampled: Object.hasOwn(fieldNodes(kind.schema), 'tests'),
     stated: new Map(),
   };

@@ -30,7 +30,7 @@ export function assumedDialect(choice: DialectChoice): DialectName {
 
 /** Returns whether a gateway has a field of a kind. */
 export function hasField({ dialect, borrowed = [] }: DialectFields, kind: string, field: FieldRule): boolean {
-  if (field.dialect === undefined || field.dialect === dialect) return true;
+  if (field.dialect === dialect || (field.dialect === undefined && field.borrowed === undefined)) return true;
   return field.borrowed === dialect && borrowed.includes(`${kind}.${field.name}`);
 }
 

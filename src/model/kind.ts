@@ -43,8 +43,10 @@ export type FieldRule = Shape & {
   readonly manifestOnly?: boolean;
   /** The only dialect that has the field. */
   readonly dialect?: string;
-  /** Another dialect whose gateways have the field when they report it. */
+  /** Another dialect whose gateways have the field when they report it; without `dialect`, no other gateways have it. */
   readonly borrowed?: string;
+  /** The element that every list of the field contains, although manifests do not state it; null is a list of everything. */
+  readonly implied?: string;
   /** The gateway attaches the value after it has saved the object, so the object is unprotected in between. */
   readonly late?: boolean;
 };

@@ -161,7 +161,8 @@ export function collectionsOf(
       localForms: localRepositories ? localForms : {},
       kind,
       fields: kind.fields.filter(
-        ({ manifestOnly, dialect, borrowed }) => manifestOnly !== true && (dialect === undefined || borrowed !== undefined),
+        ({ manifestOnly, dialect, borrowed, implied }) =>
+          manifestOnly !== true && implied === undefined && (dialect === undefined || borrowed !== undefined),
       ),
       hasSecrets: kind.fields.some((field) => field.secret !== undefined),
       ...agentFieldOf(kind),

@@ -64,8 +64,8 @@ export function liveAs(desired: DesiredState): LiveState {
 }
 
 function withoutDialect(field: FieldRule): FieldRule {
-  const { dialect, ...rest } = field;
-  return dialect === undefined ? field : rest;
+  const { dialect: _, borrowed: __, ...rest } = field;
+  return rest;
 }
 
 /** The kinds with the fields of all dialects, so that one table of risks covers them all. */

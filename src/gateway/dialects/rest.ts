@@ -67,15 +67,22 @@ export function readIdAndName(row: JsonObject): { readonly id: string; readonly 
   return { id: asText(row['id']), name: asText(row['name']) };
 }
 
-/** Warns about groups that a manifest states as reviewers, and that the gateway does not have. */
+/** The fields of groups, and what a group without members cannot do there. */
+const groupFields = [
+  ['access_groups', 'it grants no access'],
+  ['reviewers', 'it cannot approve'],
+  ['force_approve_groups', 'it cannot approve'],
+] as const;
+
+/** Warns about groups that a manifest states, and that the gateway does not have. */
 export function checkGroups(code: Diagnostic['code'], write: ProposedWrite, groups: readonly string[] | undefined): readonly Diagnostic[] {
   if (groups === undefined) return [];
   const known = new Set(groups);
-  return ['reviewers', 'force_approve_groups'].flatMap((field) =>
+  return groupFields.flatMap(([field, effect]) =>
     asArray(write.spec[field]).flatMap((group) => {
       if (typeof group !== 'string' || known.has(group) || !write.resource.stated.has(field)) return [];
       const message = `unknown group "${group}" on the gateway`;
-      const hint = 'the group has no members, so it cannot approve';
+      const hint = `the group has no members, so ${effect}`;
       return [diagnosticAt(write, pointer(field, group), { code, severity: 'warning', message, hint })];
     }),
   );

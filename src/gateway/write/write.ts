@@ -2,6 +2,7 @@ import { type GatewayContext, addressOf, gatewayIdOf } from '../session.ts';
 import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../from-wire.ts';
+import { withImplied } from '../implied-element.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
@@ -67,6 +68,7 @@ function wireValue(rule: FieldRule, request: WriteRequest, writing: WriteContext
   const { wireKind, fresh, read } = writing;
   const stored = fresh?.[wireKind.fieldNames[rule.name] ?? rule.name];
   if (stored !== undefined && equal(value, read?.[rule.name])) return stored;
+  if (rule.implied !== undefined) return withImplied(rule.implied, value);
   if (rule.refers === undefined || typeof value !== 'string' || value === '') {
     const words = typeof value === 'string' ? wireKind.valueNames?.[rule.name]?.[value] : undefined;
     return words ?? carryUnknown(rule, value, stored);

@@ -10,12 +10,25 @@ import { fieldNodes, findNode, readAnnotation } from '../schema-nodes.ts';
 
 /** Finds errors that no schema can express: duplicate keys in lists, pointers to nothing, unknown targets. */
 export function checkManifest(manifest: Manifest, targets: readonly string[]): readonly DocumentDiagnostic[] {
-  if (!manifest.view.keyed && manifest.metadata['ignore'] === undefined && manifest.metadata['targets'] === undefined) return [];
+  const { view, metadata } = manifest;
+  if (!view.keyed && !view.implying && metadata['ignore'] === undefined && metadata['targets'] === undefined) return [];
   return [
+    ...findImpliedElements(manifest),
     ...findDuplicateKeys(manifest.view.kind.fields, manifest.spec, ['spec']),
     ...readStrings(manifest.metadata['ignore']).flatMap((path, index) => checkIgnoredPath(manifest, path, index)),
     ...readStrings(manifest.metadata['targets']).flatMap((name, index) => checkTargetName(name, index, targets)),
   ];
+}
+
+/** Finds elements that a list contains although manifests do not state them: stated, they would differ from what is live. */
+function findImpliedElements({ view: { kind }, spec }: Manifest): readonly DocumentDiagnostic[] {
+  return kind.fields.flatMap(({ name, implied = '' }) => {
+    const index = asArray(spec[name]).indexOf(implied);
+    if (implied === '' || index === -1) return [];
+    const message = `invalid value ${quoteValue(implied)} of ${name}: the gateway always includes it`;
+    const hint = `remove it; ${name}: [] admits only ${implied}`;
+    return [{ code: 'manifest/not-allowed-value', severity: 'error', pointer: pointer('spec', name, String(index)), message, hint }];
+  });
 }
 
 function findDuplicateKeys(fields: readonly FieldRule[], value: JsonObject, tokens: readonly string[]): readonly DocumentDiagnostic[] {

@@ -44,6 +44,7 @@ export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | '
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [
   'access',
+  'who',
   'review',
   'input',
   'output',
@@ -58,8 +59,8 @@ export const controlTypes = [
 ] as const;
 
 /**
- * `access`: open access modes; `review`: groups that must approve; `input` / `output`: what guardrails block; `masking` and
- * `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in seconds; `schema`:
+ * `access`: open access modes; `who`: groups that can reach the connection; `review`: groups that must approve; `input` / `output`: what
+ * guardrails block; `masking` and `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in seconds; `schema`:
  * whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to;
  * `requests`: access-request rules, which are never managed.
  */

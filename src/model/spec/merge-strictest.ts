@@ -75,6 +75,8 @@ function unionValue(field: FieldRule, desired: Json, live: Json): Json {
     case 'entries':
       return Array.isArray(desired) && Array.isArray(live) ? joined(desired, live) : live;
     case 'fewer':
+      // Null is a list of everything.
+      if (Array.isArray(desired) && live === null) return desired;
       return Array.isArray(desired) && Array.isArray(live) ? common(desired, live) : live;
     case 'lower':
       return stricter(desired, live, Math.min);

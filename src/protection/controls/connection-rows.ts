@@ -82,6 +82,61 @@ export function joinModes(controls: readonly Control[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
+/** All users. No group has an empty name, so a group that is called everybody is another control. */
+const everybody: Control = { name: 'everybody', content: '' };
+const unrestricted: readonly Control[] = [everybody];
+
+/** Returns the groups that can reach a connection beside admins. */
+function groupsThatReach({ access_groups: groups }: JsonObject): readonly Control[] {
+  return Array.isArray(groups) ? controlsNamed(groups) : unrestricted;
+}
+
+/** Compares groups that can reach a connection: everybody includes each of them. */
+function compareReach(before: readonly Control[], after: readonly Control[]): ControlComparison {
+  const found = compareSets(before, after, {
+    covers: (control, by) => (by.includes(everybody) || (control !== everybody && byName.covers(control, by) === 'yes') ? 'yes' : 'no'),
+  });
+  return { ...found, lost: found.gained, gained: found.lost };
+}
+
+/** Compares who can reach a connection. That everybody can is no difference to a connection that does not exist. */
+function compareWho({ controls: { who: had } }: Posture, { controls: { who: has } }: Posture): ControlComparison {
+  return compareReach(had ?? onlyEverybody(has), has ?? onlyEverybody(had));
+}
+
+function onlyEverybody(controls: readonly Control[] = none): readonly Control[] {
+  return controls.filter((one) => one === everybody);
+}
+
+const reachCodes = {
+  granted: weakening('group-granted', 'one more group can reach the connection'),
+  revoked: strengthening('group-revoked', 'one fewer group can reach the connection'),
+};
+
+/** The groups that can reach the connection. */
+export const whoRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['access_groups'] },
+  ofConnection: groupsThatReach,
+  compare: compareWho,
+  risks: {
+    Connection: [
+      {
+        codes: [reachCodes.revoked, reachCodes.granted],
+        find: ({ before, after }) => {
+          const { lost, gained } = compareReach(groupsThatReach(before), groupsThatReach(after));
+          const codes = [...(gained.length > 0 ? [reachCodes.revoked] : []), ...(lost.length > 0 ? [reachCodes.granted] : [])];
+          return codes.map((code) => ({ code, fields: ['access_groups'] }));
+        },
+      },
+    ],
+  },
+  weight: 1,
+  column: { heading: 'who', none: 'admins' },
+  about: 'access groups',
+  loses: () => verbPhrase('can be', 'can be', 'reached by more groups'),
+  gains: () => verbPhrase('can be', 'can be', 'reached by fewer groups'),
+};
+
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['reviewers', 'min_review_approvals'] },

@@ -13,7 +13,7 @@ export type Control = {
   readonly form?: 'word' | 'pattern';
   /** The custom entity type that defines it. */
   readonly entityType?: string;
-  /** The word or the pattern of a custom entity type, without the name of the type. */
+  /** What identifies it, if that is not the name: the word or the pattern of a custom entity type, or nothing for everybody. */
   readonly content?: string;
   /** Lower is stricter: seconds, or the score (0 to 1) from which something is masked. */
   readonly limit?: number;

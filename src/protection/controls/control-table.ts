@@ -10,6 +10,7 @@ import {
   requestsRow,
   reviewRow,
   schemaRow,
+  whoRow,
 } from './connection-rows.ts';
 import type { ControlRow, RuleControls } from './control-row.ts';
 import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
@@ -17,6 +18,7 @@ import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
 /** The only table of controls: what protects, which fields form it, how two states compare, its wording and its risks. */
 const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
   access: accessRow,
+  who: whoRow,
   review: reviewRow,
   input: inputRow,
   output: outputRow,

@@ -65,7 +65,7 @@ function lostControls(layer: OverriddenLayer, { key }: NewObject, { after, postu
   });
 }
 
-const granted: ReadonlySet<ControlType> = new Set(['access', 'force', 'duration', 'schema']);
+const granted: ReadonlySet<ControlType> = new Set(['access', 'who', 'force', 'duration', 'schema']);
 
 function wordsOf(type: ControlType): string {
   return `${granted.has(type) ? 'limits on ' : ''}${controlRow(type).about}`;

@@ -74,10 +74,10 @@ export function adaptToDialect(
     const names = new Set(stated.map(({ name }) => name));
     appendAll(
       diagnostics,
-      stated.map(({ name, dialect: whose }): Diagnostic => ({
+      stated.map(({ name, dialect: owner, borrowed }): Diagnostic => ({
         code: 'plan/other-dialect-field',
         severity: 'warning',
-        message: `${name} is a field of ${whose} gateways; this gateway (${dialectFields.dialect}) does not have it, so Ostiary does not send it`,
+        message: `${name} is a field of ${owner ?? `${borrowed}`} gateways${owner === undefined ? ' that report it' : ''}; this gateway (${dialectFields.dialect}) does not have it, so Ostiary does not send it`,
         hint: 'remove it, or limit the manifest to some targets with metadata.targets',
         at: resource.locate(pointer(name)),
         resource: resource.id,

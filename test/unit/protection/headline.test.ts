@@ -33,6 +33,19 @@ describe('headlines of a connection’s own fields', () => {
       'weakens: 1 connection enables runbooks',
       'strengthens: 1 connection disables runbooks',
     ],
+    ...(
+      [
+        [null, ['dba']],
+        [['dba', 'sre'], ['sre']],
+        [['dba'], []],
+        [null, ['everybody']],
+      ] as const
+    ).map((groups): [string, Json, Json, string, string] => [
+      'access_groups',
+      ...groups,
+      'strengthens: 1 connection can be reached by fewer groups',
+      'weakens: 1 connection can be reached by more groups',
+    ]),
     ['reviewers', ['dba'], [], 'weakens: 1 connection loses review', 'strengthens: 1 connection gains review'],
     [
       'reviewers',

@@ -14,6 +14,8 @@ describe('mergeStrictest', () => {
     ['entries', ['a'], ['b'], ['a', 'b']],
     ['entries', ['a'], [], ['a']],
     ['fewer', ['a', 'b'], ['b', 'c'], ['b']],
+    ['fewer', ['a'], null, ['a']],
+    ['fewer', null, ['a'], ['a']],
     ['lower', 3, 5, 3],
     ['lower', 5, 3, 3],
     ['lower', null, 3, 3],

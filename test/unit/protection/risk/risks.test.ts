@@ -18,11 +18,12 @@ import {
 import { runReconcile } from '../../../support/run-pipeline.ts';
 import type { Manifest } from '../../../support/scenario.ts';
 import { changeOf, connection as liveConnection, fieldOf } from '../protection-fixtures.ts';
+import { accessGroupRows } from './access-group-rows.ts';
 import { attributeRows } from './attribute-rows.ts';
 import { proxyRows } from './proxy-rows.ts';
 import { attached, blocking, closed, oneWay, own, rows as ownRows, selecting } from './risk-rows.ts';
 
-const rows = [...ownRows, ...attributeRows, ...proxyRows];
+const rows = [...ownRows, ...accessGroupRows, ...attributeRows, ...proxyRows];
 
 function runningCommand(command: string): readonly Manifest[] {
   return own({ command: [command], secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } });

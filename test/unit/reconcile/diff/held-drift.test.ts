@@ -26,6 +26,8 @@ type Side = { readonly applied: JsonObject; readonly live: JsonObject; readonly 
 type Options = { readonly others?: readonly Manifest[]; readonly attached?: boolean; readonly revert?: boolean };
 type Result = { readonly plan: Plan; readonly held: readonly string[]; readonly after: JsonObject };
 
+const borrowed = ['Connection.min_review_approvals', 'Connection.access_groups'];
+
 /** Plans manifests over a gateway that changed since they were applied; a rule is attached to one connection. */
 async function planDrift(
   kind: 'Connection' | 'GuardrailRule' | 'DataMaskingRule',
@@ -47,13 +49,13 @@ async function planDrift(
   const id = resourceId(kind, 'one');
   const state = await liveOf(gateway);
   // The gateway in memory has no fields of dialects.
-  const extra = 'min_review_approvals' in live ? { min_review_approvals: live['min_review_approvals'] } : {};
+  const extra = Object.fromEntries(Object.entries(live).filter(([name]) => borrowed.includes(`Connection.${name}`)));
   const resources = state.resources.map((one) => (one.id === id ? { ...one, spec: { ...one.spec, ...extra } } : one));
   const checked = runReconcile({
     desired: manifests,
     live: { ...state, resources },
     base: { commit: 'a'.repeat(40), desired: base, removedIn: new Map() },
-    borrowed: ['Connection.min_review_approvals'],
+    borrowed,
     consent: { adopt: [], revert: revert ? [id] : [], prune: false },
   });
   if (checked.value === undefined) throw new Error(checked.diagnostics.map(({ message }) => message).join('\n'));
@@ -76,6 +78,8 @@ async function liveOf(gateway: MemoryGateway): Promise<LiveState> {
 
 const counted = (reviewers: readonly string[], min: Json): JsonObject => ({ reviewers, min_review_approvals: min });
 
+const reached = (groups: Json): JsonObject => ({ access_groups: groups });
+
 describe('a drift of a connection is held only if it is provably stricter', () => {
   test.each<readonly [string, Side, readonly string[], JsonObject]>([
     ['a second group', { applied: { reviewers: ['a'] }, live: { reviewers: ['a', 'b'] } }, ['/reviewers/b'], { reviewers: ['a', 'b'] }],
@@ -91,6 +95,12 @@ describe('a drift of a connection is held only if it is provably stricter', () =
       [],
       { reviewers: ['dba', 'security'] },
     ],
+    ['a group that can reach it', { applied: reached(['a']), live: reached(['a', 'b']) }, [], reached(['a'])],
+    ['one group less that can reach it', { applied: reached(['a', 'b']), live: reached(['a']) }, ['/access_groups/b'], reached(['a'])],
+    ['everybody', { applied: reached(['a']), live: reached(null) }, [], reached(['a'])],
+    ['only one group', { applied: reached(null), live: reached(['a']) }, ['/access_groups'], reached(['a'])],
+    ['only admins', { applied: reached(null), live: reached([]) }, ['/access_groups'], reached([])],
+    ['everybody instead of admins', { applied: reached([]), live: reached(null) }, [], reached([])],
     ['no group', { applied: { reviewers: ['dba'] }, live: { reviewers: [] } }, [], { reviewers: ['dba'] }],
     [
       'a third group that can approve alone',
