@@ -115,7 +115,6 @@ export function wireSchema(kind: Kind): JsonObject {
   for (const [field, node] of Object.entries(asObject(spec['properties']))) {
     if (field in properties || !isObject(node) || node['x-ostiary-manifest-only'] === true) continue;
     if (node['x-ostiary-dialect'] !== undefined && node['x-ostiary-borrowed'] === undefined) continue;
-    if (node['x-ostiary-implied'] !== undefined) continue;
     properties[field] = 'not' in node ? true : wireField(dereference(kind.schema, node));
   }
   const required = asArray(spec['required']);
@@ -147,7 +146,8 @@ function wireField(node: JsonObject): Json {
     const reference = { type: 'string', pattern: uuid, $comment: 'an ID (UUID)' };
     return node['type'] === 'string' ? { ...withoutAnnotations(node), ...reference } : { ...withoutAnnotations(node), items: reference };
   }
-  return plain(node);
+  // Where the field travels, an empty list is what null is in a manifest.
+  return node['x-ostiary-implied'] === undefined ? plain(node) : { ...withoutAnnotations(node), default: [] };
 }
 
 function withoutAnnotations(node: JsonObject): JsonObject {

@@ -21,6 +21,8 @@ type KindRow = ServedRules & {
   readonly migration: string;
   /** The field that identifies an object; lists are sorted by it. `name` by default. */
   readonly identityField?: string;
+  /** The field with the groups that may see and use an object; a replacement that omits it keeps it. */
+  readonly accessField?: string;
   /** Fields that are always derived from the others; the server ignores the values that callers send. */
   readonly computed?: readonly string[];
   /** Patterns that fields may match instead where the server was started with `localRepositories`. */
@@ -36,6 +38,7 @@ const kindRows = {
     path: '/connections',
     table: 'connections',
     migration: '0001-objects',
+    accessField: 'access_groups',
     computed: ['redact_enabled'],
     readOnly: {
       default_database: {
@@ -53,7 +56,8 @@ const kindRows = {
       create: `Set by the gateway if omitted: \`command\` for databases of known subtypes, \`resource_name\` (the connection's name).
 \`redact_enabled\` is always derived from \`redact_types\`.
 A name with the form of an ID is rejected. \`agent_id\` and \`guardrail_rules\` must be existing IDs.`,
-      replace: 'The name cannot change. Rules missing from `guardrail_rules` are detached; masking rules do not change.',
+      replace:
+        'The name cannot change. Rules missing from `guardrail_rules` are detached; masking rules do not change. `access_groups` is kept if omitted.',
     },
   },
   DataMaskingRule: {
@@ -132,7 +136,7 @@ export type EdgeSide = {
 /** A kind as the gateway serves it. */
 export type Collection = KindTables &
   Required<Pick<KindRow, 'path' | 'identityField' | 'computed' | 'narrowed' | 'readOnly' | 'texts'>> &
-  Pick<KindRow, 'resourceField'> & {
+  Pick<KindRow, 'resourceField' | 'accessField'> & {
     readonly byName: boolean;
     readonly localForms: Readonly<Record<string, string>>;
     readonly kind: Kind;
@@ -160,10 +164,11 @@ export function collectionsOf(
       narrowed: { ...narrowed, ...secretRequirements(kind) },
       localForms: localRepositories ? localForms : {},
       kind,
-      fields: kind.fields.filter(
-        ({ manifestOnly, dialect, borrowed, implied }) =>
-          manifestOnly !== true && implied === undefined && (dialect === undefined || borrowed !== undefined),
-      ),
+      fields: kind.fields.flatMap((field) => {
+        const { manifestOnly, dialect, borrowed } = field;
+        if (manifestOnly === true || (dialect !== undefined && borrowed === undefined)) return [];
+        return [field.name === row.accessField ? { ...field, empty: [] } : field];
+      }),
       hasSecrets: kind.fields.some((field) => field.secret !== undefined),
       ...agentFieldOf(kind),
       sides: sidesOf(kind, registry),

@@ -25,7 +25,7 @@ export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: strin
     await next();
   });
   const searchRunbooks = async (): Promise<{ readonly runbooks: []; readonly errors: [] }> => {
-    await listObjects(store, collectionOf(registry, 'runbook_configurations'), () => undefined);
+    await listObjects(store, collectionOf(registry, 'runbook_configurations'), { visibleTo: null, make: () => undefined });
     return { runbooks: [], errors: [] };
   };
   serveSearch(search, { store, now, searchRunbooks, log: () => undefined });
@@ -35,10 +35,11 @@ export function readingsOf(db: Kysely<Tables>, registry: Registry): (path: strin
     const page = searchParams.get('page');
     if (pathname === '/agents') return listAgents(db, now());
     if (pathname === '/search') return search.request(path);
-    if (pathname !== connections.path) return findObject(store, connections, pathname.slice(connections.path.length + 1));
+    if (pathname !== connections.path)
+      return findObject(store, connections, { text: pathname.slice(connections.path.length + 1), visibleTo: null });
     return page === null
-      ? listObjects(store, connections, () => undefined)
-      : pageObjects(store, connections, { page: Number(page), size: 50 });
+      ? listObjects(store, connections, { visibleTo: null, make: () => undefined })
+      : pageObjects(store, connections, { visibleTo: null, page: { page: Number(page), size: 50 } });
   };
 }
 

@@ -16,7 +16,10 @@ gatewayContract('in memory', async () => {
   };
 });
 
-const servedTraits = { ...interfaceTraits, speech: { dialect: 'interface', borrowed: ['Connection.min_review_approvals'] } };
+const servedTraits = {
+  ...interfaceTraits,
+  speech: { dialect: 'interface', borrowed: ['Connection.access_groups', 'Connection.min_review_approvals'] },
+};
 
 gatewayContract('ostiary serve on PGlite', () => served(startPgliteServer), servedTraits);
 gatewayContract('ostiary serve on PostgreSQL', () => served(startPostgresServer), servedTraits);

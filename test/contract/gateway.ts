@@ -110,6 +110,19 @@ export function gatewayContract(title: string, makeSubject: () => Promise<Subjec
       expect(holds(updated, '/secret/envvar:A', 'QQ==')).toBe(true);
     });
 
+    const hasAccessGroups = traits.speech.borrowed?.includes('Connection.access_groups') === true;
+    it.runIf(hasAccessGroups)('distinguishes everybody, groups and only admins, in every order', async () => {
+      const request = connection('reached');
+      let fresh = await gateway.create({ ...request, spec: { ...request.spec, access_groups: [] } });
+      expect((await read(fresh.id)).spec['access_groups']).toEqual([]);
+      for (const groups of [null, ['payments', 'sre'], [], ['sre'], null]) {
+        fresh = await gateway.update(fresh, { ...request, spec: { access_groups: groups } });
+        expect([fresh, await read(fresh.id)].map(({ spec }) => spec['access_groups'])).toEqual([groups, groups]);
+        fresh = await gateway.update(fresh, { ...request, spec: { tags: [] } });
+        expect(fresh.spec['access_groups']).toEqual(groups);
+      }
+    });
+
     it('refuses to create a name twice', async () => {
       await gateway.create(guardrail('twice'));
       expect(await refusal(gateway.create(guardrail('twice')))).toBe('api/conflict');

@@ -7,7 +7,72 @@ const otherReview = ['e2e/command-line/other-review.test.ts'];
 const parser = 'parse({ extensions: [gfm()] })';
 const parserWithout = (...names) => `parse({ extensions: [gfm(), { disable: { null: ['${names.join("', '")}'] } }] })`;
 
+const reader = 'server/objects/object-reader.ts';
+const hidden = ['server/objects/access-groups.test.ts'];
+
 export const decisionChecks = [
+  ['a list has no connection of other groups', reader, 'sql`where ${isVisible(collection, visibleTo)} ${orderBy', 'sql`${orderBy', hidden],
+  ['a page has no connection of other groups', reader, 'o where ${visible} ${order}', 'o ${order}', hidden],
+  ['a page does not count connections of other groups', reader, 'o where ${visible}) counted', 'o) counted', hidden],
+  ['a connection of other groups is not read by ID', reader, 'o.id = ${values.text} and ${visible}', 'o.id = ${values.text}', hidden],
+  ['a connection of other groups is not read by name', reader, '${values.text}) and ${visible}', '${values.text})', hidden],
+  [
+    'a search finds no connection of other groups',
+    'server/search/search-routes.ts',
+    '${containsText(term, columns)} and ${isReachable(groups, sql`spec`)}',
+    '${containsText(term, columns)}',
+    hidden,
+  ],
+  [
+    'a search finds no resource of other groups',
+    'server/search/search-routes.ts',
+    '${containsText(term, columns)} and ${isResourceReachable(groups, sql`name`)}',
+    '${containsText(term, columns)}',
+    hidden,
+  ],
+  [
+    'runbooks name no connection of other groups',
+    'server/runbooks/runbooks.openapi.ts',
+    ' and ${isReachable(decidingGroups(caller), sql`spec`)}',
+    '',
+    hidden,
+  ],
+  [
+    'a list has no resource of other groups',
+    'server/resources/resources.ts',
+    '${resourceFilterSql(filter)} and ${isResourceReachable(visibleTo, sql`r.name`)}',
+    '${resourceFilterSql(filter)}',
+    hidden,
+  ],
+  [
+    'a resource of other groups is not read',
+    'server/resources/resources.ts',
+    'r.id = ${named} and ${isResourceReachable(visibleTo, sql`r.name`)}',
+    'r.id = ${named}',
+    hidden,
+  ],
+  [
+    'a user of other groups requests no review',
+    'server/reviews/review-store.ts',
+    '${named} and ${isReachable(decidingGroups(caller), sql`c.spec`)}',
+    '${named}',
+    hidden,
+  ],
+  ['a requester who lost access does not see the review', 'server/reviews/review-store.ts', ' and ${canReach(principal)})', ')', hidden],
+  [
+    'a requester who lost access starts nothing',
+    'server/reviews/transitions.ts',
+    "'connection out of reach': !review.reachable",
+    "'connection out of reach': false",
+    hidden,
+  ],
+  [
+    'a replacement without access groups keeps them',
+    'server/objects/object-writer.ts',
+    'body[accessField] === undefined ? { keptField',
+    'false ? { keptField',
+    hidden,
+  ],
   ['a command in fenced code acts on nothing', 'github/plain-lines.ts', parser, parserWithout('codeFenced'), plainLines],
   [
     'a command between tildes acts on nothing',
@@ -141,8 +206,8 @@ export const decisionChecks = [
   [
     'a review that a caller cannot see is not replaced by another one',
     'server/reviews/review-store.ts',
-    'where r.id = ${selectedId(text, first)} and ${isVisibleTo(principal)}',
-    'where (r.id = ${text}::uuid or r.session = ${text}::uuid) and ${isVisibleTo(principal)} order by (r.id = ${text}::uuid) desc limit 1',
+    'where r.id = ${selectedId(text, first)} and ${isVisibleTo(reader.principal)}',
+    'where (r.id = ${text}::uuid or r.session = ${text}::uuid) and ${isVisibleTo(reader.principal)} order by (r.id = ${text}::uuid) desc limit 1',
     ['server/reviews/earlier-sessions.test.ts'],
   ],
   [
@@ -218,8 +283,8 @@ export const decisionChecks = [
   [
     'the ID of a resource wins over a name',
     'server/resources/resources.ts',
-    'if (found !== undefined) return found;\n  const [named]',
-    'const [named]',
+    '(select one.id from resources one where one.id = ${id}::uuid), (',
+    '(select one.id from resources one where one.id = ${id}::uuid and false), (',
     ['server/resources/resources.test.ts: on PGlite the ID of a resource wins over a name that has its form'],
   ],
   [

@@ -3,6 +3,7 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { agentIdsSince, aliveSince } from '../agents/agents.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
+import { isReachable } from '../connection-access.ts';
 import type { PageRequest, Store } from '../store/store.ts';
 import { uuidPattern } from '../store/migrations.ts';
 
@@ -18,16 +19,20 @@ export type ObjectRow = {
   readonly sealed: string | null;
 };
 
+/** The groups that decide what a caller sees, where a kind has access groups; null: it sees everything. */
+export type VisibleTo = readonly string[] | null;
+
 /**
- * Reads all objects of a kind, sorted, from one snapshot, in slices, and maps each. Reads a slice while the one before is mapped,
+ * Reads all objects of a kind that a caller may see, sorted, from one snapshot, in slices, and maps each. Reads a slice while the one before is mapped,
  * and yields to other requests between them.
  */
 export function listObjects<T>(
   { db, now }: Store,
   collection: Collection,
-  make: (slice: readonly ObjectRow[]) => T,
+  { visibleTo, make }: { readonly visibleTo: VisibleTo; readonly make: (slice: readonly ObjectRow[]) => T },
 ): Promise<readonly T[]> {
-  const query = objectsQuery(collection, { rest: orderBy(collection) }, aliveSince(now()));
+  const rest = sql`where ${isVisible(collection, visibleTo)} ${orderBy(collection)}`;
+  const query = objectsQuery(collection, { rest }, aliveSince(now()));
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (trx) => {
     await sql`declare objects no scroll cursor for ${query}`.execute(trx);
@@ -51,22 +56,26 @@ export function listObjects<T>(
   });
 }
 
-/** Reads one page of objects and the total number, by one statement: both are of the same snapshot. */
+/** Reads one page of the objects that a caller may see and their number, by one statement: both are of the same snapshot. */
 export async function pageObjects(
   store: Store,
   collection: Collection,
-  { page, size }: PageRequest,
+  { visibleTo, page: { page, size } }: { readonly visibleTo: VisibleTo; readonly page: PageRequest },
 ): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
-  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, { limit: size, offset: (page - 1) * size });
+  const rows = await run<PagedRow>(store, statementsOf(collection, store).page, { visibleTo, limit: size, offset: (page - 1) * size });
   return { rows: rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ ...row, id }])), total: rows[0]?.total ?? 0 };
 }
 
-/** Finds an object by its id, or by its name if the kind allows that; `text` may be any text. */
-export async function findObject(store: Store, collection: Collection, text: string): Promise<ObjectRow | undefined> {
+/** Finds an object that a caller may see by its id, or by its name if the kind allows that; `text` may be any text. */
+export async function findObject(
+  store: Store,
+  collection: Collection,
+  { text, visibleTo }: { readonly text: string; readonly visibleTo: VisibleTo },
+): Promise<ObjectRow | undefined> {
   const isId = uuidPattern.test(text);
   if (!isId && (!collection.byName || text.includes('\0'))) return undefined;
   const { byId, byName } = statementsOf(collection, store);
-  const [found] = await run<ObjectRow>(store, isId ? byId : byName, { text });
+  const [found] = await run<ObjectRow>(store, isId ? byId : byName, { text, visibleTo });
   return found;
 }
 
@@ -79,7 +88,13 @@ export function parseSpec({ spec }: Pick<ObjectRow, 'spec'>): JsonObject {
 type PagedRow = Omit<ObjectRow, 'id'> & { readonly id: string | null; readonly total: number };
 
 /** What differs between two runs of a statement. */
-const values = { aliveSince: Symbol('aliveSince'), text: Symbol('text'), limit: Symbol('limit'), offset: Symbol('offset') };
+const values = {
+  aliveSince: Symbol('aliveSince'),
+  visibleTo: Symbol('visibleTo'),
+  text: Symbol('text'),
+  limit: Symbol('limit'),
+  offset: Symbol('offset'),
+};
 type Values = Readonly<Partial<Record<keyof typeof values, unknown>>>;
 
 type Statements = Readonly<Record<'byId' | 'byName' | 'page', CompiledQuery>>;
@@ -89,19 +104,19 @@ const compiled = new WeakMap<Collection, Statements>();
 function statementsOf(collection: Collection, { db }: Store): Statements {
   const known = compiled.get(collection);
   if (known !== undefined) return known;
-  const [table, order] = [sql.table(collection.table), orderBy(collection)];
+  const [table, order, visible] = [sql.table(collection.table), orderBy(collection), isVisible(collection, values.visibleTo)];
   const made: Statements = {
-    byId: objectsQuery(collection, { rest: sql`where o.id = ${values.text}` }).compile(db),
+    byId: objectsQuery(collection, { rest: sql`where o.id = ${values.text} and ${visible}` }).compile(db),
     // Selects through the id, so that the database can use the id for the edges, too.
     byName: objectsQuery(collection, {
-      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text})`,
+      rest: sql`where o.id = (select named.id from ${table} named where named.name = ${values.text}) and ${visible}`,
     }).compile(db),
     // The ids of the page are selected first, so that neither whole rows are sorted nor texts made for other pages.
     page: objectsQuery(collection, {
       total: sql`, counted.total`,
-      from: sql`(select count(*)::integer as total from ${table}) counted
+      from: sql`(select count(*)::integer as total from ${table} o where ${visible}) counted
         left join (select * from ${table} where id in (
-          select o.id from ${table} o ${order} limit ${values.limit} offset ${values.offset})) o on true`,
+          select o.id from ${table} o where ${visible} ${order} limit ${values.limit} offset ${values.offset})) o on true`,
       rest: order,
     }).compile(db),
   };
@@ -111,7 +126,7 @@ function statementsOf(collection: Collection, { db }: Store): Statements {
 
 async function run<Row>({ db, now }: Store, statement: CompiledQuery, given: Values): Promise<readonly Row[]> {
   const bound = new Map<unknown, unknown>([[values.aliveSince, aliveSince(now())]]);
-  for (const name of ['text', 'limit', 'offset'] as const) bound.set(values[name], given[name]);
+  for (const name of ['visibleTo', 'text', 'limit', 'offset'] as const) bound.set(values[name], given[name]);
   const parameters = statement.parameters.map((value) => (bound.has(value) ? bound.get(value) : value));
   const { rows } = await db.executeQuery<Row>({ ...statement, parameters });
   return rows;
@@ -172,6 +187,11 @@ function completeSpec({ fields }: Collection): RawBuilder<unknown> {
   const names = sql.join(stored.map(({ name }) => sql.lit(name)));
   const empty = JSON.stringify(Object.fromEntries(stored.map((field) => [field.name, field.empty])));
   return sql`case when o.spec ?& array[${names}] then o.spec else ${sql.lit(empty)}::jsonb || o.spec end`;
+}
+
+/** Returns a condition: a caller with these deciding groups sees the object; everybody sees objects of kinds without access groups. */
+function isVisible({ accessField }: Collection, visibleTo: unknown): RawBuilder<boolean> {
+  return accessField === undefined ? sql`true` : isReachable(visibleTo, sql`o.spec`);
 }
 
 /** Sorts by the identity, which is unique. */

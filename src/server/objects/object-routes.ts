@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type { Collection } from '../collections.ts';
+import { decidingGroups } from '../connection-access.ts';
 import { limitConcurrency } from '../../model/concurrency.ts';
 import { Rejection } from '../rejection.ts';
 import { readBody } from '../http/request-body.ts';
@@ -25,15 +26,17 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
 
   app.get(collection.path, async (c) => {
     const { role } = c.get('principal');
+    const visibleTo = decidingGroups(c.get('principal'));
     const textOf = (row: ObjectRow): string => rowText(store.cipher, collection, row, role);
     const page = readPageRequest(c.req);
     if (page === undefined) {
-      const slices = await limited(() => listObjects(store, collection, (rows) => Buffer.from(rows.map(textOf).join(','))));
+      const make = (rows: readonly ObjectRow[]): Buffer => Buffer.from(rows.map(textOf).join(','));
+      const slices = await limited(() => listObjects(store, collection, { visibleTo, make }));
       const parts = arrayParts(slices);
       const length = parts.reduce((sum, part) => sum + part.length, 0);
       return c.body(ReadableStream.from(parts), 200, { ...json, 'Content-Length': String(length) });
     }
-    const { rows, total } = await pageObjects(store, collection, page);
+    const { rows, total } = await pageObjects(store, collection, { visibleTo, page });
     return c.body(`{"data":[${rows.map(textOf).join(',')}],"pages":${JSON.stringify({ ...page, total })}}`, 200, json);
   });
   app.post(collection.path, async (c) => {
@@ -44,7 +47,7 @@ export function serveCollection(app: Hono<AppEnv>, collection: Collection, { sto
   });
   app.get(`${collection.path}/:id`, async (c) => {
     const { text, ifMatch } = writeTargetOf(c);
-    const found = await findObject(store, collection, text);
+    const found = await findObject(store, collection, { text, visibleTo: decidingGroups(c.get('principal')) });
     if (found === undefined) throw new Rejection(404, `unknown ${collection.kind.name} ${text}`);
     const version = versionOf(found);
     if (!isAllowedVersion(version, ifMatch)) throw new Rejection(412, `${collection.kind.name} ${found.name} has another version`);

@@ -24,6 +24,8 @@ type ObjectDraft = {
   readonly secrets: GivenSecrets;
   /** The ids at the other ends of its edges, by field. */
   readonly edges: Readonly<Record<string, readonly string[]>>;
+  /** The field that a replacement keeps: a caller that does not know access groups does not change them. */
+  readonly keptField?: string;
 };
 
 /** Reads the body of a create or replace request. Throws `InvalidBody` with all problems. */
@@ -36,7 +38,9 @@ export function readObjectDraft(collection: Collection, validate: BodyValidator,
   const secrets = readSecrets(fields, body);
   requireNoProblems([...checkName(collection, name), ...checkResourceName(collection, spec), ...checkSpec(collection, spec)]);
   const edges = fields.filter((field) => field.edge !== undefined).map((field) => [field.name, idsOf(body[field.name])] as const);
-  return { name, spec, secrets, edges: Object.fromEntries(edges) };
+  const { accessField } = collection;
+  const kept = accessField !== undefined && body[accessField] === undefined ? { keptField: accessField } : {};
+  return { name, spec, secrets, edges: Object.fromEntries(edges), ...kept };
 }
 
 function fillSpec({ kind, fields, computed }: Collection, body: JsonObject): JsonObject {
@@ -119,10 +123,12 @@ export async function createObject(
 export async function replaceObject(
   store: Store,
   collection: Collection,
-  { target, draft, author }: { readonly target: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
+  { target, draft: given, author }: { readonly target: WriteTarget; readonly draft: ObjectDraft; readonly author: Author },
 ): Promise<WrittenObject> {
   return inWriteLock(store.db, async (trx) => {
     const stored = await findWritable({ ...store, db: trx }, collection, { target, author });
+    const before = parseSpec(stored);
+    const draft = fillKeptField(given, before);
     if (stored.name !== draft.name && !collection.kind.renamable) {
       throw new InvalidBody([{ field: pointer(collection.identityField), reason: `cannot change: it is ${stored.name}` }]);
     }
@@ -142,11 +148,15 @@ export async function replaceObject(
       trx.updateTable(collection.table).set(row).where('id', '=', stored.id).execute(),
     );
     await replaceEdges(trx, collection, { id: stored.id, before: stored.edges, after: draft.edges, author });
-    const changed = changedFields({ ...stored, spec: parseSpec(stored) }, draft, secrets);
+    const changed = changedFields({ ...stored, spec: before }, draft, secrets);
     await author.record(trx, { id: stored.id, name: draft.name, payload: redactedPayload(collection.fields, draft), changed });
     const rest = { online, revision: row.revision, updatedAt: author.now };
     return { ...stored, ...draft, spec: row.spec, secrets, edges: sortEdges(draft.edges), secretsUpdatedAt, ...rest };
   });
+}
+
+function fillKeptField({ keptField, ...draft }: ObjectDraft, before: JsonObject): Omit<ObjectDraft, 'keptField'> {
+  return keptField === undefined ? draft : { ...draft, spec: { ...draft.spec, [keptField]: before[keptField] ?? null } };
 }
 
 /** Removes an object and all its edges. */
@@ -169,7 +179,7 @@ async function findWritable(
   { target, author }: { readonly target: WriteTarget; readonly author: Author },
 ): Promise<StoredObject> {
   const { kind } = collection;
-  const found = await findObject(store, collection, target.text);
+  const found = await findObject(store, collection, { text: target.text, visibleTo: null });
   if (found === undefined) throw new Rejection(404, `unknown ${kind.name} ${target.text}`);
   const stored = openObject(store.cipher, collection, found);
   if (stored.managedBy !== '' && stored.managedBy !== author.manager) {

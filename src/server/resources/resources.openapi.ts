@@ -15,6 +15,7 @@ import {
   timeSchema,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
+import { decidingGroups } from '../connection-access.ts';
 import { InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
 import { bodyValidator, readBody } from '../http/request-body.ts';
 import { type AppEnv, authorOf, entityTag, writeTargetOf } from '../http/request-context.ts';
@@ -43,7 +44,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
 
   app.get('/resources', async (c) => {
     const page = readPageRequest(c.req) ?? defaultPage;
-    const { rows, total } = await listResourcePage(store, filterOf(c), page);
+    const { rows, total } = await listResourcePage(store, filterOf(c), { visibleTo: decidingGroups(c.get('principal')), page });
     return c.json({ data: rows.map((resource) => resourceJson(c, resource)), pages: { ...page, total } });
   });
   app.post('/resources', async (c) => {
@@ -53,7 +54,7 @@ export function serveResources(app: Hono<AppEnv>, { store, now }: { readonly sto
   });
   app.get('/resources/:name', async (c) => {
     const { text } = writeTargetOf(c, 'name');
-    const found = await findResource(store, text);
+    const found = await findResource(store, { text, visibleTo: decidingGroups(c.get('principal')) });
     if (found === undefined) throw new Rejection(404, `unknown resource ${text}`);
     return respond(c, found, 200);
   });

@@ -3,6 +3,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { FieldRule } from '../../model/kind.ts';
 import { asText, equal, type JsonObject } from '../../model/json.ts';
 import { redactedPayload } from '../store/audit-log.ts';
+import { isResourceReachable } from '../connection-access.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
 import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
 import { inWriteLock, type PageRequest, selectPage, type Store, withUniqueName } from '../store/store.ts';
@@ -43,13 +44,16 @@ const environmentField: FieldRule = {
   secret: 'base64',
 };
 
-/** Reads one page of resources, sorted by name, and the total number of matches, both from the same snapshot. */
+/** The groups that decide which connections, and so which resources, a caller sees; null: all. */
+type VisibleTo = readonly string[] | null;
+
+/** Reads one page of the resources that a caller may see, sorted by name, and the number of matches, both from the same snapshot. */
 export async function listResourcePage(
   store: Store,
   filter: ResourceFilter,
-  page: PageRequest,
+  { visibleTo, page }: { readonly visibleTo: VisibleTo; readonly page: PageRequest },
 ): Promise<{ readonly rows: readonly StoredResource[]; readonly total: number }> {
-  const matching = resourceFilterSql(filter);
+  const matching = sql`${resourceFilterSql(filter)} and ${isResourceReachable(visibleTo, sql`r.name`)}`;
   return selectPage(store.db, {
     page,
     from: sql`from resources r ${matching}`,
@@ -57,13 +61,19 @@ export async function listResourcePage(
   });
 }
 
-/** Finds a resource by its id, else by its name; `text` may be any text. A name never replaces the id of another resource. */
-export async function findResource(store: Store, text: string): Promise<StoredResource | undefined> {
+/**
+ * Finds a resource that a caller may see by its id, else by its name; `text` may be any text. A name never replaces the id of another
+ * resource.
+ */
+export async function findResource(
+  store: Store,
+  { text, visibleTo }: { readonly text: string; readonly visibleTo: VisibleTo },
+): Promise<StoredResource | undefined> {
   if (text.includes('\0')) return undefined;
-  const [found] = uuidPattern.test(text) ? await selectResources(store, sql`where r.id = ${text}::uuid`) : [];
-  if (found !== undefined) return found;
-  const [named] = await selectResources(store, sql`where r.name = ${text}`);
-  return named;
+  const id = uuidPattern.test(text) ? text : null;
+  const named = sql`coalesce((select one.id from resources one where one.id = ${id}::uuid), (select one.id from resources one where one.name = ${text}))`;
+  const [found] = await selectResources(store, sql`where r.id = ${named} and ${isResourceReachable(visibleTo, sql`r.name`)}`);
+  return found;
 }
 
 /** Returns the path (`table/id/column`) that the secrets of a resource are sealed for. */
@@ -167,7 +177,7 @@ function changedResourceFields(draft: ResourceDraft, stored: StoredResource, sec
 }
 
 async function requireWritableResource(store: Store, { text, ifMatch }: WriteTarget): Promise<StoredResource> {
-  const stored = await findResource(store, text);
+  const stored = await findResource(store, { text, visibleTo: null });
   if (stored === undefined) throw new Rejection(404, `unknown resource ${text}`);
   if (!isAllowedVersion(stored, ifMatch)) throw new Rejection(412, `the resource ${text} has changed since it was read`);
   return stored;

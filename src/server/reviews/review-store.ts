@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { randomUUID } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../../model/json.ts';
+import { decidingGroups, isReachable } from '../connection-access.ts';
 import type { Principal } from '../principal.ts';
 import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
 import { schemaValidator } from '../http/request-body.ts';
@@ -35,7 +36,7 @@ export type ReviewReader = { readonly principal: Principal; readonly now: Date }
 
 /** Reads the reviews that the caller may see, newest first. */
 export async function listReviews(db: Kysely<Tables>, reader: ReviewReader, filter: ReviewFilter): Promise<readonly StoredReview[]> {
-  return selectReviews(db, sql`where ${visibleRows(reader, filter)} order by r.created_at desc, r.id`, reader.now);
+  return selectReviews(db, sql`where ${visibleRows(reader, filter)} order by r.created_at desc, r.id`, reader);
 }
 
 /** Reads one page of these reviews and the total number, both from the same snapshot. */
@@ -48,7 +49,7 @@ export async function pageReviews(
   return selectPage(db, {
     page,
     from: sql`${reviewsFrom} ${shown}`,
-    select: (trx, bounds) => selectReviews(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`, reader.now),
+    select: (trx, bounds) => selectReviews(trx, sql`${shown} order by r.created_at desc, r.id ${bounds}`, reader),
   });
 }
 
@@ -83,12 +84,12 @@ const sessionFirst = sql`one.session`;
 
 async function findVisible(
   db: Kysely<Tables>,
-  { principal, now }: ReviewReader,
+  reader: ReviewReader,
   text: string,
   first: RawBuilder<unknown>,
 ): Promise<StoredReview | undefined> {
   if (!uuidPattern.test(text)) return undefined;
-  const [found] = await selectReviews(db, sql`where r.id = ${selectedId(text, first)} and ${isVisibleTo(principal)}`, now);
+  const [found] = await selectReviews(db, sql`where r.id = ${selectedId(text, first)} and ${isVisibleTo(reader.principal)}`, reader);
   return found;
 }
 
@@ -104,10 +105,14 @@ function selectedId(text: string, first: RawBuilder<unknown>): RawBuilder<unknow
 const reviewsFrom = sql`from reviews r left join connections c on c.id = r.connection_id`;
 const forceGroups = sql`coalesce(c.spec -> 'force_approve_groups', '[]')`;
 
-async function selectReviews(db: Kysely<Tables>, rest: RawBuilder<unknown>, now: Date): Promise<readonly StoredReview[]> {
+async function selectReviews(
+  db: Kysely<Tables>,
+  rest: RawBuilder<unknown>,
+  { principal, now }: ReviewReader,
+): Promise<readonly StoredReview[]> {
   const { rows } = await sql<{ readonly row: ReviewJsonRow }>`
     select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', ${statusAt(now)}, 'accessDuration', r.access_duration,
-      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'ownerName', r.owner_name, 'input', r.input, 'connection', c.name, 'forceGroups', ${forceGroups},
+      'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'ownerName', r.owner_name, 'input', r.input, 'connection', c.name, 'reachable', ${canReach(principal)}, 'forceGroups', ${forceGroups},
       'revision', r.revision, 'createdAt', r.created_at, 'expiresAt', r.expires_at,
       'revokedAt', case when ${hasExpired(now)} then r.expires_at else r.revoked_at end) as row
     ${reviewsFrom} ${rest}`.execute(db);
@@ -136,10 +141,19 @@ function visibleRows({ principal, now }: ReviewReader, filter: ReviewFilter): Ra
   return sql`${isVisibleTo(principal)} and ${reviewFilterSql(filter, now)}`;
 }
 
-/** Returns a condition: admins and auditors see all reviews, others their own and those that their groups may approve or force. */
-function isVisibleTo({ id, groups, role }: Principal): RawBuilder<unknown> {
+/** Returns a condition: the caller may see and use the connection of the review, or it was deleted. */
+function canReach(principal: Principal): RawBuilder<boolean> {
+  return sql`(c.id is null or ${isReachable(decidingGroups(principal), sql`c.spec`)})`;
+}
+
+/**
+ * Returns a condition: admins and auditors see all reviews, others those that their groups may approve or force, and their own while
+ * they may see the connection.
+ */
+function isVisibleTo(principal: Principal): RawBuilder<unknown> {
+  const { id, groups, role } = principal;
   const own = sql`${groups}::text[]`;
-  return sql`(${role !== 'standard'}::boolean or r.owner_id = ${id}::uuid
+  return sql`(${role !== 'standard'}::boolean or (r.owner_id = ${id}::uuid and ${canReach(principal)})
     or jsonb_path_query_array(r.groups, '$[*].group') ?| ${own} or ${forceGroups} ?| ${own})`;
 }
 
@@ -179,7 +193,7 @@ export async function openReview(
   { principal, now }: { readonly principal: Principal; readonly now: Date },
 ): Promise<StoredReview> {
   if (principal.role === 'auditor') throw new Rejection(403, 'an auditor can read but not request reviews');
-  const gate = await lockConnection(trx, request.connection);
+  const gate = await lockConnection(trx, request.connection, principal);
   if (gate === undefined)
     throw new InvalidBody([{ field: '/connection', reason: `is not a Connection of this gateway: ${request.connection}` }]);
   if (gate.reviewers.length === 0) throw new InvalidBody([{ field: '/connection', reason: `has no reviewers: ${gate.name}` }]);
@@ -196,6 +210,7 @@ export async function openReview(
     ownerName: principal.name,
     input: request.input,
     connection: gate.name,
+    reachable: true,
     forceGroups: gate.forceGroups,
     revision: 1,
     createdAt: now,
@@ -212,14 +227,14 @@ function accessDurationOf({ type, accessDuration = defaultDuration }: ReviewRequ
   return Math.min(accessDuration, (longest ?? longestAccessSeconds) * secondNs);
 }
 
-/** Reads the connection and prevents its deletion until the transaction ends. */
-async function lockConnection(trx: Transaction<Tables>, text: string): Promise<ReviewedConnection | undefined> {
+/** Reads the connection, if the caller may use it, and prevents its deletion until the transaction ends. */
+async function lockConnection(trx: Transaction<Tables>, text: string, caller: Principal): Promise<ReviewedConnection | undefined> {
   if (text.includes('\0')) return undefined;
   const named = uuidPattern.test(text) ? sql`c.id = ${text}::uuid` : sql`c.name = ${text}`;
   const { rows } = await sql<ReviewedConnection>`
     select c.id, c.name, coalesce(c.spec -> 'reviewers', '[]') as reviewers, coalesce(c.spec -> 'force_approve_groups', '[]') as "forceGroups",
       (c.spec ->> 'min_review_approvals')::integer as needed, (c.spec ->> 'access_max_duration')::float8 as longest
-    from connections c where ${named} for key share`.execute(trx);
+    from connections c where ${named} and ${isReachable(decidingGroups(caller), sql`c.spec`)} for key share`.execute(trx);
   return rows[0];
 }
 

@@ -68,7 +68,7 @@ const timeWindow: JsonObject = {
 export const reviewSection: ApiSection = {
   name: 'Reviews',
   description: `Approvals that gate the execution on a connection. The interface shows neither the transitions nor how a review comes to be;
-a review is visible to its requester, its groups, force-approver groups, auditors and admins. Every group must
+a review is visible to its requester while they may see the connection, its groups, force-approver groups, auditors and admins. Every group must
 approve, or as many as the connection's \`min_review_approvals\` said when the review was asked for: a field of the public gateway,
 which the interface does not have. One that is larger than the number of groups asks for all of them.
 

@@ -43,6 +43,8 @@ export type StoredReview = {
   readonly input: string;
   /** The name of the connection; null when it was deleted. */
   readonly connection: string | null;
+  /** The caller that reads the review may see and use the connection. */
+  readonly reachable: boolean;
   /** The groups that can force an approval, according to the connection now. */
   readonly forceGroups: readonly string[];
   readonly revision: number;
@@ -93,6 +95,7 @@ const traits = [
   'forcer',
   'for a time',
   'connection deleted',
+  'connection out of reach',
   'outside its window',
 ] as const;
 
@@ -135,6 +138,7 @@ const transitions: readonly TransitionRow[] = [
 
   row(executionActions, reviewStatuses, ['for a time'], refusal(409, 'a jit review grants access for a duration and is not executed')),
   row(['start'], ['APPROVED'], ['connection deleted'], refusal(409, 'its connection was deleted')),
+  row(['start'], ['APPROVED'], ['connection out of reach'], refusal(403, 'none of your groups can use its connection')),
   row(['start'], ['APPROVED'], ['outside its window'], refusal(409, 'the current time (UTC) is outside its time window')),
   row(['start'], ['APPROVED'], ['owner', 'admin'], { effect: 'start' }),
   row(['start'], ['APPROVED'], anybody, refusal(403, 'only its requester or an admin can execute it')),
@@ -170,6 +174,7 @@ function findTraits(review: StoredReview, principal: Principal, now: Date): Read
     forcer: principal.groups.some((group) => review.forceGroups.includes(group)),
     'for a time': review.type === 'jit',
     'connection deleted': review.connection === null,
+    'connection out of reach': !review.reachable,
     'outside its window': review.window !== null && !isInWindow(review.window, now),
   };
   return new Set(traits.filter((trait) => held[trait]));

@@ -91,8 +91,8 @@ export function createRunbookLibrary({ store, collection, runbooks, now, log }: 
 
   async function list(role: Role): Promise<RunbookListing> {
     const reasonFor = (failure: string): string => (role === 'standard' ? 'the reason is visible to admins and auditors' : failure);
-    const open = (rows: readonly ObjectRow[]): readonly StoredObject[] => rows.map((row) => openObject(store.cipher, collection, row));
-    const configurations = (await listObjects(store, collection, open)).flat();
+    const make = (rows: readonly ObjectRow[]): readonly StoredObject[] => rows.map((row) => openObject(store.cipher, collection, row));
+    const configurations = (await listObjects(store, collection, { visibleTo: null, make })).flat();
     const known = new Set(configurations.map(({ id }) => id));
     for (const id of cache.keys()) if (!known.has(id)) cache.delete(id);
     const outcome = await Promise.all(configurations.map((one) => withTimeout(runbooks?.timeoutMs ?? defaultTimeoutMs, readCached(one))));

@@ -5,6 +5,8 @@ import { sql } from 'kysely';
 import { InvalidBody } from '../rejection.ts';
 import type { AppEnv } from '../http/request-context.ts';
 import type { Runbook, RunbookLibrary, RunbookListing } from './runbook-library.ts';
+import { decidingGroups, isReachable } from '../connection-access.ts';
+import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
 
 const text: JsonObject = { type: 'string' };
@@ -109,11 +111,11 @@ export const runbookSection: ApiSection = {
 /** Serves the runbooks of all repositories in two forms: that of the interface, and that of the public gateway. */
 export function serveRunbooks(app: Hono<AppEnv>, library: RunbookLibrary, store: Store): void {
   app.get('/plugins/runbooks/templates', async (c) => {
-    const connections = await connectionNames(store);
+    const connections = await connectionNames(store, c.get('principal'));
     return c.json(listingJson(await library.list(c.get('principal').role), (runbook) => [{ ...runbook, connections }]));
   });
   app.get('/runbooks', async (c) => {
-    const all = await connectionNames(store);
+    const all = await connectionNames(store, c.get('principal'));
     const wanted = c.req.query('connection_name') || c.req.query('connection') || undefined;
     const connections = wanted === undefined ? all : all.filter((name) => name === wanted);
     const [onlyWithConnections, listed] = [readFlag(c, 'remove_empty_connections', true), readFlag(c, 'list_connections', false)];
@@ -143,11 +145,12 @@ function listingJson({ repositories: listed, errors }: RunbookListing, itemsOf: 
   };
 }
 
-async function connectionNames({ db }: Store): Promise<readonly string[]> {
+/** Lists the connections with runbooks that the caller may see. */
+async function connectionNames({ db }: Store, caller: Principal): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('connections')
     .select('name')
-    .where(sql<boolean>`spec ->> 'access_mode_runbooks' = 'enabled'`)
+    .where(sql<boolean>`spec ->> 'access_mode_runbooks' = 'enabled' and ${isReachable(decidingGroups(caller), sql`spec`)}`)
     .orderBy('name')
     .execute();
   return rows.map(({ name }) => name);

@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import type { Role } from '../principal.ts';
 import { sql } from 'kysely';
 import type { Json, JsonObject } from '../../model/json.ts';
+import { decidingGroups, isReachable, isResourceReachable } from '../connection-access.ts';
 import { onlineAgentIds } from '../agents/agents.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
 import type { AppEnv } from '../http/request-context.ts';
@@ -35,9 +36,10 @@ export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log
         log({ level: 'error', message: `${what} could not be searched`, requestId, details: { stack } });
         return { found: [], errors: [`${what} could not be searched; see request ${requestId} in the log of the gateway`] };
       });
+    const groups = decidingGroups(c.get('principal'));
     const [connections, resources, runbooks] = await Promise.all([
-      attempt('connections', searchConnections(store, term, now())),
-      attempt('resources', searchResources(store, term)),
+      attempt('connections', searchConnections(store, term, { now: now(), groups })),
+      attempt('resources', searchResources(store, term, groups)),
       attempt(
         'runbooks',
         searchRunbooks(term, c.get('principal').role).then(({ runbooks: found, errors }) => ({ found, errors })),
@@ -48,21 +50,24 @@ export function serveSearch(app: Hono<AppEnv>, { store, now, searchRunbooks, log
   });
 }
 
-async function searchConnections({ db }: Store, term: string, now: Date): Promise<SearchPart> {
+type VisibleNow = { readonly now: Date; readonly groups: readonly string[] | null };
+
+async function searchConnections({ db }: Store, term: string, { now, groups }: VisibleNow): Promise<SearchPart> {
   const columns = [sql`name`, sql`(spec ->> 'type')`, sql`(spec ->> 'subtype')`];
   const { rows } = await sql<Readonly<Record<string, Json>>>`
     select id, name, spec ->> 'resource_name' as resource_name, spec ->> 'type' as type, spec ->> 'subtype' as subtype,
       case when spec ->> 'agent_id' in ${onlineAgentIds(now)} then 'online' else 'offline' end as status,
       spec ->> 'access_mode_runbooks' as access_mode_runbooks, spec ->> 'access_mode_exec' as access_mode_exec,
       spec ->> 'access_mode_connect' as access_mode_connect
-    from connections where ${containsText(term, columns)} order by name`.execute(db);
+    from connections where ${containsText(term, columns)} and ${isReachable(groups, sql`spec`)} order by name`.execute(db);
   return { found: rows, errors: [] };
 }
 
-async function searchResources({ db }: Store, term: string): Promise<SearchPart> {
+async function searchResources({ db }: Store, term: string, groups: readonly string[] | null): Promise<SearchPart> {
   const columns = [sql`name`, sql`type`, sql`subtype`];
   const { rows } = await sql<Readonly<Record<string, Json>>>`
-    select id, name, type, subtype from resources where ${containsText(term, columns)} order by name`.execute(db);
+    select id, name, type, subtype from resources
+    where ${containsText(term, columns)} and ${isResourceReachable(groups, sql`name`)} order by name`.execute(db);
   return { found: rows, errors: [] };
 }
 

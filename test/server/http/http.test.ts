@@ -20,7 +20,7 @@ describe.each(databases)('the gateway over HTTP on %s', (_name, start) => {
         version: '0.0.0-test',
         role: 'admin',
         organisation: 'default',
-        borrowed_fields: ['Connection.min_review_approvals'],
+        borrowed_fields: ['Connection.access_groups', 'Connection.min_review_approvals'],
         longest_access_duration: 172_800,
       },
     });
