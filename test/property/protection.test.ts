@@ -212,6 +212,21 @@ test('between two writes of reviewers of whom a number is needed, the state befo
   );
 });
 
+const groups = fc.option(fc.subarray(['a', 'b', 'everybody']));
+
+test('between two writes of access groups, a connection is reached only by those who reach it before and after', () => {
+  fc.assert(
+    fc.property(groups, groups, (live, desired) => {
+      const merged = mergeStrictest(registry.get('Connection')?.fields ?? [], { access_groups: desired }, { access_groups: live });
+      for (const before of [live, desired]) {
+        const effects = effectsOfDifferences(compareOwn('Connection/db', { before: { access_groups: before }, after: merged }));
+        expect([before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([before, merged, []]);
+      }
+    }),
+    { numRuns: runCount(200) },
+  );
+});
+
 test('risks are never milder than the effect on connections', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (one) => {
