@@ -4,6 +4,7 @@ import type { Plan } from '../model/plan/plan.ts';
 import {
   type ProtectionMatrix,
   type ProtectionMatrixRow,
+  type ControlColumn,
   controlTypes,
   type ControlType,
   type PostureChange,
@@ -24,7 +25,22 @@ export function buildProtectionMatrix(
   const { before, after, postureBefore: had, postureAfter: has } = snapshotPlan(plan, live, registry, manifests);
   const changed = new Map(plan.protection.connections.map((change) => [change.connection, change]));
   const ids = new Set([...before.resources.keys(), ...after.resources.keys()].filter((id) => kindOf(id) === 'Connection'));
-  return { columns: controlColumns, rows: [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id))) };
+  const rows = [...ids].toSorted().map((id) => rowOf(id, had(id), has(id), changed.get(id)));
+  const empty = new Set(controlColumns.filter((column) => isLeftOut(column, rows)).map(({ type }) => type));
+  return {
+    columns: controlColumns.filter(({ type }) => !empty.has(type)),
+    rows: rows.map((row) => ({ ...row, cells: row.cells.filter(({ control }) => !empty.has(control)) })),
+  };
+}
+
+/** Returns whether a column has only the control that includes all others, as that of a gateway without access groups. */
+function isLeftOut({ type, all }: ControlColumn, rows: readonly ProtectionMatrixRow[]): boolean {
+  if (all === undefined) return false;
+  const cells = rows.flatMap((row) => row.cells.filter(({ control }) => control === type));
+  return cells.every(({ before, after, direction }) => {
+    const texts = [...before, ...after];
+    return direction === undefined && texts.length > 0 && texts.every((text) => text === all);
+  });
 }
 
 function rowOf(

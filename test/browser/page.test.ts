@@ -23,15 +23,24 @@ function guardrail(name: string, words: readonly string[], connections: readonly
   return { kind: 'GuardrailRule', metadata: { name }, spec: { input, connection_ids: [...connections] } };
 }
 
+const dialect = { dialect: 'interface', borrowed: ['Connection.access_groups'] };
+
 /** The page of what changes between two sets of manifests. */
 async function pageOf(before: readonly Manifest[], after: readonly Manifest[], result?: ApplyResult): Promise<string> {
   const first = desiredState(before);
   // Objects are there already; what is left to do is to tie them.
-  const gateway = memoryGateway({ registry, agents: ['default'], resources: first.resources.map(({ key, spec }) => ({ id: key, spec })) });
-  const applied = await planAgainst(gateway, first);
+  const gateway = memoryGateway({
+    registry,
+    agents: ['default'],
+    resources: first.resources.map(({ key, spec }) => ({ id: key, spec })),
+    dialect,
+  });
+  const applied = await planAgainst(gateway, first, { borrowed: dialect.borrowed });
   await applyPlan({ gateway, ...applied, desired: first, concurrency: 8 });
   const desired: DesiredState = desiredState(after);
-  const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired);
+  const { plan, live }: { readonly plan: typeof applied.plan; readonly live: LiveState } = await planAgainst(gateway, desired, {
+    borrowed: dialect.borrowed,
+  });
   const assessed = { ...plan, ...assessProtection(plan, { desired, live, base: first, registry }) };
   const matrix = buildProtectionMatrix(assessed, live, registry, { desired, base: first });
   if (result === undefined) return renderHtml(planDocument([assessed], matrix));
@@ -135,8 +144,21 @@ const limitedTo =
   (limit: number) =>
   (index: number): JsonObject => ({ ...reviewedBy('dba', 'sre')(index), access_max_duration: limit });
 
-test('a page of 201 changes has no cell that overflows, and prints on few pages without unfolding its details', async () => {
-  const { page } = await open(await pageOf(some(201, limitedTo(5400)), some(201, limitedTo(1800))));
+/** Some connections that only groups reach, which adds a column. */
+const grouped =
+  (limit: number) =>
+  (index: number): JsonObject => ({
+    ...limitedTo(limit)(index),
+    ...(index % 3 === 0 ? { access_groups: limit < 5000 ? ['a'] : null } : {}),
+  });
+
+test.each([
+  ['without access groups', limitedTo],
+  ['with access groups', grouped],
+])('a page of 201 changes %s has no cell that overflows, and prints on few pages without unfolding its details', async (_, specOf) => {
+  const { page } = await open(await pageOf(some(201, specOf(5400)), some(201, specOf(1800))));
+  const headings = await page.locator('table.picture thead th').allTextContents();
+  expect(headings.includes('who')).toBe(specOf === grouped);
   expect(await page.evaluate(cutCells)).toEqual([]);
   await page.setViewportSize({ width: 703, height: 1000 });
   await page.emulateMedia({ media: 'print' });

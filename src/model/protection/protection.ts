@@ -72,6 +72,8 @@ export type ControlColumn = {
   readonly heading: string;
   /** The text for no controls, if that is not `none`. */
   readonly none?: string;
+  /** The text of the control that includes all others; a column with nothing else is left out. */
+  readonly all?: string;
   /** There is at most one control, so a cell shows it instead of a count. */
   readonly isSingle?: true;
   /** The unit of its texts: seconds, which reports show as minutes and hours. */
@@ -215,7 +217,7 @@ export type ProtectionMatrixRow = {
   readonly direction?: ProtectionVerdict;
   /** The rules after the plan, or before it for a deleted connection; absent when there are none. */
   readonly rules?: readonly (RuleEffect & { readonly rule: ResourceId })[];
-  /** One cell per control type, in their order. */
+  /** One cell per column, in their order. */
   readonly cells: readonly ProtectionMatrixCell[];
 };
 

@@ -131,7 +131,7 @@ export const whoRow: Omit<ControlRow, 'type'> = {
     ],
   },
   weight: 1,
-  column: { heading: 'who', none: 'admins' },
+  column: { heading: 'who', none: 'admins', all: everybody.name },
   about: 'access groups',
   loses: () => verbPhrase('can be', 'can be', 'reached by more groups'),
   gains: () => verbPhrase('can be', 'can be', 'reached by fewer groups'),

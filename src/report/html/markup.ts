@@ -293,7 +293,8 @@ function rulesText(control: ControlType, rules: ProtectionMatrixRow['rules'] = [
 /** Returns a cell in few characters: a count, or the only value. */
 function cellText(column: ControlColumn, texts: readonly string[]): string {
   if (column.isSingle === true) return controlText(column, texts[0] ?? '·');
-  return texts.length === 0 ? '·' : String(texts.length);
+  if (texts.length === 0) return '·';
+  return texts[0] === column.all ? 'all' : String(texts.length);
 }
 
 function listText(column: ControlColumn, texts: readonly string[]): string {

@@ -53,8 +53,8 @@ summary .mono { font-weight: 600; }
 [hidden] { display: none !important; }
 @media print { .tools, .skip { display: none; } body { max-width: none; } details { break-inside: avoid; content-visibility: visible !important; }
   .scroll { overflow: visible; } table { width: 100%; } tr, li { break-inside: avoid; } h2, h3 { break-after: avoid; }
-  table.picture, .many table.picture { min-width: 0; table-layout: auto; } table.picture td, table.picture th, .many table.picture thead th { white-space: normal; overflow-wrap: normal; font-size: .6rem; padding: .05rem .15rem; }
-  table.picture tbody th { overflow-wrap: anywhere; min-width: 6rem; }
+  table.picture, .many table.picture { min-width: 0; table-layout: auto; } table.picture td, table.picture th, .many table.picture thead th { white-space: normal; overflow-wrap: normal; font-size: .6rem; padding: .05rem .1rem; }
+  table.picture tbody th { overflow-wrap: anywhere; min-width: 5.5rem; }
   td.tags { min-width: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 @media print { @page { margin: 12mm; } }
