@@ -49,14 +49,15 @@ function folded(line) {
   return lines;
 }
 
-/** Changes a connection outside Ostiary: no review is required any more, and a session may last a day. */
+/** Changes a connection outside Ostiary: everybody sees it, no review is required any more, and a session may last a day. */
 async function changeByHand({ url, key }, name) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const found = await (await fetch(`${url}/connections/${name}`, { headers })).json();
-  const body = JSON.stringify({ ...found, reviewers: [], access_max_duration: 86400 });
+  const body = JSON.stringify({ ...found, access_groups: [], reviewers: [], access_max_duration: 86400 });
   const answer = await fetch(`${url}/connections/${name}`, { method: 'PUT', headers, body });
   if (!answer.ok) throw new Error(`PUT /connections/${name}: ${answer.status} ${await answer.text()}`);
   say(`PUT /connections/${name}`);
+  say(`  access_groups        [${found.access_groups.join(', ')}] \u2192 []`);
   say(`  reviewers            [${found.reviewers.join(', ')}] \u2192 []`);
   say(`  access_max_duration  ${found.access_max_duration} \u2192 86400`);
 }
@@ -73,10 +74,10 @@ async function play(gateway) {
   title('Plan again');
   mustSay(ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 0 }), 'No changes.');
   title('A person changes the gateway outside Ostiary');
-  await changeByHand(gateway, 'orders-db');
+  await changeByHand(gateway, 'payments-card-vault');
   title('Plan shows exactly that');
   const drift = ostiary(gateway, ['plan', '--detailed-exitcode'], { expect: 2 });
-  mustSay(drift, 'Connection/orders-db');
+  mustSay(drift, 'Connection/payments-card-vault');
   mustSay(drift, '1 to update');
   title('Apply puts it back');
   ostiary(gateway, ['apply', '--yes'], { expect: 0 });
