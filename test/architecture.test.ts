@@ -112,7 +112,7 @@ test('imports point one way', () => {
  */
 const inside: Readonly<Record<string, string>> = {
   protection:
-    'pattern controls posture risk samples lint policy accepted-effects.ts shared-tags.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
+    'pattern access controls posture risk samples lint policy accepted-effects.ts shared-tags.ts given-up-headlines.ts new-access.ts protection-matrix.ts ' +
     'rule-inspector.ts stricter-drift.ts protection.ts',
   reconcile: 'compare prepare saved-plan diff schedule drift accepted assess guard explain record own-changes.ts reconcile.ts',
   manifest:
@@ -193,6 +193,7 @@ const namesKinds = [
     'policy/expression.ts',
     'policy/subject.ts',
 
+    'controls/access-rows.ts',
     'controls/connection-rows.ts',
     'controls/control-table.ts',
     'controls/rule-rows.ts',

@@ -150,6 +150,12 @@ export async function readLive(gateway: Gateway, kinds: readonly string[], { fla
   return requireWhole(await waiting('reading the gateway', { flags, context }, () => gateway.readAll(kinds)));
 }
 
+/** Reads the live state and what decides access besides it, as a plan compares them. Throws like `readLive`. */
+export async function readLiveAndAccess(gateway: Gateway, kinds: readonly string[], output: ReadContext): Promise<LiveState> {
+  const [live, access] = await Promise.all([readLive(gateway, kinds, output), gateway.readAccess()]);
+  return access === undefined ? live : { ...live, access };
+}
+
 /** Shows how many objects were read one at a time. */
 export function trackSecretReads({ flags, context }: { readonly flags: OutputFlags; readonly context: CliContext }): TrackSteps {
   return (total, work) => counted('reading secrets', total, { flags, context, work });

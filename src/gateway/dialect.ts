@@ -2,7 +2,7 @@ import type { AccessList, AccessObjects } from '../model/protection/access-objec
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { AccessLimits, AccessRule } from '../model/live.ts';
+import type { AccessLimits } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
@@ -161,8 +161,6 @@ export type Dialect = {
   readonly kinds: Readonly<Record<string, WireKind>>;
   /** Lists of things that manifests refer to, by kind. */
   readonly lookups: Readonly<Record<string, WireList>>;
-  /** The gateway's own rules that require reviews, beside those of connections. */
-  readonly accessRules?: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined };
   /** The lists of what decides access; a gateway without a list has nothing of the kind. */
   readonly access: Partial<WireAccess>;
   readonly service: WireService;

@@ -4,6 +4,7 @@ import { createContext, openSession, type SessionOptions } from './session.ts';
 import type { PreflightAnswers } from './dialect.ts';
 import type { Client } from './http/client.ts';
 import { checksVersions, confirmIds, readAll, readOne } from './live/read.ts';
+import { readAccess } from './live/read-access.ts';
 import { readInheritedKeys } from './live/read-inherited.ts';
 import { mayRerouteInherited } from './dialects/rest.ts';
 import { readAuditMark } from './service/open-service.ts';
@@ -18,6 +19,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     identify: session.identify,
     readAll: (kinds) => readAll(context, kinds),
+    readAccess: () => readAccess(context),
     readOne: (live) => readOne(context, live),
     checksVersions: (listed) => checksVersions(context, listed),
     confirm: (ids) => confirmIds(context, ids),

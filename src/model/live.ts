@@ -1,3 +1,4 @@
+import type { AccessState } from './protection/access-objects.ts';
 import { memoizeIndex } from './collections.ts';
 import type { Pointer } from './pointer.ts';
 import { type EdgeEnds, edgeKey, type ResourceId, type Spec, kindOf } from './resource.ts';
@@ -54,21 +55,6 @@ export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<Resou
 /** An object that manifests refer to but cannot declare, such as an agent. */
 export type LookupEntry = { readonly uid: string; readonly name: string };
 
-/** An access-request rule of the gateway, which requires review or limits access besides the connections. Never written. */
-export type AccessRule = {
-  readonly name: string;
-  /** The names of the connections that the rule applies to. */
-  readonly connections: readonly string[];
-  /** The rule also applies to all connections with one of these attributes. */
-  readonly attributes: readonly string[];
-  /** The requirement of the rule as text. */
-  readonly text: string;
-  /** The access modes that it decides. */
-  readonly modes: readonly AccessMode[];
-  /** Whether it requires review of all sessions; otherwise some groups need none, or it has no reviewers. */
-  readonly reviewsAll: boolean;
-};
-
 /** The connections that a gateway limits to their own longest access: `reviewed`, those whose reviewers approve native access; `none`. */
 export type AccessLimits = 'reviewed' | 'none';
 
@@ -88,8 +74,8 @@ export type LiveState = {
   readonly lookups: Readonly<Record<string, readonly LookupEntry[]>>;
   /** The groups on the gateway, if it lists them. */
   readonly groups?: readonly string[];
-  /** Access-request rules; absent when the gateway has none or does not show them. */
-  readonly accessRules?: readonly AccessRule[];
+  /** What decides access besides resources; absent where the gateway has nothing of the kind, or it was not read. */
+  readonly access?: AccessState;
   /** The longest access in seconds where a connection sets no limit; absent when the gateway does not report it. */
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */

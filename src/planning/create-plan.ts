@@ -15,7 +15,7 @@ import { findUncommittedRemovals, removalWarnings } from '../project/uncommitted
 import type { PlanFlags, TargetFlags } from '../console/options.ts';
 import { findForgotten, type ForgottenObject } from '../project/forgotten-objects.ts';
 import { type PlanBase, readPlanBase } from '../project/plan-base.ts';
-import { connect, mayWrite, readLive, trackSecretReads, withMissingToken } from '../console/connect.ts';
+import { connect, mayWrite, readLiveAndAccess, trackSecretReads, withMissingToken } from '../console/connect.ts';
 import { readAuditedWrites, timeOfBase } from './audit-log.ts';
 import { compileTargetPolicies, type TargetPolicies, todayOf } from './target-policies.ts';
 import type { OpenProject } from '../project/project.ts';
@@ -71,7 +71,7 @@ type GatheredLive = { readonly live: LiveState; readonly unwritten?: string | un
 async function gatherLive(input: GatherInput): Promise<GatheredLive> {
   const { project, desired: loaded, base, gateway, identity, flags, context } = input;
   const { desired } = adaptToDialect(loaded, identity, registry);
-  const listed = await readLive(gateway, [...registry.keys()], { flags, context });
+  const listed = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
   const ids = unresolvedIds({ desired, live: listed, registry });
   const bulk = ids.length === 0 ? listed : { ...listed, hidden: await gateway.confirm(ids) };
   const cache = secretCacheOf(project, identity, flags);

@@ -30,7 +30,7 @@ import {
   otherVersion,
   undeclaredChanges,
 } from '../reconcile/saved-plan/saved-plan-checks.ts';
-import { connect, readLive, withMissingToken } from '../console/connect.ts';
+import { connect, readLiveAndAccess, withMissingToken } from '../console/connect.ts';
 import { readPlanBase } from '../project/plan-base.ts';
 import { recordRefusals } from './create-plan.ts';
 import type { CreatedRun, ResumedRun } from './planned-run.ts';
@@ -132,7 +132,7 @@ export async function resumeSavedPlan(
     const { url, dialect, organisation } = identity;
     const here = { name: target.name, url, dialect, ...(organisation === undefined ? {} : { organisation }) };
     await requireNone([otherTarget(saved.plan.target, here)]);
-    const live = await readLive(gateway, [...registry.keys()], { flags, context });
+    const live = await readLiveAndAccess(gateway, [...registry.keys()], { flags, context });
     const options = { origin: flags.origin, cache: flags.cache };
     const planBase = await readPlanBase({ ...project, desired: manifests, options, applies: true });
     const { desired, refusals } = await readSavedSecrets(saved.plan, manifests, { live, gateway });

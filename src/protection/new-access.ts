@@ -1,5 +1,6 @@
 import { nameOf } from '../model/resource.ts';
 import type { ControlType } from '../model/protection/protection.ts';
+import { joinNames } from './controls/access-rows.ts';
 import { joinModes } from './controls/connection-rows.ts';
 import { controlsOf, effectiveControls, type Posture, unreviewedModes, verbPhrase, type VerbPhrase } from './controls/control-row.ts';
 
@@ -9,7 +10,9 @@ export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
   if (modes.length === 0) return undefined;
   const others = mitigations(posture);
   const isEveryMode = modes.length === controlsOf(posture, 'access').length;
-  const by = isEveryMode ? '' : ` by ${joinModes(modes)}`;
+  const { groups } = posture.access;
+  const to = groups === undefined ? '' : ` to ${joinNames(groups.map((name) => ({ name })))}`;
+  const by = `${to}${isEveryMode ? '' : ` by ${joinModes(modes)}`}`;
   const review = posture.incomplete.has('review') ? 'reviewers, with access-request rules that cannot be read' : 'review';
   if (others.length > 0) return verbPhrase('becomes', 'become', `accessible${by} without ${review}, mitigated by ${others.join(', ')}`);
   const missing = posture.incomplete.has('review') ? 'guardrails or masking' : 'reviewers, guardrails or masking';
@@ -26,7 +29,7 @@ function mitigations(posture: Posture): readonly string[] {
     ...(effectiveControls(posture, 'redaction').length > 0 ? ['redaction'] : []),
     ...named(
       'access-request rule',
-      controlsOf(posture, 'requests').map(({ name }) => name),
+      controlsOf(posture, 'approval').map(({ name }) => name),
     ),
   ];
 }

@@ -1,5 +1,6 @@
 import { addToGroup } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
+import type { AccessState } from '../model/protection/access-objects.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
 import type {
   Protection,
@@ -12,6 +13,7 @@ import type {
   TagCount,
 } from '../model/protection/protection.ts';
 import { verbPhrase, type VerbPhrase, controlsOf, type Control, type Posture } from './controls/control-row.ts';
+import { hiddenPhrase } from './controls/access-rows.ts';
 import { controlRow } from './controls/control-table.ts';
 import { givenUpHeadlines } from './given-up-headlines.ts';
 import { newAccessPhrase } from './new-access.ts';
@@ -20,6 +22,7 @@ import { sharedTags } from './shared-tags.ts';
 import { isSameEnforcement } from './controls/enforcement.ts';
 import {
   diffPostures,
+  diffSnapshots,
   snapshotPlan,
   type PlannedWrites,
   type PlanSnapshots,
@@ -27,9 +30,10 @@ import {
   reverseSnapshots,
   type AttachmentSources,
 } from './posture/diff-postures.ts';
+import { liveSnapshot } from './posture/protection-snapshot.ts';
 import { createCauseFinder, type CauseFinder, type Contribution } from './posture/causes.ts';
 import { canonical, compareText, type JsonObject, type Json } from '../model/json.ts';
-import { type ResourceId, kindOf } from '../model/resource.ts';
+import { type ResourceId, kindOf, nameOf } from '../model/resource.ts';
 import type { DesiredState } from '../model/desired.ts';
 import {
   type AssessedChange,
@@ -100,11 +104,18 @@ function buildHeadlines(all: readonly AffectedConnection[]): readonly Headline[]
     )
     .map(({ phrase, members, causes }) => ({
       direction: phrase.direction,
-      text: members.length === 1 ? `1 ${nounOf(members[0])} ${phrase.one}` : `${members.length} ${nounOf(members[0])}s ${phrase.many}`,
+      text: headlineText(phrase, members),
       connections: members.map(({ change }): ResourceId => change.connection),
       tags: sharedTags(members.map(({ change }) => change.tags)),
       causes: [...causes.values()],
     }));
+}
+
+function headlineText({ one, many, sentence }: Phrase, members: readonly AffectedConnection[]): string {
+  const [first] = members;
+  const noun = nounOf(first);
+  if (sentence === undefined) return members.length === 1 ? `1 ${noun} ${one}` : `${members.length} ${noun}s ${many}`;
+  return `${sentence} ${members.length === 1 && first !== undefined ? nameOf(first.change.connection) : `${members.length} ${noun}s`}`;
 }
 
 /** Returns how a headline calls a connection: one that replaces another is compared with that one. */
@@ -113,14 +124,15 @@ function nounOf(affected: AffectedConnection | undefined): string {
 }
 
 /** The verdicts of headlines, the worst first. */
-export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'unknown', 'exposes', 'reroutes', 'strengthens'];
+export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'unknown', 'exposes', 'availability', 'strengthens'];
 
 const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
   'weakens',
   'both',
+  'reroutes',
   'unknown',
   'exposes',
-  'reroutes',
+  'availability',
   'neutral',
   'strengthens',
 ];
@@ -133,18 +145,28 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
       controls.length === 0
         ? []
         : [{ direction, ...wordingFor(control, direction, { ...affected, controls }), causes: causesFor(affected, control, direction) }];
+    const hidden = control === 'who' && gained.length > 0 ? hiddenPhrase(affected.after) : undefined;
     return [
       ...phrases('weakens', lost),
       ...phrases('unknown', lost.length > 0 ? [] : incomparable),
-      ...phrases('strengthens', [...gained, ...coexisting]),
+      ...(hidden === undefined
+        ? phrases('strengthens', [...gained, ...coexisting])
+        : [hiddenHeadline(hidden, causesFor(affected, control, 'strengthens'))]),
     ];
   });
 }
 
-/** Reports a created connection with an open access mode that requires no review. */
+/** Reports a created connection that no group sees, or with an open access mode that requires no review. */
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
+  const causes = causesFor(affected, 'access', 'neutral');
+  const hidden = hiddenPhrase(affected.after);
+  if (hidden !== undefined) return [hiddenHeadline(hidden, causes)];
   const phrase = newAccessPhrase(affected.after);
-  return phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes: causesFor(affected, 'access', 'neutral') }];
+  return phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes }];
+}
+
+function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {
+  return { direction: 'availability', weight: 0, ...phrase, causes };
 }
 
 /** Returns the causes of a control type with the same verdict, or all causes if none has it. */
@@ -380,6 +402,14 @@ function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObjec
   return (rule) => byKey.get(rule);
 }
 
+/** Returns what changed for connections by the objects that decide access beside them: from those before to those of the live state. */
+export function protectionOfAccess(before: AccessState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
+  const had = liveSnapshot({ ...live, access: before }, registry, dialect);
+  return summarizeAffected(diffSnapshots(had, liveSnapshot(live, registry, dialect)));
+}
+
+type AccessTarget = { readonly registry: Registry; readonly dialect: string };
+
 /**
  * Returns what a drift changed for connections, from the manifests to the live state. Held changes count as well. Credentials that the
  * revert would send elsewhere are sent elsewhere now.
@@ -415,12 +445,13 @@ type WordingContext = { readonly controls: readonly Control[]; readonly before: 
 
 /** Returns the verb phrase for a changed control type; it follows the number of connections. */
 function wordingFor(control: ControlType, direction: WordedVerdict, context: WordingContext): Wording {
+  const { controls, before, after } = context;
   const { weight, about, loses, gains } = controlRow(control);
   const enforcement = enforcementPhrase(control, direction, context);
   if (enforcement !== undefined) return { weight, ...enforcement };
   if (direction === 'unknown') return { weight, ...verbPhrase('changes', 'change', `${about} in a way that cannot be compared`) };
   // The controls on the other side decide whether all or some of them were lost or gained.
-  return { weight, ...(direction === 'weakens' ? loses(context.controls, context.after) : gains(context.controls, context.before)) };
+  return { weight, ...(direction === 'weakens' ? loses(controls, after, before) : gains(controls, before, after)) };
 }
 
 /** Returns the phrase for a type that enforces a control otherwise than the type before. */

@@ -22,13 +22,11 @@ test('access-request rules are read, listed as unmanaged, and never written', { 
   const { code, stdout, requests } = await project.ostiary(['plan', '--format', 'json']);
   expect(code).toBe(0);
   const [plan] = JSON.parse(stdout).plans;
-  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain(
-    '1 connection loses an access-request rule',
-  );
+  expect(plan.protection.headlines.map(({ text }: { readonly text: string }) => text)).toContain('dev no longer need approval on orders');
   const [{ controls }] = plan.protection.connections;
   expect(controls).toContainEqual(
     expect.objectContaining({
-      control: 'requests',
+      control: 'approval',
       direction: 'weakens',
       before: ['pii-access (unmanaged): 1 of security for jit; asked of dev; at most 10 min'],
     }),

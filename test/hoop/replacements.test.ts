@@ -70,7 +70,7 @@ test('references to a replaced connection are listed and refuse the plan until a
   expect(connections.get('orders-db')).toMatchObject({ connect: 'disabled', exec: 'disabled', runbooks: 'disabled' });
   const after = await project.ostiary(['plan']);
   expect(after).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') });
-  expect(after.requests).not.toContain('GET /api/runbooks/rules');
+  expect(after.requests).not.toContain('GET /api/plugins');
 });
 
 test('a connection without references is replaced without a warning', { timeout: 60_000 }, async () => {
@@ -83,15 +83,15 @@ test('a connection without references is replaced without a warning', { timeout:
 });
 
 test.each([
-  ['are not shown', 403, 6],
-  ['cannot be read', 500, 6],
-  ['are not known to that gateway', 404, 0],
-])('runbook rules that %s', { timeout: 60_000 }, async (_, status, code) => {
+  ['are not shown', 403],
+  ['cannot be read', 500],
+  ['may be hidden by a proxy', 404],
+])('runbook rules that %s', { timeout: 60_000 }, async (_, status) => {
   const project = await prepared();
   project.write(shop);
   project.model.setFault(({ path }) => (path.endsWith('/runbooks/rules') ? { kind: 'answer', when: 'before', status } : undefined));
   const planned = await project.ostiary(['plan']);
-  expect(planned.code).toBe(code);
+  expect(planned.code).toBe(6);
   const message = 'the token cannot see whether runbook rules name Connection/orders-db';
-  expect(planned.stdout.replaceAll(/\s+/g, ' ').includes(message)).toBe(code === 6);
+  expect(planned.stdout.replaceAll(/\s+/g, ' ')).toContain(message);
 });

@@ -88,7 +88,7 @@ test('26 every write of a configuration drops its branch: preflight warns', asyn
 });
 
 test.each([
-  ['27 the templates of the legacy plugin', '/plugins'],
+  ['27 the templates of the legacy plugin', '/plugins/runbooks'],
   ['30 the search', '/search'],
   ['31 reviews', '/reviews'],
   ['35 connection tags', '/connection-tags'],

@@ -50,8 +50,8 @@ const values = createUniverse(
 const grid = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const detections = pools.registered.flatMap((type) => grid.map((score) => ({ type, score })));
 
-/** The groups that approve in every way that they may, by force included, and the access-request rules whose groups approve. */
-const approvals = subsetsOf(pools.groups).flatMap((groups) => subsetsOf(pools.accessRules).map((granted) => ({ groups, granted })));
+/** The groups that approve in every way that they may, by force included. */
+const approvals = subsetsOf(pools.groups);
 const sessions = [1, ...pools.durations, 86_400, 7_776_000].toSorted((left, right) => left - right);
 const statements = subsetsOf(pools.metadata);
 const every = 1n;
@@ -76,7 +76,7 @@ function isForwarded(spec: Fields, { readsUnknown }: World): boolean {
 /** What is the same in all worlds, for one connection. */
 type Reading = {
   readonly spec: Fields;
-  readonly approval: Readonly<Record<Mode, { readonly beside: bigint; readonly instead: bigint }>>;
+  readonly approval: bigint;
   readonly metadata: bigint;
   readonly redaction: bigint;
   readonly input: bigint;
@@ -97,15 +97,9 @@ function readConnection(state: ModelState, id: string): Reading | undefined {
   const spec = state[id]?.spec;
   if (spec === undefined) return undefined;
   const guardrails = reaching(state, 'GuardrailRule', id);
-  const reviewed = reviewersPass(spec);
-  const approvalOf = (mode: Mode): Reading['approval'][Mode] => {
-    const rules = reaching(state, 'AccessRule', id).filter((rule) => textsOf(rule.spec?.['modes']).includes(mode));
-    const granted = rulesPass(rules);
-    return { beside: reviewed & granted, instead: rules.length === 0 ? reviewed : granted };
-  };
   return {
     spec,
-    approval: { connect: approvalOf('connect'), exec: approvalOf('exec'), runbooks: approvalOf('runbooks') },
+    approval: reviewersPass(spec),
     metadata: bitsOf(statements, (given) =>
       textsOf(spec['mandatory_metadata_fields']).every((field) => given.some((one) => one === field)),
     ),
@@ -141,7 +135,7 @@ function computeAllowed(state: ModelState, id: string, world: World): Allowed {
   const forwarded = world.refuses && isBlocking ? nothingPasses : unread;
   const ofMode = (mode: Mode): Admitted => ({
     access: spec[`access_mode_${mode}`] === 'enabled' ? every : 0n,
-    approval: world.rulesReplaceReviewers ? approval[mode].instead : approval[mode].beside,
+    approval,
     ...own,
     ...(mode === 'connect' && isForwarded(spec, world) ? forwarded : content),
   });
@@ -158,16 +152,10 @@ function reviewersPass(spec: Fields): bigint {
   const reviewers = textsOf(spec['reviewers']);
   const needed = Math.min(numberOr(spec['min_review_approvals'], reviewers.length), reviewers.length);
   const forcing = textsOf(spec['force_approve_groups']);
-  return bitsOf(approvals, ({ groups }) => {
+  return bitsOf(approvals, (groups) => {
     if (reviewers.length === 0) return true;
     return groups.filter((group) => reviewers.includes(group)).length >= needed || groups.some((group) => forcing.includes(group));
   });
-}
-
-/** Lists the approvals that the groups of every access-request rule gave. */
-function rulesPass(rules: readonly ModelObject[]): bigint {
-  const required = rules.map(({ id }) => id.slice('AccessRule/'.length));
-  return bitsOf(approvals, ({ granted }) => required.every((rule) => granted.some((one) => one === rule)));
 }
 
 function redactionOf(spec: Fields): bigint {

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import type { Json, JsonObject } from '../../src/model/json.ts';
-import type { AccessMode, AccessRule } from '../../src/model/live.ts';
 import {
   approval,
   connectionFields,
@@ -18,7 +17,6 @@ import {
   type FieldChoices,
   type Sides,
 } from './pair-fields.ts';
-import { pools } from './pools.ts';
 
 /** Fields by name; `undefined` leaves a field out. */
 export type Drawn = Readonly<Record<string, Sides<Json | undefined>>>;
@@ -42,21 +40,6 @@ export const unmanagedNames: readonly string[] = ['loose', 'hand', 'veil'];
 export function isGuardrail(name: string): boolean {
   return !['m0', 'veil'].includes(name);
 }
-
-const allModes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
-
-const accessRules: fc.Arbitrary<readonly AccessRule[]> = fc.tuple(
-  ...pools.accessRules.map((name) =>
-    fc.record({
-      name: fc.constant(name),
-      text: fc.constant('asks its groups'),
-      connections: some(['c0', 'c1']),
-      attributes: some(pools.attributes),
-      modes: fc.oneof(fc.constant(allModes), fc.subarray([...allModes], { minLength: 1 })),
-      reviewsAll: fc.constantFrom(true, false),
-    }),
-  ),
-);
 
 /** A connection as it is drawn, with its values on all sides. */
 export type DrawnConnection = {
@@ -103,7 +86,7 @@ export type Drawing = {
   readonly renames: boolean | undefined;
   /** An interrupted apply created the last connection, and did not open it. */
   readonly interrupted: boolean | undefined;
-  readonly accessRules: readonly AccessRule[] | undefined;
+  readonly readsAccess: boolean;
   readonly connections: readonly DrawnConnection[];
   readonly rules: readonly DrawnRule[];
 };
@@ -125,7 +108,7 @@ export const drawing: fc.Arbitrary<Drawing> = fc.record({
   replacesMasking: seldom(fc.constant(true)),
   renames: seldom(fc.constant(true)),
   interrupted: seldom(fc.constant(true)),
-  accessRules: fc.oneof({ weight: 1, arbitrary: fc.constant(undefined) }, { weight: 4, arbitrary: accessRules }),
+  readsAccess: present(4),
   connections: fc.tuple(
     ...connectionNames.map(() =>
       fc.record({

@@ -1,5 +1,5 @@
 import { declaredEdges } from './declared-state.ts';
-import { reaching, textsOf, type ModelState } from './gateway-objects.ts';
+import { textsOf, type ModelState } from './gateway-objects.ts';
 import type { Pair } from './pairs.ts';
 import type { Run } from './run-pair.ts';
 
@@ -35,9 +35,7 @@ const tests: Readonly<Record<string, (context: Context) => boolean>> = {
   'a replaced object that is pruned': ({ pair, run }) =>
     Object.values(pair.predecessors).some((id) => run.before[id] !== undefined && run.after[id] === undefined),
   'a renamed rule': ({ run }) => run.plan.changes.some(({ action }) => action === 'rename'),
-  'an access-request rule': ({ run, connections }) =>
-    connections.some((id) => reaching(run.before, 'AccessRule', id).length !== reaching(run.after, 'AccessRule', id).length),
-  'access-request rules that cannot be read': ({ pair, run }) => pair.accessRules === undefined && run.plan.changes.length > 0,
+  'access-request rules that cannot be read': ({ pair, run }) => !pair.readsAccess && run.plan.changes.length > 0,
   'a deletion': ({ run }) => run.plan.changes.some(({ action }) => action === 'delete'),
   'an interrupted creation': ({ pair, run }) => pair.untouched.some((id) => run.before[id] !== undefined && run.after[id] !== undefined),
   'held drift': ({ run }) => run.plan.changes.some(({ fields }) => fields.some(({ held }) => held === true)),

@@ -2,9 +2,8 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * An object of a gateway: `Kind/name`, its fields, its secrets by path, and the connections that a rule is attached to. An
- * access-request rule is `AccessRule/name`, with the fields `connections`, `attributes`, `modes` and `reviewsAll`; a resource is `Resource/name`, with the
- * secrets that its connections inherit.
+ * An object of a gateway: `Kind/name`, its fields, its secrets by path, and the connections that a rule is attached to. A resource is
+ * `Resource/name`, with the secrets that its connections inherit.
  */
 export type ModelObject = {
   readonly id: string;

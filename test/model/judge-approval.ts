@@ -60,18 +60,18 @@ function effectOf({ before, after }: Run, subject: string, id: string): Effect {
 
 type Judged = { readonly id: string; readonly effect: Effect };
 
-function findingsOf({ accessRules }: Pair, { plan, before, after }: Run, { id, effect }: Judged): readonly Finding[] {
+function findingsOf({ readsAccess }: Pair, { plan, before, after }: Run, { id, effect }: Judged): readonly Finding[] {
   const { opens, closes } = effect;
   const { headlines, controls } = reportOf(plan, id);
   const verdicts = controls.filter(({ control }) => joint.includes(control)).map(({ direction }) => direction);
-  const withRules = controls.filter(({ control }) => [...joint, 'requests'].includes(control)).map(({ direction }) => direction);
+  const withRules = controls.filter(({ control }) => [...joint, 'approval'].includes(control)).map(({ direction }) => direction);
   const [weakens, strengthens] = [
     verdicts.some((direction) => losing.has(direction)),
     verdicts.some((direction) => gaining.has(direction)),
   ];
   const isAlarmed = withRules.some((direction) => alarms[direction] !== undefined);
   // Without access-request rules, reviewers and forcing groups decide alone, so every verdict is certain.
-  const isExact = accessRules?.length === 0;
+  const isExact = readsAccess;
   const broken: readonly (readonly [boolean, string])[] = [
     [opens && !isAlarmed, 'an approval becomes possible, and no control says so'],
     [opens && !headlines.some((direction) => alarms[direction] !== undefined), 'an approval becomes possible, and no headline says so'],

@@ -27,7 +27,7 @@ export async function judgeHeld(
     ...halves.map((path): Finding => wronglyHeld(path, 'half of an entry is held')),
     ...ids.flatMap((id) => {
       const excess = excessOf(after, reverted, id, possible);
-      const missing = isComparable(pair, wished[id]) ? excessOf(reverted, wished, id, possible) : [];
+      const missing = isComparable(wished[id]) ? excessOf(reverted, wished, id, possible) : [];
       return [
         ...(isHeld && excess.length > 0
           ? [wronglyHeld(id, `held ${[...held, ...edges].join(', ')} admits more: ${excess.join(', ')}`)]
@@ -42,14 +42,9 @@ export async function judgeHeld(
   ];
 }
 
-/**
- * Returns whether a plan can reach what the manifests ask for. A managed connection stays as it is. Drift is judged on the predecessor
- * of a successor, which an access-request rule may name.
- */
-function isComparable({ predecessors, accessRules = [] }: Pair, wished: ModelObject | undefined): boolean {
-  if (wished === undefined || wished.managedBy !== undefined) return false;
-  const former = predecessors[wished.id];
-  return former === undefined || !accessRules.some(({ connections }) => connections.some((name) => former === `Connection/${name}`));
+/** Returns whether a plan can reach what the manifests ask for: a managed connection stays as it is. */
+function isComparable(wished: ModelObject | undefined): boolean {
+  return wished !== undefined && wished.managedBy === undefined;
 }
 
 function wronglyHeld(connection: string, why: string): Finding {
@@ -95,8 +90,7 @@ function wishedState(pair: Pair): ModelState {
       const ends = (edges?.['connection_ids'] ?? []).filter((end) => !applied.has(`${one.id} ${end}`) || now.has(`${one.id} ${end}`));
       return { ...one, edges: { connection_ids: ends } };
     });
-  const rules = (pair.accessRules ?? []).map(({ name, ...spec }): ModelObject => ({ id: `AccessRule/${name}`, spec }));
-  return Object.fromEntries([...declared, ...others, ...rules].map((one) => [one.id, one]));
+  return Object.fromEntries([...declared, ...others].map((one) => [one.id, one]));
 }
 
 /** Returns the id under which an object is live: a successor has the fields of its predecessor, a renamed rule those of the former name. */

@@ -1,7 +1,7 @@
 import type { Plan } from '../../src/index.ts';
 import { isObject, type Json } from '../../src/model/json.ts';
 import type { Manifest } from '../support/scenario.ts';
-import { reaching, type ModelObject, type ModelState } from './gateway-objects.ts';
+import { type ModelObject, type ModelState } from './gateway-objects.ts';
 import type { Finding, Law } from './laws.ts';
 import type { Pair } from './pairs.ts';
 import { openModes, unreviewedModes } from './open-modes.ts';
@@ -20,7 +20,6 @@ export const mergeFeatures = [
   'a credential that goes elsewhere, as the manifests alone show',
   'a loss that the gateway already has',
   'a mode that opens without review',
-  'a mode that opens without review beside an access-request rule',
   'an open mode that loses review',
 ] as const;
 
@@ -117,9 +116,9 @@ const losing = new Set(['weakens', 'both', 'mixed', 'unknown', 'incomparable', '
 /** What the manifests and the apply leave weaker than the base is named, also if the gateway lost it before. */
 function judgeAccepted(pair: Pair, { plan, before, after }: Run): Merge {
   const { base } = pair;
-  // The manifests decide neither ignored fields nor managed objects, and access-request rules are not in them.
+  // The manifests decide neither ignored fields nor managed objects.
   const isDecided = !ignores([...(base ?? []), ...pair.manifests]) && Object.values(before).every(isOurs);
-  if (base === undefined || pair.accessRules?.length !== 0 || !isDecided) return { findings: [], features: [] };
+  if (base === undefined || !pair.readsAccess || !isDecided) return { findings: [], features: [] };
   const [applied, wished] = [declaredOn(before, base), declaredOn(before, pair.manifests)];
   const possible = pair.reportsLimit ? servedWorlds : worlds;
   const ids = connectionsOf(pair.manifests).filter((id) => applied[id] !== undefined && before[id] !== undefined && isOurs(before[id]));
@@ -151,10 +150,8 @@ function unreviewedFeatures({ before, after }: Run, id: string): readonly MergeF
   const modes = unreviewedModes(after, id);
   const isNew = modes.some((mode) => !openModes(before, id).includes(mode));
   const isLost = modes.some((mode) => openModes(before, id).includes(mode) && !unreviewedModes(before, id).includes(mode));
-  const rules = reaching(after, 'AccessRule', id);
   return [
     ...(isNew ? (['a mode that opens without review'] as const) : []),
-    ...(isNew && rules.length > 0 ? (['a mode that opens without review beside an access-request rule'] as const) : []),
     ...(isLost ? (['an open mode that loses review'] as const) : []),
   ];
 }

@@ -44,8 +44,8 @@ const exact = new Set(['access', 'metadata', 'redaction', 'schema']);
 const witnessed = new Set(['input', 'output']);
 
 /** Returns whether two states of a control can always be compared on this gateway. */
-function isExact({ reportsLimit, accessRules }: Pair, control: string): boolean {
-  if (control === 'review' || control === 'force') return accessRules?.length === 0;
+function isExact({ reportsLimit, readsAccess }: Pair, control: string): boolean {
+  if (control === 'review' || control === 'force') return readsAccess;
   return exact.has(control) || (control === 'duration' && reportsLimit);
 }
 

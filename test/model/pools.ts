@@ -12,7 +12,6 @@ export const pools = {
   durations: [600, 3600, 172_800, 2_592_000],
   thresholds: [0, 0.2, 0.5, 0.8, 1],
   scores: [0, 0.3, 0.5, 0.7, 0.9, 1],
-  accessRules: ['tickets', 'nights'],
 } as const;
 
 /** The longest access in seconds of `ostiary serve` where a connection sets none: 48 hours. */

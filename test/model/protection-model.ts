@@ -31,11 +31,9 @@ export function judgeConnection(
 ): ModelVerdict {
   const pairs = possible.map((world) => ({ world, first: allowedOn(before, predecessor, world), last: allowedOn(after, id, world) }));
   const demands = pairs.flatMap(({ first, last }) => actionKinds.flatMap((kind) => demandsOf(first[kind], last[kind])));
-  const lost = pairs.map(({ world, first, last }) => ({ world, lost: conditionsWith(first, last, (was, is) => (is & ~was) !== 0n) }));
+  const lost = pairs.map(({ first, last }) => ({ lost: conditionsWith(first, last, (was, is) => (is & ~was) !== 0n) }));
   const gained = pairs.flatMap(({ first, last }) => [...conditionsWith(first, last, (was, is) => (was & ~is) !== 0n)]);
-  // An access-request rule may be for one mode only, so reviewers count beside it in another one.
-  const isLost = (condition: Condition): boolean =>
-    lost.every((one) => one.lost.has(condition) || (condition === 'approval' && one.world.rulesReplaceReviewers));
+  const isLost = (condition: Condition): boolean => lost.every((one) => one.lost.has(condition));
   return {
     demands: [...new Map(demands.map((demand) => [[...demand].join(' '), demand])).values()],
     surelyLost: new Set(conditions.filter(isLost)),

@@ -1,6 +1,7 @@
 import { registry } from '../../src/kinds/index.ts';
 import { draftPlan, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
 import type { Consent } from '../../src/reconcile/prepare/prepare.ts';
+import { accessState } from '../support/access-objects.ts';
 import { desiredState } from '../support/desired-state.ts';
 import { memoryGateway, type MemoryGateway } from '../support/memory-gateway.ts';
 import { applyPlan, inputOf, reviewOf, testTarget } from '../support/run-pipeline.ts';
@@ -19,10 +20,9 @@ function gatewayOf({ dialect, live, resources }: Pair, secrets: 'shown' | 'hidde
   return memoryGateway({ registry, agents: ['default', 'other'], resources: live, secrets, inherited, dialect: { dialect, borrowed } });
 }
 
-/** Returns everything that the gateway has; access-request rules and resources belong to it, and a plan never changes them. */
-function stateOfGateway(gateway: MemoryGateway, { accessRules = [], resources }: Pair): ModelState {
-  const rules = accessRules.map(({ name, ...spec }) => [`AccessRule/${name}`, { id: `AccessRule/${name}`, spec }]);
-  return { ...gateway.state(), ...Object.fromEntries(rules), ...resourcesIn(resources) };
+/** Returns everything that the gateway has; resources belong to it, and a plan never changes them. */
+function stateOfGateway(gateway: MemoryGateway, { resources }: Pair): ModelState {
+  return { ...gateway.state(), ...resourcesIn(resources) };
 }
 
 const loaded = new WeakMap<Pair['manifests'], Map<boolean, DesiredState>>();
@@ -45,7 +45,7 @@ async function planPair(pair: Pair, gateway: MemoryGateway, { sight, revert }: P
   const live: LiveState = {
     ...state,
     resources,
-    ...(pair.dialect === 'hoop' && pair.accessRules !== undefined ? { accessRules: pair.accessRules } : {}),
+    ...(pair.dialect === 'hoop' ? { access: accessState(pair.readsAccess ? {} : { 'access-request-rules': 'unreadable' }) } : {}),
     ...(pair.reportsLimit ? { longestAccess: servedLimit } : {}),
   };
   const desired = loadOnce(pair.manifests, sight !== 'unresolved');

@@ -25,7 +25,7 @@ test('plans of the command line on ostiary serve agree with an independent model
   for (const [index, drawn] of fc.sample(pairs, { numRuns: runCount(least) * 3, ...seedOfRound(7) }).entries()) {
     if (drawn.dialect !== 'interface' || judged >= runCount(least)) continue;
     const limit = riskClasses[index % riskClasses.length] ?? 'neutral';
-    const done = await runServedPair(served, { ...drawn, reportsLimit: true, accessRules: [] }, { revert: false, limit });
+    const done = await runServedPair(served, { ...drawn, reportsLimit: true, readsAccess: true }, { revert: false, limit });
     if (done === undefined) continue;
     judged += 1;
     const { findings } = await judgeRun(

@@ -10,8 +10,6 @@ export type World = {
   readonly readsUnknown: boolean;
   /** Whether a proxy that cannot read refuses every session once a guardrail is attached; otherwise it forwards everything. */
   readonly refuses: boolean;
-  /** Whether an access-request rule counts instead of the reviewers of a connection, or beside them. */
-  readonly rulesReplaceReviewers: boolean;
 };
 
 const thresholds = [0, 0.1, 0.35, 0.6, 0.75, 0.95, 1];
@@ -24,7 +22,6 @@ export const worlds: readonly World[] = thresholds.flatMap((threshold, index) =>
     longest: limits[index] ?? servedLimit,
     readsUnknown,
     refuses: index % 2 === 0,
-    rulesReplaceReviewers: index % 2 === (readsUnknown ? 1 : 0),
   })),
 );
 

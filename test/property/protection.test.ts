@@ -10,6 +10,7 @@ import { isWritten, type Plan, highestPlanRisk, isRiskierThan } from '../../src/
 import { kindOf, type ResourceId } from '../../src/model/resource.ts';
 import { compareProtection, effectsOfDifferences, type ControlDifference } from '../../src/protection/controls/compare-protection.ts';
 import { conditionedTypesOf, controlTable, controlTypesOf } from '../../src/protection/controls/control-table.ts';
+import { noAccessObjects } from '../../src/protection/access/access-index.ts';
 import { compareOwn } from '../../src/protection/posture/causes.ts';
 import { readPostures } from '../../src/protection/posture/posture.ts';
 import { protectionOf } from '../../src/protection/protection.ts';
@@ -183,7 +184,9 @@ test('the state between two writes is at least as strict as both, by the same co
         if (found === undefined || kind === undefined || isMixed) continue;
         const merged = mergeStrictest(kind.fields, desired, live);
         for (const before of [live, desired]) {
-          const effects = effectsOfDifferences(compareOwn(id, { before, after: merged, longestAccess: 172_800 }));
+          const effects = effectsOfDifferences(
+            compareOwn(id, { before, after: merged, access: { lookup: noAccessObjects, longestAccess: 172_800, incomplete: new Set() } }),
+          );
           expect([id, before, merged, [...effects].filter((effect) => effect !== 'strengthens')]).toEqual([id, before, merged, []]);
         }
       }

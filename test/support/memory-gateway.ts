@@ -211,6 +211,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       const lookups = store.agents === undefined ? {} : { Agent: store.agents };
       return { value: { resources, lookups, ...(options.groups === undefined ? {} : { groups: options.groups }) }, diagnostics: [] };
     },
+    readAccess: async () => undefined,
     async readOne({ id, uid }) {
       end(begin('GET', id));
       const row = store.rows.get(uid);

@@ -1,7 +1,7 @@
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
-import type { AccessRule, LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
+import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
@@ -16,10 +16,9 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
   const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createAnswerBudget();
-  const [lookups, groups, accessRules, lists] = await Promise.all([
+  const [lookups, groups, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readNamed(context, dialect.access.groups.list, budget),
-    readAccessRules(context, budget),
     Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
@@ -50,8 +49,7 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
     ...(longestAccess === undefined ? {} : { longestAccess }),
     ...(accessLimits === undefined ? {} : { accessLimits }),
   };
-  const beside = { ...(accessRules === undefined ? {} : { accessRules }), ...limits };
-  return { value: { resources, lookups: found, ...known, ...beside }, diagnostics: [] };
+  return { value: { resources, lookups: found, ...known, ...limits }, diagnostics: [] };
 }
 
 /** Reads one resource; returns undefined where it is gone, which the list of its kind proves. */
@@ -285,25 +283,6 @@ function unexpectedShape(url: string): ApiError {
     ambiguous: false,
     hint: shapeHint,
   });
-}
-
-/** Reads the gateway's own rules that require reviews; undefined where there are none, or where they are not shown completely. */
-async function readAccessRules(
-  { dialect, client }: Pick<GatewayContext, 'dialect' | 'client'>,
-  budget: AnswerBudget,
-): Promise<readonly AccessRule[] | undefined> {
-  if (dialect.accessRules === undefined) return undefined;
-  const { list, read } = dialect.accessRules;
-  try {
-    const { status, body } = await client.send({ method: 'GET', path: list.path, accept: [403, 404], share: budget.share() });
-    const found = status === 200 ? list.rows(body) : undefined;
-    if (found === undefined || (found.page !== undefined && found.page.total !== found.rows.length)) return undefined;
-    const rules = found.rows.map((row) => (isObject(row) ? read(row) : undefined));
-    return rules.every((rule) => rule !== undefined) ? rules : undefined;
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
 }
 
 /**

@@ -38,8 +38,8 @@ export type AccessRequestRule = {
 export type RunbookRule = {
   readonly id: string;
   readonly name: string;
-  /** `repository:name`, where a name is the start of the names of files. */
-  readonly runbooks: readonly string[];
+  /** The files that it allows; a name is the start of the names of files. */
+  readonly runbooks: readonly { readonly repository: string; readonly name: string }[];
   readonly connections: readonly string[];
   readonly groups: readonly string[];
 };
@@ -48,6 +48,8 @@ export type RunbookRule = {
 export type Rulepack = {
   readonly id: string;
   readonly name: string;
+  /** Changes with the content of its rules. */
+  readonly digest: string;
   readonly guardrail_rules: readonly string[];
   readonly masking_rules: readonly string[];
   readonly connections: readonly string[];
@@ -59,6 +61,7 @@ export type AnalyzerRule = {
   readonly id: string;
   readonly name: string;
   readonly connections: readonly string[];
+  /** `allow_execution`, `block_execution` or `require_access_request`, with the rule that then decides. */
   readonly low_risk: string;
   readonly medium_risk: string;
   readonly high_risk: string;
@@ -90,3 +93,9 @@ export type AccessObjects = {
 
 /** One of the lists of what decides access. */
 export type AccessList = keyof AccessObjects;
+
+/**
+ * What decides access on a gateway, besides its connections, by list. A list that is absent does not exist there; `off` is a list of a
+ * feature that is off; `unreadable` is one that the token may not read, or that could not be proven complete.
+ */
+export type AccessState = { readonly [List in Exclude<AccessList, 'groups'>]?: readonly AccessObjects[List][] | 'off' | 'unreadable' };

@@ -38,8 +38,8 @@ export type TargetSampleResults = { readonly target: string; readonly rules: rea
 /** The verdict on a change. `both`: one control is weaker and another stronger; `unknown`: incomparable, never counts as safe. */
 export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'strengthens';
 
-/** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none. */
-export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes';
+/** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none; `availability`: no group can use it. */
+export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes' | 'availability';
 
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [
@@ -55,14 +55,18 @@ export const controlTypes = [
   'schema',
   'metadata',
   'attributes',
-  'requests',
+  'approval',
+  'runbooks',
+  'rulepacks',
+  'analyzer',
 ] as const;
 
 /**
  * `access`: open access modes; `who`: groups that can reach the connection; `review`: groups that must approve; `input` / `output`: what
- * guardrails block; `masking` and `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in seconds; `schema`:
- * whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to;
- * `requests`: access-request rules, which are never managed.
+ * guardrails block; `masking` and `redaction`: what is hidden; `force`: groups that may approve alone; `duration`: the longest session in
+ * seconds; `schema`: whether the schema is shown; `metadata`: required metadata of a session; `attributes`: attributes that rules refer to.
+ * Of objects of the gateway that manifests do not contain: `approval`: who needs one by access-request rules; `runbooks`: which may be run;
+ * `rulepacks`; `analyzer`: what happens to commands by their risk.
  */
 export type ControlType = (typeof controlTypes)[number];
 

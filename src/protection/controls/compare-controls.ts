@@ -10,7 +10,7 @@ type Coverage = 'yes' | 'no' | 'maybe';
 type CoverageCheck = (control: Control, by: readonly Control[]) => Coverage;
 
 /** How the controls of one type cover each other, and which of them replace each other so that their texts cannot be compared. */
-type CoverageRule = {
+export type CoverageRule = {
   readonly covers: CoverageCheck;
   readonly replaces?: (removed: Control, added: Control) => boolean;
 };
@@ -164,24 +164,6 @@ export function compareGranted(control: ControlType): Comparison {
     const found = compareSets(controlsOf(before, control), controlsOf(after, control), byName);
     return { ...found, lost: found.gained, gained: found.lost };
   };
-}
-
-const session: Control = { name: 'session' };
-
-/**
- * Compares the longest access. Without a limit the gateway's own counts; if that is not known, it cannot be compared. A limit that the
- * gateway ignores on one side has no effect there: what replaces it, such as no review, is a difference of its own.
- */
-export function compareDuration(before: Posture, after: Posture): ControlComparison {
-  if (before.ownLimit === 'ignored' || after.ownLimit === 'ignored') return noDifference;
-  const [had, has] = [controlsOf(before, 'duration'), controlsOf(after, 'duration')];
-  const [first, last] = [had[0]?.limit, has[0]?.limit];
-  const [from, to] = [first ?? before.longestAccess, last ?? after.longestAccess];
-  if (first === last || (from !== undefined && from === to)) return noDifference;
-  const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
-  const isUncertain = before.ownLimit === 'uncertain' || after.ownLimit === 'uncertain';
-  if (isUncertain || from === undefined || to === undefined) return { ...noDifference, incomparable: [...had, ...has], ...texts };
-  return to > from ? { ...noDifference, lost: [session], ...texts } : { ...noDifference, gained: [session], ...texts };
 }
 
 /** Compares controls that the gateway enforces only where it reads what passes through. */

@@ -1,7 +1,8 @@
 import { type Json, type JsonObject, textsIn } from '../../model/json.ts';
-import type { AccessMode, AccessRule } from '../../model/live.ts';
-import { approvalCount, compareForce, compareReview } from './compare-approvals.ts';
-import { byName, compareDuration, compareGranted, compareNamed, compareSets } from './compare-controls.ts';
+import type { AccessMode } from '../../model/live.ts';
+import type { Approval } from '../access/effective-access.ts';
+import { approvalCount, compareDuration, compareForce, compareReview } from './compare-approvals.ts';
+import { byName, compareGranted, compareNamed, compareSets, noDifference } from './compare-controls.ts';
 import {
   controlsOf,
   type Control,
@@ -21,25 +22,12 @@ import {
 } from './control-row.ts';
 
 /**
- * Compares access-request rules by their names. One rule of a connection governs, not all of them, so several cannot be compared. The
- * groups of a rule may approve instead of the reviewers, so what the first or the last rule on a connection with reviewers changes
- * besides cannot be compared.
+ * Compares attributes: what each grants, attaches and requires is a control of its own. Nothing else is lost with one, unless the gateway
+ * does not show what it does.
  */
-function compareRequests(before: Posture, after: Posture): ControlComparison {
-  const [had, has] = [controlsOf(before, 'requests'), controlsOf(after, 'requests')];
-  const found = compareSets(had, has, byName);
-  if (had.length > 0 && has.length > 0) return withoutVerdict(found);
-  if (had.length === 0 && before.approvals > 0) return { ...found, gained: [], incomparable: found.gained };
-  return has.length === 0 && after.approvals > 0 ? { ...found, incomparable: found.lost } : found;
-}
-
-/** Compares attributes: each may grant access, choose the rule that governs, or issue machine credentials, which Ostiary does not read. */
 function compareAttributes(before: Posture, after: Posture): ControlComparison {
-  return withoutVerdict(compareSets(controlsOf(before, 'attributes'), controlsOf(after, 'attributes'), byName));
-}
-
-/** Returns a comparison in which nothing that differs is certainly lost or gained. */
-function withoutVerdict(found: ControlComparison): ControlComparison {
+  if (![before, after].some(({ incomplete }) => incomplete.has('attributes'))) return noDifference;
+  const found = compareSets(controlsOf(before, 'attributes'), controlsOf(after, 'attributes'), byName);
   return { ...found, lost: [], gained: [], incomparable: [...found.lost, ...found.gained] };
 }
 
@@ -82,61 +70,6 @@ export function joinModes(controls: readonly Control[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
-/** All users. No group has an empty name, so a group that is called everybody is another control. */
-const everybody: Control = { name: 'everybody', content: '' };
-const unrestricted: readonly Control[] = [everybody];
-
-/** Returns the groups that can reach a connection beside admins. */
-function groupsThatReach({ access_groups: groups }: JsonObject): readonly Control[] {
-  return Array.isArray(groups) ? controlsNamed(groups) : unrestricted;
-}
-
-/** Compares groups that can reach a connection: everybody includes each of them. */
-function compareReach(before: readonly Control[], after: readonly Control[]): ControlComparison {
-  const found = compareSets(before, after, {
-    covers: (control, by) => (by.includes(everybody) || (control !== everybody && byName.covers(control, by) === 'yes') ? 'yes' : 'no'),
-  });
-  return { ...found, lost: found.gained, gained: found.lost };
-}
-
-/** Compares who can reach a connection. That everybody can is no difference to a connection that does not exist. */
-function compareWho({ controls: { who: had } }: Posture, { controls: { who: has } }: Posture): ControlComparison {
-  return compareReach(had ?? onlyEverybody(has), has ?? onlyEverybody(had));
-}
-
-function onlyEverybody(controls: readonly Control[] = none): readonly Control[] {
-  return controls.filter((one) => one === everybody);
-}
-
-const reachCodes = {
-  granted: weakening('group-granted', 'one more group can reach the connection'),
-  revoked: strengthening('group-revoked', 'one fewer group can reach the connection'),
-};
-
-/** The groups that can reach the connection. */
-export const whoRow: Omit<ControlRow, 'type'> = {
-  fields: { Connection: ['access_groups'] },
-  ofConnection: groupsThatReach,
-  compare: compareWho,
-  risks: {
-    Connection: [
-      {
-        codes: [reachCodes.revoked, reachCodes.granted],
-        find: ({ before, after }) => {
-          const { lost, gained } = compareReach(groupsThatReach(before), groupsThatReach(after));
-          const codes = [...(gained.length > 0 ? [reachCodes.revoked] : []), ...(lost.length > 0 ? [reachCodes.granted] : [])];
-          return codes.map((code) => ({ code, fields: ['access_groups'] }));
-        },
-      },
-    ],
-  },
-  weight: 1,
-  column: { heading: 'who', none: 'admins', all: everybody.name },
-  about: 'access groups',
-  loses: () => verbPhrase('can be', 'can be', 'reached by more groups'),
-  gains: () => verbPhrase('can be', 'can be', 'reached by fewer groups'),
-};
-
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['reviewers', 'min_review_approvals'] },
@@ -167,10 +100,12 @@ function groupsIn(value: Json | undefined): readonly string[] {
   return textsIn(value).filter((name) => name.trim() !== '');
 }
 
-/** Returns the number of groups that must approve. */
-export function approvalsOf({ reviewers, min_review_approvals: needed }: JsonObject): number {
-  const groups = groupsIn(reviewers).length;
-  return Math.min(groups, typeof needed === 'number' ? needed : groups);
+/** Returns the approval that the reviewers of a connection give; undefined where it needs none of them. */
+export function ownApproval(spec: JsonObject): Approval | undefined {
+  const { reviewers, min_review_approvals: least, force_approve_groups: force } = spec;
+  const groups = groupsIn(reviewers);
+  const needed = Math.min(groups.length, typeof least === 'number' ? least : groups.length);
+  return needed > 0 ? { groups, needed, force: textsIn(force) } : undefined;
 }
 
 /** Builds the phrase for review: all of it, a group, or only the number of approvals. */
@@ -241,7 +176,10 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
   fields: { Connection: ['access_max_duration'] },
-  ofConnection: ({ access_max_duration: limit }) => (typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
+  ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
+    ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
+    ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
+  ],
   compare: compareDuration,
   risks: {
     Connection: [
@@ -310,33 +248,4 @@ export const attributesRow: Omit<ControlRow, 'type'> = {
   about: 'attributes',
   loses: () => verbPhrase('loses', 'lose', 'an attribute'),
   gains: () => verbPhrase('gains', 'gain', 'an attribute'),
-};
-
-/** Lists the rules of which one decides a mode: those by an attribute of the connection, otherwise those that name it. */
-function governing(mode: AccessMode, rules: readonly AccessRule[], { attributes }: JsonObject): readonly AccessRule[] {
-  const own = new Set(textsIn(attributes));
-  const deciding = rules.filter(({ modes }) => modes.includes(mode));
-  const byAttribute = deciding.filter((rule) => rule.attributes.some((attribute) => own.has(attribute)));
-  return byAttribute.length > 0 ? byAttribute : deciding;
-}
-
-/** The access-request rules of the gateway, which are never managed. */
-export const requestsRow: Omit<ControlRow, 'type'> = {
-  fields: { Connection: ['attributes'] },
-  ofConnection: (spec, accessRules) =>
-    accessRules.map((rule) => ({
-      name: rule.name,
-      text: `${rule.name} (unmanaged): ${rule.text}`,
-      modes: rule.modes.filter((mode) => {
-        const rules = governing(mode, accessRules, spec);
-        return rules.includes(rule) && rules.every(({ reviewsAll }) => reviewsAll);
-      }),
-    })),
-  compare: compareRequests,
-  risks: { Connection: [attributeRisks] },
-  weight: 1,
-  column: { heading: 'access-request rules' },
-  about: 'access-request rules',
-  loses: () => verbPhrase('loses', 'lose', 'an access-request rule'),
-  gains: () => verbPhrase('gains', 'gain', 'an access-request rule'),
 };

@@ -1,8 +1,10 @@
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
-import type { AccessMode, AccessRule } from '../../model/live.ts';
+import type { AccessLimits } from '../../model/live.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
+import type { AccessFacts, AccessLookup } from '../access/access-index.ts';
+import { canUse, type ConnectionAccess, memberSorts, modesOfStep, reviewFor, type ReviewStep } from '../access/effective-access.ts';
 import { type Enforcement, enforcementOf, isSameEnforcement } from './enforcement.ts';
 
 /** One control between people and a connection. In `access`, `schema` and `force` it grants access instead. */
@@ -23,8 +25,18 @@ export type Control = {
   readonly text?: string;
   /** The rules that contribute it. */
   readonly rules?: readonly ResourceId[];
-  /** The access modes in which it requires review of all sessions. */
-  readonly modes?: readonly AccessMode[];
+};
+
+/** What a gateway decides about access to all its connections, beside them and the rules on them. */
+export type GatewayAccess = {
+  /** Finds what decides access to one connection. */
+  readonly lookup: AccessLookup;
+  /** The connections for which the gateway enforces their own limit, if not all. */
+  readonly license?: AccessLimits | undefined;
+  /** The longest access in seconds where a connection sets no limit, if the gateway reports it. */
+  readonly longestAccess?: number | undefined;
+  /** Control types to which the gateway may add what is not read. */
+  readonly incomplete: ReadonlySet<ControlType>;
 };
 
 /** A sample of a reviewed manifest, which is evidence where two patterns cannot be compared. */
@@ -35,10 +47,8 @@ export type Posture = {
   readonly controls: Readonly<Partial<Record<ControlType, readonly Control[]>>>;
   /** The number of reviewer groups that must approve. */
   readonly approvals: number;
-  /** The longest access in seconds where the connection sets no limit; absent when the gateway does not report it. */
-  readonly longestAccess?: number;
-  /** The gateway does not enforce the limit of the connection, or that is not known. */
-  readonly ownLimit?: 'ignored' | 'uncertain';
+  /** Which groups can use it, and what they need. */
+  readonly access: ConnectionAccess;
   /** Whether the gateway can read what passes through the connection. */
   readonly enforcement: Enforcement;
   /** Samples that the rules on the connection must block or mask. */
@@ -54,6 +64,17 @@ export type Posture = {
 export const emptyPosture: Posture = {
   controls: {},
   approvals: 0,
+  access: {
+    groups: undefined,
+    isControlled: false,
+    open: new Set(),
+    rules: { jit: undefined, command: undefined },
+    own: undefined,
+    license: undefined,
+    ownLimit: undefined,
+    longest: undefined,
+    runbooks: undefined,
+  },
   enforcement: { by: '', kind: 'reads' },
   samples: [],
   incomplete: new Set(),
@@ -68,12 +89,19 @@ export function controlsOf({ controls }: Posture, control: ControlType): readonl
   return controls[control] ?? none;
 }
 
-/** Lists the open access modes in which some sessions need no review. */
+/** Lists the open access modes that some people, other than admins, use without review. */
 export function unreviewedModes(posture: Posture): readonly Control[] {
-  if (posture.approvals > 0) return none;
-  const reviewed = new Set<string>(controlsOf(posture, 'requests').flatMap(({ modes = [] }) => modes));
-  return controlsOf(posture, 'access').filter(({ name }) => !reviewed.has(name));
+  const { access } = posture;
+  const people = memberSorts(access).filter(({ member }) => !member.includes('admin'));
+  const open = steps.flatMap((step) =>
+    modesOfStep[step].filter((mode) =>
+      people.some(({ member }) => canUse(access, member, mode) && reviewFor(access, member, step).by === undefined),
+    ),
+  );
+  return controlsOf(posture, 'access').filter(({ name }) => open.some((mode) => mode === name));
 }
+
+const steps: readonly ReviewStep[] = ['jit', 'command'];
 
 /** Returns the controls of one type that have an effect: a proxy that forwards what it cannot read masks nothing. */
 export function effectiveControls(posture: Posture, control: ControlType): readonly Control[] {
@@ -113,7 +141,7 @@ export type ControlRow = ControlWording & {
   /** The field of a connection that decides what the entries of the others are worth, so that they are held only together. */
   readonly decides?: string;
   /** Reads the controls that a connection itself has. */
-  readonly ofConnection?: (spec: JsonObject, accessRules: readonly AccessRule[]) => readonly Control[];
+  readonly ofConnection?: (spec: JsonObject, access: { readonly facts: AccessFacts; readonly is: ConnectionAccess }) => readonly Control[];
   /** The rules that bring it to connections. */
   readonly ofRules?: RuleControls;
   /** Returns what is lost and gained between two states of a whole connection. */
@@ -144,11 +172,11 @@ type ControlWording = {
   readonly gains: PhraseBuilder;
 };
 
-/** The phrase for one connection and for several. */
-export type VerbPhrase = { readonly one: string; readonly many: string };
+/** The phrase for one connection and for several; `sentence` is about people, and the connections follow it. */
+export type VerbPhrase = { readonly one: string; readonly many: string; readonly sentence?: string };
 
-/** Builds the phrase for controls that are lost or gained, from the posture on the other side. */
-export type PhraseBuilder = (controls: readonly Control[], other: Posture) => VerbPhrase;
+/** Builds the phrase for controls that are lost or gained, from the posture without them and the one with them. */
+export type PhraseBuilder = (controls: readonly Control[], without: Posture, withThem: Posture) => VerbPhrase;
 
 /** Returns a verb phrase for one connection and for several. */
 export function verbPhrase(one: string, many: string, rest: string): VerbPhrase {

@@ -1,17 +1,7 @@
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type ControlColumn, type ControlType } from '../../model/protection/protection.ts';
-import {
-  accessRow,
-  attributesRow,
-  durationRow,
-  forceRow,
-  metadataRow,
-  redactionRow,
-  requestsRow,
-  reviewRow,
-  schemaRow,
-  whoRow,
-} from './connection-rows.ts';
+import { analyzerRow, approvalRow, rulepacksRow, runbooksRow, whoRow } from './access-rows.ts';
+import { accessRow, attributesRow, durationRow, forceRow, metadataRow, redactionRow, reviewRow, schemaRow } from './connection-rows.ts';
 import type { ControlRow, RuleControls } from './control-row.ts';
 import { inputRow, maskingRow, outputRow } from './rule-rows.ts';
 
@@ -29,7 +19,10 @@ const rows: Readonly<Record<ControlType, Omit<ControlRow, 'type'>>> = {
   schema: schemaRow,
   metadata: metadataRow,
   attributes: attributesRow,
-  requests: requestsRow,
+  approval: approvalRow,
+  runbooks: runbooksRow,
+  rulepacks: rulepacksRow,
+  analyzer: analyzerRow,
 };
 
 /** The rows in the order of their importance. */

@@ -1,4 +1,4 @@
-import { addToGroup, memoizeByKey } from '../../model/collections.ts';
+import { addToGroup } from '../../model/collections.ts';
 import { type Position, formatPosition } from '../../model/diagnostic.ts';
 import { type JsonObject, equal, isObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
@@ -15,18 +15,16 @@ import {
   effectsOfDifferences,
 } from '../controls/compare-protection.ts';
 import { byName, compareSets } from '../controls/compare-controls.ts';
-import type { Posture } from '../controls/control-row.ts';
+import type { GatewayAccess, Posture } from '../controls/control-row.ts';
+import { noAccessObjects } from '../access/access-index.ts';
 import { conditionedTypesOf, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { findEditedEntries } from './edited-entries.ts';
-import { createPostureBuilder } from './posture.ts';
+import { createPostureBuilder, type PostureBuilder } from './posture.ts';
 import type { ProtectionSnapshot, ResourceSnapshot } from './protection-snapshot.ts';
 
 /** What the gateway adds to a connection, and no manifest states. */
 type GatewayPart = {
-  readonly longestAccess?: number | undefined;
-  readonly accessLimits?: ProtectionSnapshot['accessLimits'];
-  /** A rule of the gateway may require review, so the groups that may approve alone count without reviewers, too. */
-  readonly mayRequireReview?: boolean;
+  readonly access?: GatewayAccess;
   /** Samples of reviewed manifests, which decide what cannot be compared. */
   readonly samples?: ProtectionSnapshot['samples'];
 };
@@ -49,36 +47,34 @@ function attachmentsByAttribute(before: JsonObject, after: JsonObject): readonly
   return found.lost.length + found.gained.length === 0 ? [] : [{ control: 'attributes', ...found }];
 }
 
-type OwnPosture = { readonly key: string; readonly samples: GatewayPart['samples']; readonly posture: Posture };
+type OwnPosture = GatewayPart & { readonly id: ResourceId; readonly posture: Posture };
 
 /** The posture that was last read of each spec, which never changes: a change is compared field by field, always with the same sides. */
 const lastPostures = new WeakMap<JsonObject, OwnPosture>();
 
 function ownPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
-  const key = `${id} ${gatewayKey(part)}`;
   const last = lastPostures.get(spec);
-  if (last?.key === key && last.samples === part.samples) return last.posture;
+  if (last?.id === id && last.access === part.access && last.samples === part.samples) return last.posture;
   const posture = readOwnPosture(id, spec, part);
-  lastPostures.set(spec, { key, samples: part.samples, posture });
+  lastPostures.set(spec, { ...part, id, posture });
   return posture;
 }
 
-/** Returns a builder for connections without rules; it remembers none of them, so all share it. */
-const builderWithoutRules = memoizeByKey(
-  ({ longestAccess, accessLimits, mayRequireReview }: GatewayPart) =>
-    createPostureBuilder({ incomplete: new Set(mayRequireReview === true ? ['review'] : []), longestAccess, accessLimits }),
-  { keyOf: gatewayKey, longest: 30 },
-);
+const nothingElse: GatewayAccess = { lookup: noAccessObjects, incomplete: new Set() };
+const builders = new WeakMap<GatewayAccess, PostureBuilder>();
 
-function gatewayKey({ longestAccess, accessLimits, mayRequireReview }: GatewayPart): string {
-  return `${longestAccess} ${accessLimits} ${mayRequireReview === true}`;
+/** Returns a builder for connections without rules; it remembers none of them, so all of a gateway share it. */
+function builderWithoutRules(access: GatewayAccess): PostureBuilder {
+  const build = builders.get(access) ?? createPostureBuilder({ access });
+  builders.set(access, build);
+  return build;
 }
 
-function readOwnPosture(id: ResourceId, spec: JsonObject, part: GatewayPart): Posture {
+function readOwnPosture(id: ResourceId, spec: JsonObject, { access = nothingElse, samples }: GatewayPart): Posture {
   const resource: ResourceSnapshot = { spec, unknown: [] };
-  if (kindOf(id) === 'Connection') return builderWithoutRules(part)({ resource, rules: new Map(), accessRules: [] });
-  const build = createPostureBuilder({ incomplete: new Set(), longestAccess: part.longestAccess, samples: part.samples });
-  return build({ resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]), accessRules: [] });
+  if (kindOf(id) === 'Connection') return builderWithoutRules(access)({ id, resource, rules: new Map() });
+  const build = createPostureBuilder({ access: nothingElse, samples });
+  return build({ id, resource: { spec: {}, unknown: [] }, rules: new Map([[id, resource]]) });
 }
 
 /** Returns the effects of some changed fields of an object: from its state before, and towards its state after the change. */
@@ -96,9 +92,10 @@ function fieldEffects(
     ...compareOwn(id, { ...sides, after: made }),
     ...(isWhole ? [] : compareOwn(id, { ...sides, before: undone })),
   ]);
-  // What a type enforces depends on the rules, which are not compared here.
+  // What a type enforces and what an attribute attaches depends on the rules, which are not compared here.
   const isCondition = fields.some(({ path }) => conditionedTypesOf(kind.name, path).length > 0);
-  return isUnseen || (isCondition && found.size === 0) ? new Set([...found, 'unknown']) : found;
+  const isAttribute = kind.name === 'Connection' && fields.some(({ path }) => tokensOf(path)[0] === 'attributes');
+  return isUnseen || ((isCondition || isAttribute) && found.size === 0) ? new Set([...found, 'unknown']) : found;
 }
 
 /** Returns the known spec if the made one is equal, as it is if only these fields differ: its posture is known. */
@@ -174,9 +171,8 @@ function contributionsOf(
     return [{ controls: ruleControlTypes(kind.name), direction, cause: resourceCause(change) }];
   }
   const specs = { before: specIn(before, key), after: specIn(after, key) };
-  const { longestAccess, accessLimits, incomplete, accessRules = [], samples } = before;
-  const mayRequireReview = incomplete.has('review') || accessRules.length > 0;
-  const sides = { ...(isReversed ? swapped(specs) : specs), longestAccess, accessLimits, mayRequireReview, samples };
+  const { access, samples } = before;
+  const sides = { ...(isReversed ? swapped(specs) : specs), access, samples };
   const directionOf = (fields: readonly FieldChange[]): ProtectionVerdict => {
     const directed = isReversed ? fields.map((field) => ({ ...field, ...swapped(field) })) : fields;
     return combineEffects(fieldEffects(kind, key, { fields: directed, sides }));

@@ -157,6 +157,17 @@ export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, aft
   return [...ids].toSorted();
 }
 
+/** Lists the connections that two states of a gateway protect differently, without causes; sorted by id. */
+export function diffSnapshots(before: ProtectionSnapshot, after: ProtectionSnapshot): readonly AffectedConnection[] {
+  const [had, has] = [readPostures(before), readPostures(after)];
+  const compared = createComparisonCache();
+  const ids = [...after.resources.keys()].filter((id) => kindOf(id) === 'Connection').toSorted();
+  return ids.flatMap((id) => {
+    const sides = { id, own: undefined, before: had(id), after: has(id), causes: () => [], rules: () => [] };
+    return sides.before === undefined ? [] : (affectedConnection(sides, compared) ?? []);
+  });
+}
+
 type Sides = {
   readonly id: ResourceId;
   readonly own: Change | undefined;

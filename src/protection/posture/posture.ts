@@ -1,13 +1,13 @@
 import { canonical, compareText, isObject, type Json, type JsonObject, sortedKeys, textsIn } from '../../model/json.ts';
-import type { AccessLimits, AccessRule } from '../../model/live.ts';
 import { tokensOf, type Pointer } from '../../model/pointer.ts';
 import { controlTypes, type Attachment, type ControlType } from '../../model/protection/protection.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
-import type { Control, Posture, SampleText } from '../controls/control-row.ts';
-import { approvalsOf } from '../controls/connection-rows.ts';
+import type { Control, GatewayAccess, Posture, SampleText } from '../controls/control-row.ts';
+import { accessOf } from '../access/effective-access.ts';
+import { ownApproval } from '../controls/connection-rows.ts';
 import { controlsOfRuleKind, controlTable, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
-import { rulesOn, accessRulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
+import { rulesOn, type ResourceSnapshot, type ProtectionSnapshot } from './protection-snapshot.ts';
 
 const none: readonly Control[] = [];
 
@@ -19,20 +19,20 @@ export type PostureReader = (connection: ResourceId) => Posture | undefined;
 
 /** One connection with the rules on it, as one moment or one step of a plan has them. */
 type ConnectionState = {
+  readonly id: ResourceId;
   readonly resource: ResourceSnapshot;
   readonly rules: ReadonlyMap<ResourceId, ResourceSnapshot | undefined>;
   readonly attachments?: ReadonlyMap<ResourceId, readonly Attachment[]>;
-  readonly accessRules: readonly AccessRule[];
 };
 
 /** What is the same for all connections of a gateway. */
-type PostureContext = Pick<ProtectionSnapshot, 'incomplete' | 'longestAccess' | 'accessLimits' | 'samples'>;
+type PostureContext = Pick<ProtectionSnapshot, 'access' | 'samples'>;
 
 /** Builds the posture of one state of a connection. */
 export type PostureBuilder = (state: ConnectionState) => Posture;
 
 /** Returns a builder of postures. Each rule is read once, and states with the same rules share their controls. */
-export function createPostureBuilder({ incomplete, longestAccess, accessLimits, samples }: PostureContext): PostureBuilder {
+export function createPostureBuilder({ access, samples }: PostureContext): PostureBuilder {
   const single = new Map<ResourceId, Map<ResourceSnapshot | undefined, RuleControls>>();
   const joint = new Map<string, Omit<RuleControls, 'key'>>();
   let count = 0;
@@ -42,13 +42,15 @@ export function createPostureBuilder({ incomplete, longestAccess, accessLimits, 
     single.set(id, known.set(resource, controls));
     return controls;
   };
-  return ({ resource, rules, attachments, accessRules }) => {
-    const all = [...rules].map(([id, rule]) => [id, ofRule(id, rule)] as const);
+  return ({ id, resource, rules, attachments }) => {
+    const all = [...rules].map(([rule, own]) => [rule, ofRule(rule, own)] as const);
     const key = all.map(([, one]) => one.key).join(' ');
     const combined = joint.get(key) ?? combineRules(all, samples);
     joint.set(key, combined);
-    const effects = new Map(all.map(([id, one]) => [id, { controls: controlTypesIn(one), by: attachments?.get(id) ?? noAttachments }]));
-    return postureOf(resource, { ...combined, effects, accessRules }, { incomplete, longestAccess, accessLimits });
+    const effects = new Map(
+      all.map(([rule, one]) => [rule, { controls: controlTypesIn(one), by: attachments?.get(rule) ?? noAttachments }]),
+    );
+    return postureOf({ id, ...resource }, { ...combined, effects }, access);
   };
 }
 
@@ -59,7 +61,7 @@ export function readPostures(snapshot: ProtectionSnapshot, build: PostureBuilder
     if (resource === undefined) return undefined;
     const attachments = attachmentsOn(snapshot, connection);
     const rules = new Map([...attachments.keys()].map((id) => [id, snapshot.resources.get(id)]));
-    return build({ resource, rules, attachments, accessRules: accessRulesOn(snapshot.accessRules, connection, resource) });
+    return build({ id: connection, resource, rules, attachments });
   };
 }
 
@@ -83,23 +85,23 @@ function combineRules(
 
 const noSamples: readonly SampleText[] = [];
 
-type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rules']; readonly accessRules: readonly AccessRule[] };
+type StateOfRules = Omit<RuleControls, 'key'> & { readonly effects: Posture['rules'] };
 
 function postureOf(
-  { spec, unknown }: ResourceSnapshot,
+  { id, spec, unknown }: ResourceSnapshot & { readonly id: ResourceId },
   rules: StateOfRules,
-  { incomplete, longestAccess, accessLimits }: Omit<PostureContext, 'samples'>,
+  { lookup, license, longestAccess: longest, incomplete }: GatewayAccess,
 ): Posture {
+  const own = ownApproval(spec);
+  const facts = lookup(nameOf(id), spec);
+  const access = accessOf({ spec, own, facts, license, longest });
   // Not a spread: on Node 20, each field added to its result makes another hidden class.
   const controls: Partial<Record<ControlType, readonly Control[]>> = Object.assign({}, rules.controls);
-  for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, rules.accessRules);
-  const approvals = approvalsOf(spec);
-  const ownLimit = accessLimits === undefined ? undefined : ownLimitOf(spec, { approvals, accessLimits, accessRules: rules.accessRules });
+  for (const { type, ofConnection } of connectionRows) controls[type] = ofConnection(spec, { facts, is: access });
   return {
     controls,
-    approvals,
-    ...(longestAccess === undefined ? {} : { longestAccess }),
-    ...(ownLimit === undefined ? {} : { ownLimit }),
+    approvals: own?.needed ?? 0,
+    access,
     enforcement: enforcementOf(spec),
     samples: rules.samples,
     incomplete:
@@ -109,23 +111,6 @@ function postureOf(
     tags: sortTags(spec['connection_tags']),
     rules: rules.effects,
   };
-}
-
-type LimitInput = { readonly approvals: number; readonly accessLimits: AccessLimits; readonly accessRules: readonly AccessRule[] };
-
-/**
- * Returns whether the gateway ignores the limit of a connection: its license has none, no reviewers approve, or an access-request rule
- * decides for everybody. A rule by attribute is asked before one by name; of several, the gateway takes any.
- */
-function ownLimitOf(spec: JsonObject, { approvals, accessLimits, accessRules }: LimitInput): Posture['ownLimit'] {
-  if (accessLimits === 'none' || approvals === 0) return 'ignored';
-  const deciding = accessRules.filter(({ modes }) => modes.includes('connect'));
-  const own = textsIn(spec['attributes']);
-  const byAttribute = deciding.filter(({ attributes }) => attributes.some((attribute) => own.includes(attribute)));
-  const candidates = byAttribute.length > 0 ? byAttribute : deciding;
-  const replacing = candidates.filter(({ reviewsAll }) => reviewsAll).length;
-  if (replacing === 0) return undefined;
-  return replacing === candidates.length ? 'ignored' : 'uncertain';
 }
 
 function controlTypesAt(path: Pointer): readonly ControlType[] {

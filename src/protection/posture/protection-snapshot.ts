@@ -1,16 +1,18 @@
+import { accessLookup, noAccessObjects } from '../access/access-index.ts';
 import { hiddenControls } from '../../model/dialects.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } from '../../model/desired.ts';
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
-import { liveEdges, type AccessLimits, type AccessRule, type LiveState } from '../../model/live.ts';
+import { liveEdges, type LiveState } from '../../model/live.ts';
+import type { AccessState } from '../../model/protection/access-objects.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
-import { type EdgeEnds, type ResourceId, edgeKey, kindOf, nameOf } from '../../model/resource.ts';
+import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
-import type { SampleText } from '../controls/control-row.ts';
+import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
 type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
@@ -52,33 +54,42 @@ export type ProtectionSnapshot = {
   readonly edges: ReadonlyMap<ResourceId, ReadonlySet<ResourceId>>;
   /** The rules with an attribute, by attribute. */
   readonly rulesByAttribute: ReadonlyMap<string, ReadonlySet<ResourceId>>;
-  /** Access-request rules of the gateway; undefined when they cannot be read. */
-  readonly accessRules: readonly AccessRule[] | undefined;
-  /** Control types that a gateway of this dialect may extend with rules that are not read. */
-  readonly incomplete: ReadonlySet<ControlType>;
-  /** The longest access in seconds where a connection sets no limit, if the gateway reports it. */
-  readonly longestAccess?: number | undefined;
-  /** The connections for which the gateway enforces their own limit, if not all. */
-  readonly accessLimits?: AccessLimits | undefined;
+  /** What the gateway decides about access, beside its connections and rules. */
+  readonly access: GatewayAccess;
   /** Samples that rules must block or mask, by rule; of manifests that were applied, because those are reviewed. */
   readonly samples?: ReadonlyMap<ResourceId, readonly SampleText[]> | undefined;
   /** Returns how manifests declare an edge; absent when no manifests are known. */
   readonly declaredAttachments?: DeclaredAttachments;
 };
 
-/** Controls to which access-request rules of the gateway may add, by dialect. */
+/** Controls to which a gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
+
+/** The controls that each list decides, so that they may be more than can be read while the list is unreadable. */
+const decidedByList: readonly (readonly [keyof AccessState, readonly ControlType[]])[] = [
+  ['access-control', ['who', 'attributes']],
+  ['attributes', ['who', 'review', 'force', 'duration', 'approval', 'attributes']],
+  ['access-request-rules', ['review', 'force', 'duration', 'approval', 'attributes']],
+  ['runbook-rules', ['runbooks']],
+  ['rulepacks', ['rulepacks']],
+  ['analyzer-rules', ['analyzer']],
+  ['machine-identities', ['who', 'attributes']],
+];
+
+/** Returns what a gateway decides about access. Where its lists were not asked for, all that its dialect may add is missing. */
+function gatewayAccess({ access, longestAccess, accessLimits }: Partial<LiveState>, dialect: string): GatewayAccess {
+  const limits = { longestAccess, license: accessLimits };
+  if (access === undefined) return { ...limits, lookup: noAccessObjects, incomplete: new Set(incompleteByDialect[dialect]) };
+  const unreadable = decidedByList.flatMap(([list, controls]) => (access[list] === 'unreadable' ? controls : []));
+  return { ...limits, lookup: accessLookup(access), incomplete: new Set(unreadable) };
+}
 
 /** Takes the snapshot of the live state. */
 export function liveSnapshot(live: LiveState, registry: Registry, dialect: string): ProtectionSnapshot {
   const edges = new Map<ResourceId, Set<ResourceId>>();
   for (const { rule, connection } of liveEdges(live, registry)) attach(edges, connection, rule);
-  return createSnapshot(new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }])), edges, {
-    dialect,
-    accessRules: live.accessRules,
-    longestAccess: live.longestAccess,
-    accessLimits: live.accessLimits,
-  });
+  const resources = new Map(live.resources.map(({ id, spec, unknown }) => [id, { spec, unknown }]));
+  return createSnapshot(resources, edges, gatewayAccess(live, dialect));
 }
 
 /** Takes the snapshot that manifests describe. An omitted field that keeps its live value counts as unknown. */
@@ -92,15 +103,14 @@ export function desiredSnapshot(desired: DesiredState, registry: Registry, diale
     return [key, { spec, unknown: omitted.map((field) => pointer(field.name)) }];
   });
   return {
-    ...createSnapshot(new Map(resources), edges, { dialect, accessRules: undefined }),
+    ...createSnapshot(new Map(resources), edges, gatewayAccess({}, dialect)),
     declaredAttachments: readDeclaredAttachments(desired, 'current'),
   };
 }
 
 /** Takes the snapshot after a plan: the live state with all written changes; held and blocked changes are left out. */
 export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>, live: LiveState, registry: Registry): ProtectionSnapshot {
-  const { dialect } = plan.target;
-  const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, dialect);
+  const snapshot = liveSnapshot(withNames(live, renamesOf(plan.changes)), registry, plan.target.dialect);
   const resources = new Map(snapshot.resources);
   const edges = new Map([...snapshot.edges].map(([connection, rules]) => [connection, new Set(rules)]));
   for (const change of plan.changes.filter(isWritten)) {
@@ -117,12 +127,7 @@ export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return createSnapshot(resources, edges, {
-    dialect,
-    accessRules: live.accessRules,
-    longestAccess: live.longestAccess,
-    accessLimits: live.accessLimits,
-  });
+  return createSnapshot(resources, edges, snapshot.access);
 }
 
 /** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */
@@ -134,36 +139,14 @@ export function rulesOn(snapshot: ProtectionSnapshot, connection: ResourceId): R
   return shared.length === 0 ? attached : new Set([...attached, ...shared]);
 }
 
-/** Lists the access-request rules for a connection, by its name or by one of its attributes. */
-export function accessRulesOn(
-  accessRules: ProtectionSnapshot['accessRules'] = [],
-  connection: ResourceId,
-  { spec }: Pick<ResourceSnapshot, 'spec'>,
-): readonly AccessRule[] {
-  if (accessRules.length === 0) return accessRules;
-  const attributes = new Set(textsIn(spec['attributes']));
-  const name = nameOf(connection);
-  return accessRules.filter((rule) => rule.connections.includes(name) || rule.attributes.some((attribute) => attributes.has(attribute)));
-}
-
 const noRules: ReadonlySet<never> = new Set();
-
-type SnapshotOptions = { readonly dialect: string } & Pick<ProtectionSnapshot, 'accessRules' | 'longestAccess' | 'accessLimits'>;
 
 function createSnapshot(
   resources: ProtectionSnapshot['resources'],
   edges: ProtectionSnapshot['edges'],
-  { dialect, accessRules, longestAccess, accessLimits }: SnapshotOptions,
+  access: GatewayAccess,
 ): ProtectionSnapshot {
-  return {
-    resources,
-    edges,
-    rulesByAttribute: indexAttributes(resources),
-    accessRules,
-    incomplete: new Set(accessRules === undefined ? incompleteByDialect[dialect] : []),
-    longestAccess,
-    accessLimits,
-  };
+  return { resources, edges, rulesByAttribute: indexAttributes(resources), access };
 }
 
 /** Returns the samples of manifests that rules must catch, by rule; undefined when there are none. */

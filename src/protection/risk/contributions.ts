@@ -13,7 +13,7 @@ import { type RiskDraft, type SpecSides, type Posture, emptyPosture } from '../c
 import { controlTable, controlsOfRuleKind } from '../controls/control-table.ts';
 import { enforcementOf } from '../controls/enforcement.ts';
 import { type PlanSnapshots, type PlannedWrites, affectedIds, isFirstOpening } from '../posture/diff-postures.ts';
-import { type ProtectionSnapshot, type ResourceSnapshot, accessRulesOn, rulesOn } from '../posture/protection-snapshot.ts';
+import { type ProtectionSnapshot, type ResourceSnapshot, rulesOn } from '../posture/protection-snapshot.ts';
 
 /**
  * What a changed field does, as a reason for the risk of its change. The comparison of protection alone decides the class; the
@@ -156,5 +156,5 @@ function stateOf(id: ResourceId, includes: (key: ResourceId) => boolean, { write
   const sharing = attributes.flatMap((attribute) => [before, after].flatMap((one) => [...(one.rulesByAttribute.get(attribute) ?? [])]));
   const candidates = [...new Set([...rulesOn(before, id), ...rulesOn(after, id), ...sharing])].toSorted();
   const rules = candidates.filter((rule) => isAttached(rule) && !isMissing(rule)).map((rule) => [rule, resourceOf(rule)] as const);
-  return build({ resource, rules: new Map(rules), accessRules: accessRulesOn(before.accessRules, id, resource) });
+  return build({ id, resource, rules: new Map(rules) });
 }

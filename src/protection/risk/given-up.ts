@@ -6,7 +6,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { compareProtection } from '../controls/compare-protection.ts';
 import { controlRow, controlTypesOf } from '../controls/control-table.ts';
 import type { PlannedWrites, PlanSnapshots } from '../posture/diff-postures.ts';
-import { accessRulesOn, rulesOn } from '../posture/protection-snapshot.ts';
+import { rulesOn } from '../posture/protection-snapshot.ts';
 import { fieldReasons } from './contributions.ts';
 import { manifestRisks } from './secret-risks.ts';
 import { pointer } from '../../model/pointer.ts';
@@ -57,7 +57,7 @@ function lostControls(layer: OverriddenLayer, { key }: NewObject, { after, postu
   if (resource === undefined || has === undefined) return [];
   const given = { ...resource, spec: { ...resource.spec, ...layer.spec } };
   const rules = new Map([...rulesOn(after, key)].map((id) => [id, after.resources.get(id)] as const));
-  const had = build({ resource: given, rules, accessRules: accessRulesOn(after.accessRules, key, given) });
+  const had = build({ id: key, resource: given, rules });
   return compareProtection(had, has, { ...compared, ofPostures: new Map() }).flatMap(({ control, lost, incomparable }): readonly Loss[] => {
     const fields = (controlRow(control).fields['Connection'] ?? []).filter((name) => layer.spec[name] !== undefined).slice(0, 1);
     if (lost.length > 0) return [{ what: wordsOf(control), class: 'weakens', fields }];

@@ -66,6 +66,7 @@ const codes = {
   exposed: ['exposes', 'a new connection has an open access mode that requires no review'],
   'given-up': ['weakens', 'a new object gives up protection that its defaults, or the manifest below its overlay, give'],
   unenforceable: ['availability', 'the proxy of this type cannot enforce a guardrail, so it refuses sessions'],
+  hidden: ['availability', 'no group can see the connection, only admins and auditors'],
   deleted: ['availability', 'a connection is deleted'],
   unknown: ['unknown', 'the effect is unknown, because a value cannot be seen or compared'],
   created: ['neutral', 'an object is created or first opened'],

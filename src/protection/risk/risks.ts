@@ -18,6 +18,7 @@ import {
 import { pointer, tokensOf } from '../../model/pointer.ts';
 import { kindOf, type ResourceId } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
+import { hiddenPhrase } from '../controls/access-rows.ts';
 import { controlsOfRuleKind, controlTypesOf, ruleControlTypes } from '../controls/control-table.ts';
 import { type RiskCode, type RiskDraft, unreviewedModes } from '../controls/control-row.ts';
 import { edgeCauses, type SelectorLookup } from '../posture/causes.ts';
@@ -214,9 +215,12 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   };
   const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;
-  if (isConnection && isFirstOpening(change, postureBefore(key))) {
+  const had = isConnection ? postureBefore(key) : undefined;
+  const isHidden = after !== undefined && hiddenPhrase(after) !== undefined && (had === undefined || hiddenPhrase(had) === undefined);
+  const hiding = isHidden ? [{ code: generalRisk('hidden'), fields: [] }] : [];
+  if (isConnection && isFirstOpening(change, had)) {
     const isExposed = after !== undefined && !predecessors.has(key) && unreviewedModes(after).length > 0;
-    return [...reroutes, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
+    return [...reroutes, ...hiding, ...(isExposed ? [{ code: generalRisk('exposed'), fields: [] }] : [])];
   }
   const unseen = change.fields.flatMap((field): readonly RiskDraft[] => {
     const hidden = field.held !== true && ('unknown' in field.before || 'unknown' in field.after);
@@ -224,7 +228,7 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
       ? [{ code: generalRisk('unknown'), fields: tokensOf(field.path).slice(0, 1) }]
       : [];
   });
-  return [...reroutes, ...(change.action === 'create' ? [] : unseen)];
+  return [...reroutes, ...hiding, ...(change.action === 'create' ? [] : unseen)];
 }
 
 function givenUpDrafts(givenUp: readonly GivenUp[] = []): readonly RiskDraft[] {

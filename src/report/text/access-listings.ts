@@ -39,7 +39,16 @@ const tables: { readonly [List in AccessList]: AccessTable<AccessObjects[List]> 
   },
   'runbook-rules': {
     headers: ['rule', 'runbooks', 'connections', 'groups', 'id'],
-    row: (one) => [one.name, words(one.runbooks, everything), words(one.connections, everything), words(one.groups, everybody), one.id],
+    row: (one) => [
+      one.name,
+      words(
+        one.runbooks.map(({ repository, name }) => `${repository}:${name}`),
+        everything,
+      ),
+      words(one.connections, everything),
+      words(one.groups, everybody),
+      one.id,
+    ],
   },
   rulepacks: {
     headers: ['rulepack', 'connections', 'guardrails', 'masking', 'managed'],

@@ -187,11 +187,18 @@ export function planVerdict(plan: Plan): Verdict {
 
 /** Returns counts beside the worst effect on protection; an effect that is not good comes first. */
 export function withEffect(counts: string, headlines: readonly Headline[], highest?: RiskClass): readonly string[] {
-  const risk = highest !== undefined && isEffect(highest) ? highest : 'strengthens';
-  const direction = risk === 'strengthens' ? (headlines[0]?.direction ?? risk) : risk;
+  const direction = worstEffect(headlines, highest);
   const connections = new Set(headlines.flatMap((headline) => (headline.direction === direction ? headline.connections : [])));
   if (direction === 'strengthens') return connections.size === 0 ? [counts] : [counts, effectText(direction, connections.size)];
   return [effectText(direction, connections.size), counts];
+}
+
+/** Returns the worst effect; one that is certain comes before one that is unknown, and a deletion that no headline names is a count. */
+function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefined): HeadlineVerdict {
+  const has = (verdict: HeadlineVerdict): boolean => headlines.some(({ direction }) => direction === verdict);
+  const risk = highest !== undefined && isEffect(highest) && (highest !== 'availability' || has(highest)) ? highest : 'strengthens';
+  if (risk === 'strengthens') return headlines[0]?.direction ?? risk;
+  return risk === 'unknown' && has('reroutes') ? 'reroutes' : risk;
 }
 
 const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {
@@ -199,6 +206,7 @@ const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object
   unknown: ['Unknown effect on protection', ' of '],
   exposes: ['Gives access without review', ' to '],
   reroutes: ['Reroutes credentials or code', ' of '],
+  availability: ['Takes access away', ' from '],
   strengthens: ['Strengthens protection', ' of '],
 };
 

@@ -36,7 +36,13 @@ const requestRule = {
   access_max_duration: 3600,
   managed_by: '',
 };
-const runbookRule = { id: '2', name: 'nightly', runbooks: ['r:ops/'], connections: ['orders-db'], groups: ['sre'] };
+const runbookRule = {
+  id: '2',
+  name: 'nightly',
+  runbooks: [{ repository: 'r', name: 'ops/' }],
+  connections: ['orders-db'],
+  groups: ['sre'],
+};
 const identity = { id: '3', name: 'ci', connections: ['orders-db'], attributes: [] };
 const analyzerRule = {
   id: '4',

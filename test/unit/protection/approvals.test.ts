@@ -11,10 +11,13 @@ function named(names: readonly string[]): readonly { readonly name: string }[] {
 }
 
 function postureOf({ reviewers, needed = reviewers.length, forcing = [] }: Approval): Posture {
+  const least = Math.min(needed, reviewers.length);
+  const own = least > 0 ? { groups: reviewers, needed: least, force: forcing } : undefined;
   return {
     ...emptyPosture,
     controls: { review: named(reviewers), force: named(forcing) },
-    approvals: Math.min(needed, reviewers.length),
+    approvals: least,
+    access: { ...emptyPosture.access, own },
   };
 }
 

@@ -1,26 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import type { AccessMode, AccessRule } from '../../../src/model/live.ts';
+import type { AccessMode } from '../../../src/model/live.ts';
+import type { AccessRequestRule } from '../../../src/model/protection/access-objects.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { accessRules } from '../../../src/gateway/dialects/hoop/kinds.ts';
+import { access } from '../../../src/gateway/dialects/hoop/access.ts';
 import { newAccessPhrase } from '../../../src/protection/new-access.ts';
 import { readPostures } from '../../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { registry } from '../../../src/kinds/index.ts';
+import { accessState } from '../../support/access-objects.ts';
 import { stateOf } from '../../support/resources.ts';
 import { connection, guardrail, masking, types } from './protection-fixtures.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
 
 /** An access-request rule as the public gateway sends it: two groups of which one must approve, for all access. */
-function rule(more: JsonObject = {}): AccessRule {
+function rule(more: JsonObject = {}): AccessRequestRule {
   const row = { name: 'asks', access_type: 'jit_command', connection_names: ['a'], reviewers_groups: ['sec', 'dba'], min_approvals: 1 };
-  const read = accessRules.read({ ...row, ...more });
-  if (read === undefined) throw new Error('no rule');
-  return read;
+  return access['access-request-rules'].read({ ...row, ...more });
 }
 
 /** Returns the phrase of the headline; without rules, the gateway does not show them. */
-function phraseOf(spec: JsonObject, rules?: readonly AccessRule[], others: readonly LiveResource[] = []): string | undefined {
-  const state = { ...stateOf(connection('a', spec), ...others), ...(rules === undefined ? {} : { accessRules: rules }) };
+function phraseOf(
+  spec: JsonObject,
+  rules: readonly AccessRequestRule[] | 'unreadable' = 'unreadable',
+  others: readonly LiveResource[] = [],
+): string | undefined {
+  const state = { ...stateOf(connection('a', spec), ...others), access: accessState({ 'access-request-rules': rules }) };
   const posture = readPostures(liveSnapshot(state, registry, 'hoop'))('Connection/a');
   return posture && newAccessPhrase(posture)?.one;
 }
@@ -84,7 +88,6 @@ describe('a new connection', () => {
         ['has no reviewers', { reviewers_groups: [] }],
         ['has blank reviewers', { reviewers_groups: [''] }],
         ['needs no approval', { min_approvals: 0 }],
-        ['is for an unknown access', { access_type: 'future' }],
       ] satisfies readonly [string, JsonObject][]
     ).map(([what, more]): [string, readonly JsonObject[], JsonObject, string] => [
       `a rule that ${what}`,
@@ -96,7 +99,7 @@ describe('a new connection', () => {
       'a rule by attribute that asks some groups, before one by name',
       [{}, { name: 'weak', connection_names: [], attributes: ['pii'], approval_required_groups: ['dev'] }],
       { ...open('exec'), attributes: ['pii'] },
-      'becomes accessible without review, mitigated by access-request rules asks, weak',
+      'becomes accessible without review, mitigated by access-request rule weak',
     ],
     [
       'a rule by attribute that asks all, before one by name',
@@ -104,6 +107,7 @@ describe('a new connection', () => {
       { ...open('exec'), attributes: ['pii'] },
       undefined,
     ],
+    ['a rule for an unknown access', [{ access_type: 'future' }], open('exec'), without],
     ['a rule on another connection', [{ connection_names: ['b'] }], open('exec'), without],
     [
       'reviewers beside a rule that asks some groups',
@@ -117,7 +121,7 @@ describe('a new connection', () => {
 
   test('says that access-request rules cannot be read', () => {
     expect(phraseOf(open('exec'))).toBe('becomes accessible without guardrails or masking');
-    expect(phraseOf(open('exec'), undefined, [guardrail('g', ['x'], ['a'])])).toBe(
+    expect(phraseOf(open('exec'), 'unreadable', [guardrail('g', ['x'], ['a'])])).toBe(
       'becomes accessible without reviewers, with access-request rules that cannot be read, mitigated by guardrail g',
     );
   });

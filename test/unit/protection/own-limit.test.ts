@@ -2,20 +2,22 @@ import { expect, test } from 'vitest';
 import { readCapabilities } from '../../../src/gateway/dialects/hoop/handshake.ts';
 import { registry } from '../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import type { AccessLimits, AccessRule } from '../../../src/model/live.ts';
+import type { AccessLimits } from '../../../src/model/live.ts';
+import type { AccessRequestRule } from '../../../src/model/protection/access-objects.ts';
+import { accessState, requestRule } from '../../support/access-objects.ts';
 import { createDriftCheck } from '../../../src/protection/stricter-drift.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { protectionOf } from '../../../src/protection/protection.ts';
 import { stateOf } from '../../support/resources.ts';
 import { changeOf, connection, fieldOf } from './protection-fixtures.ts';
 
-const everyone: AccessRule = { name: 'r', connections: ['db'], attributes: [], text: '', modes: ['connect'], reviewsAll: true };
-const some: AccessRule = { ...everyone, name: 's', reviewsAll: false };
-const commands: AccessRule = { ...everyone, name: 'c', modes: ['exec', 'runbooks'] };
-const byAttribute: AccessRule = { ...everyone, name: 'a', connections: [], attributes: ['pii'] };
+const everyone = requestRule('r', { access_type: 'jit', connections: ['db'] });
+const some = requestRule('s', { access_type: 'jit', connections: ['db'], approval_required_groups: ['dev'] });
+const commands = requestRule('c', { access_type: 'command', connections: ['db'] });
+const byAttribute = requestRule('a', { access_type: 'jit', attributes: ['pii'] });
 const reviewed = { reviewers: ['dba'] };
 
-type Gateway = { readonly limits?: AccessLimits; readonly rules?: readonly AccessRule[] };
+type Gateway = { readonly limits?: AccessLimits; readonly rules?: readonly AccessRequestRule[] };
 type Row = readonly [string, JsonObject, Gateway, readonly string[]];
 
 test.each<Row>([
@@ -26,11 +28,11 @@ test.each<Row>([
   ['a rule for some groups', reviewed, { rules: [some] }, ['strengthens']],
   ['a rule for commands', reviewed, { rules: [commands] }, ['strengthens']],
   ['a rule by attribute before one by name', { ...reviewed, attributes: ['pii'] }, { rules: [some, byAttribute] }, []],
-  ['two rules, of which either may govern', reviewed, { rules: [everyone, some] }, ['unknown']],
+  ['two rules, of which the one with the lowest id governs', reviewed, { rules: [some, everyone] }, []],
 ])('a limit of 600 seconds in place of none, on the public gateway: %s', (_, spec, { limits = 'reviewed', rules = [] }, ways) => {
   const live = {
     ...stateOf(connection('db', { ...spec, access_max_duration: null })),
-    accessRules: rules,
+    access: accessState({ 'access-request-rules': rules }),
     longestAccess: 172_800,
     accessLimits: limits,
   };
@@ -41,16 +43,14 @@ test.each<Row>([
     registry,
   );
   expect(protection.headlines.map(({ direction }) => direction)).toEqual(ways);
-  expect((protection.impact ?? []).map(({ direction }) => direction)).toEqual(
-    ways.length === 0 ? [] : ways[0] === 'unknown' ? ['strengthens'] : ways,
-  );
+  expect((protection.impact ?? []).map(({ direction }) => direction)).toEqual(ways);
 });
 
 test.each([
   ['it is stricter where reviewers approve', reviewed, 'stricter'],
   ['it has no effect without reviewers', {}, 'other'],
 ])('a limit that was set outside Ostiary: %s', (_, spec, verdict) => {
-  const live = { ...stateOf(connection('db', spec)), accessRules: [], longestAccess: 172_800, accessLimits: 'reviewed' as const };
+  const live = { ...stateOf(connection('db', spec)), access: accessState(), longestAccess: 172_800, accessLimits: 'reviewed' as const };
   const check = createDriftCheck(liveSnapshot(live, registry, 'hoop'));
   const open = { access_mode_connect: 'enabled', ...spec };
   expect(check('Connection/db', { ...open, access_max_duration: 600 }, { ...open, access_max_duration: null })).toBe(verdict);

@@ -1,7 +1,7 @@
-import { asObject, asText, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
+import { createHash } from 'node:crypto';
+import { asObject, asText, canonical, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
 import type { ListRows, WireAccess, WireList } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
-import { accessRules } from './kinds.ts';
 
 /** Where access control is off, its list does not exist. */
 const accessControl: WireList = {
@@ -33,12 +33,12 @@ export const access: WireAccess = {
       managed_by: asText(row['managed_by']),
     }),
   },
-  'access-request-rules': { list: accessRules.list, read: readRequestRule },
+  'access-request-rules': { list: restList('/access-requests/rules'), read: readRequestRule },
   'runbook-rules': {
     list: restList('/runbooks/rules'),
     read: (row) => ({
       ...readIdAndName(row),
-      runbooks: objectsIn(row['runbooks']).map(({ repository, name }) => `${asText(repository)}:${asText(name)}`),
+      runbooks: objectsIn(row['runbooks']).map(({ repository, name }) => ({ repository: asText(repository), name: asText(name) })),
       connections: textsIn(row['connections']),
       groups: textsIn(row['user_groups']),
     }),
@@ -48,6 +48,7 @@ export const access: WireAccess = {
     read: (row) => ({
       id: asText(row['id']),
       name: asText(row['display_name']),
+      digest: digestOf(row),
       guardrail_rules: objectsIn(row['guardrail_rules']).map(({ name }) => asText(name)),
       masking_rules: objectsIn(row['data_masking_rules']).map(({ name }) => asText(name)),
       connections: textsIn(row['connection_names']),
@@ -61,9 +62,9 @@ export const access: WireAccess = {
       return {
         ...readIdAndName(row),
         connections: textsIn(row['connection_names']),
-        low_risk: asText(risks['low_risk_action']),
-        medium_risk: asText(risks['medium_risk_action']),
-        high_risk: asText(risks['high_risk_action']),
+        low_risk: actionOf(risks, 'low'),
+        medium_risk: actionOf(risks, 'medium'),
+        high_risk: actionOf(risks, 'high'),
         managed_by: asText(row['managed_by']),
       };
     },
@@ -75,9 +76,26 @@ export const access: WireAccess = {
   groups: { list: groupsList({ rows: [] }), read: readIdAndName },
 };
 
+/** The fields of a rule that change with each write of its rulepack. */
+const changingFields: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
+
+/** Returns a digest of the rules of a rulepack. */
+function digestOf(row: JsonObject): string {
+  const rules = [...objectsIn(row['guardrail_rules']), ...objectsIn(row['data_masking_rules'])].map((rule) =>
+    Object.fromEntries(Object.entries(rule).filter(([field]) => !changingFields.has(field))),
+  );
+  return createHash('sha256').update(canonical(rules)).digest('hex').slice(0, 16);
+}
+
+/** Returns what happens to a run of a level of risk: an action, and the access-request rule that then asks for a review. */
+function actionOf(risks: JsonObject, level: 'low' | 'medium' | 'high'): string {
+  const rule = asText(asObject(risks[`${level}_risk`])['access_request_rule_name']);
+  return [asText(risks[`${level}_risk_action`]), rule].filter((text) => text !== '').join(':');
+}
+
 function readRequestRule(row: JsonObject): ReturnType<WireAccess['access-request-rules']['read']> {
   const { min_approvals: least, access_max_duration: longest } = row;
-  const reviewers = textsIn(row['reviewers_groups']);
+  const reviewers = textsIn(row['reviewers_groups']).filter((group) => group.trim() !== '');
   const needed = row['all_groups_must_approve'] === true || typeof least !== 'number' ? reviewers.length : least;
   return {
     ...readIdAndName(row),

@@ -2,7 +2,7 @@ import type { Dialect, ErrorHint, WireService } from '../../dialect.ts';
 import { access } from './access.ts';
 import { referencePrefixes, valueNames } from './fields.ts';
 import { authHeaderFor, readCapabilities } from './handshake.ts';
-import { kinds, terraformKinds, accessRules, connectionSupplement, runbooks } from './kinds.ts';
+import { kinds, terraformKinds, connectionSupplement, runbooks } from './kinds.ts';
 import { preflight, preflightReads } from './preflight.ts';
 import { restList } from '../rest.ts';
 import type { Decision, Review } from '../../../model/service.ts';
@@ -63,7 +63,6 @@ export const hoopDialect: Dialect = {
   readCapabilities,
   kinds,
   lookups: { Agent: restList('/agents') },
-  accessRules,
   access,
   service,
   referencePrefixes,

@@ -12,8 +12,6 @@ import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { asArray, type JsonObject, isObject } from '../../../model/json.ts';
-import type { AccessMode, AccessRule } from '../../../model/live.ts';
-import { durationText } from '../../../model/time.ts';
 
 /** Contains every field of a connection except the secrets and what `connectionSupplement` adds; the array form is complete. */
 export const connections: WireList = restList('/connections');
@@ -112,51 +110,6 @@ function repositoryId(gitUrl: string): string {
   bytes.writeUInt8((bytes.readUInt8(6) % 16) + 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) % 64) + 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
-
-/** Access-request rules: the gateway's own rules that require reviews and limit access, beside connections. They are read, and never written. */
-export const accessRules: { readonly list: WireList; readonly read: (row: JsonObject) => AccessRule | undefined } = {
-  list: restList('/access-requests/rules'),
-  read: readAccessRule,
-};
-
-function readAccessRule(row: JsonObject): AccessRule | undefined {
-  const { name, access_type: type, access_max_duration: duration } = row;
-  if (typeof name !== 'string') return undefined;
-  const reviewers = texts(row, 'reviewers_groups');
-  const [asked, skipping] = [texts(row, 'approval_required_groups'), texts(row, 'skip_review_groups')];
-  const needed = row['all_groups_must_approve'] === true ? reviewers.length : row['min_approvals'];
-  const parts = [
-    `${typeof needed === 'number' ? needed : '?'} of ${reviewers.join(', ') || 'no group'} for ${typeof type === 'string' ? type : 'access'}`,
-    ...namedGroups('asked of', asked),
-    ...namedGroups('forced by', texts(row, 'force_approval_groups')),
-    ...namedGroups('skipped by', skipping),
-    ...(typeof duration === 'number' && duration > 0 ? [`at most ${durationText(duration)}`] : []),
-  ];
-  return {
-    name,
-    connections: texts(row, 'connection_names'),
-    attributes: texts(row, 'attributes'),
-    text: parts.join('; '),
-    modes: decidedModes[typeof type === 'string' ? type : ''] ?? [],
-    reviewsAll:
-      [...asked, ...skipping].length === 0 && reviewers.some((group) => group.trim() !== '') && typeof needed === 'number' && needed > 0,
-  };
-}
-
-/** The access modes that a rule decides, by its access type. */
-const decidedModes: Readonly<Record<string, readonly AccessMode[]>> = {
-  jit: ['connect'],
-  command: ['exec', 'runbooks'],
-  jit_command: ['connect', 'exec', 'runbooks'],
-};
-
-function namedGroups(what: string, groups: readonly string[]): readonly string[] {
-  return groups.length === 0 ? [] : [`${what} ${groups.join(', ')}`];
-}
-
-function texts(row: JsonObject, field: string): readonly string[] {
-  return asArray(row[field]).filter((entry) => typeof entry === 'string');
 }
 
 /** Everything that this gateway needs to know of a kind. */

@@ -17,14 +17,14 @@ import {
   listsFor,
   type ReferringList,
 } from './references.ts';
-import { readReferringObjects, referringPath } from './referring-lists.ts';
+import { readReferringObjects, referringPaths } from './referring-lists.ts';
 import type { LiveState } from '../../../model/live.ts';
 import { kindOf, type ResourceId } from '../../../model/resource.ts';
 import { asArray, textsIn } from '../../../model/json.ts';
 
 /** Lists what to read before a proposal is checked. */
 export function preflightReads(proposal: PreflightRequest): readonly string[] {
-  return [...issueTemplateReads(proposal), ...[...referringLists(changedConnections(proposal))].map(referringPath)];
+  return [...issueTemplateReads(proposal), ...referringPaths(referringLists(changedConnections(proposal)))];
 }
 
 /**
@@ -145,7 +145,7 @@ function referringLists({ replaced, deleted, created }: ChangedConnections): Rea
 /** Finds what refers to connections that the plan replaces, deletes or creates. */
 function findReferring(proposal: PreflightRequest, answers: PreflightAnswers): Omit<PreflightResult, 'indivisible'> {
   const changed = changedConnections(proposal);
-  const objects = readReferringObjects(answers, referringLists(changed));
+  const objects = readReferringObjects(proposal.live.access, answers);
   return {
     references: findReplacedReferences(objects, changed.replaced, changed.deleted),
     refusals: findBlockedDeletes(objects, changed.deleted),

@@ -55,7 +55,7 @@ const sorts: {
   'access-request-rules': { sort: 'access-request rule', how: describeRequestRule, readers: 'admins and auditors' },
   'runbook-rules': {
     sort: 'runbook rule',
-    how: ({ runbooks, groups }) => `${listed(runbooks, 'all runbooks')} for ${listed(groups, 'everybody')}`,
+    how: ({ runbooks, groups }) => `${listed(runbooks.map(runbookName), 'all runbooks')} for ${listed(groups, 'everybody')}`,
   },
   rulepacks: { sort: 'rulepack', how: () => 'its guardrails and masking rules protect the connection', readers: 'admins' },
   'analyzer-rules': {
@@ -219,12 +219,16 @@ export function findEarlierNames(objects: ReferringObjects, created: readonly De
 }
 
 function earlierRule(rule: RunbookRule, found: readonly DesiredResource[]): Diagnostic {
-  const permission = `${listed(rule.groups, 'everybody')} may run ${listed(rule.runbooks, 'all runbooks')} there`;
+  const permission = `${listed(rule.groups, 'everybody')} may run ${listed(rule.runbooks.map(runbookName), 'all runbooks')} there`;
   return earlierName(found, {
     severity: 'notice',
     message: `runbook rule "${rule.name}" names ${newNames(found)} already: ${permission}`,
     hint: 'check that the rule is meant for it',
   });
+}
+
+function runbookName({ repository, name }: RunbookRule['runbooks'][number]): string {
+  return `${repository}:${name}`;
 }
 
 function earlierName(found: readonly DesiredResource[], text: Pick<Diagnostic, 'severity' | 'message' | 'hint'>): Diagnostic {

@@ -1,16 +1,13 @@
 import { asArray, asText, isObject, type JsonObject } from '../../../model/json.ts';
 import type { PreflightAnswers, WireList } from '../../dialect.ts';
 import { restList } from '../rest.ts';
-import { access } from './access.ts';
-import type { EventSubscription, PluginSetup, ReferringList, ReferringObject, ReferringObjects } from './references.ts';
+import type { AccessState } from '../../../model/protection/access-objects.ts';
+import type { EventSubscription, PluginSetup, ReferringList, ReferringObjects } from './references.ts';
 
 type ListReader<Row> = { readonly list: WireList; readonly read: (row: JsonObject) => Row };
 
-const readers: { readonly [List in ReferringList]: ListReader<ReferringObject[List]> } = {
-  ...access,
-  plugins: { list: restList('/plugins'), read: readPlugin },
-  'event-subscriptions': { list: restList('/event-routing/subscriptions'), read: readSubscription },
-};
+const plugins: ListReader<PluginSetup> = { list: restList('/plugins'), read: readPlugin };
+const subscriptions: ListReader<EventSubscription> = { list: restList('/event-routing/subscriptions'), read: readSubscription };
 
 // Plugins that follow from the connections themselves, and one whose rows are a list of its own.
 const otherwiseRead: ReadonlySet<string> = new Set(['audit', 'indexer', 'editor', 'dlp', 'review', 'access_control']);
@@ -31,20 +28,23 @@ function readSubscription(row: JsonObject): EventSubscription {
   return { name: asText(row['name']), connections: [asText(row['connection_name'])], runbook };
 }
 
-/** Returns the path that reads a list; of a list that the gateway only sends by page, the first and largest page. */
-export function referringPath(list: ReferringList): string {
-  const { path, paged } = readers[list].list;
-  return paged === true ? `${path}?page=1&page_size=100` : path;
+/** Returns the paths that read those of some lists that are not part of the live state. */
+export function referringPaths(lists: ReadonlySet<ReferringList>): readonly string[] {
+  return [...(lists.has('plugins') ? [plugins.list.path] : []), ...(lists.has('event-subscriptions') ? [subscriptions.list.path] : [])];
 }
 
-/** Reads the lists from the responses of the gateway; a list that it did not send as a whole is undefined. */
-export function readReferringObjects(answers: PreflightAnswers, lists: ReadonlySet<ReferringList>): ReferringObjects {
-  return Object.fromEntries([...lists].map((list) => [list, readObjects(list, answers)]));
+/** Returns the objects that refer to connections, as the live state and the responses have them; a list that is not whole is undefined. */
+export function readReferringObjects(access: AccessState | undefined, answers: PreflightAnswers): ReferringObjects {
+  const lists = Object.entries(access ?? {}).map(([list, rows]) => [list, rows === 'unreadable' ? undefined : rows === 'off' ? [] : rows]);
+  return {
+    ...Object.fromEntries(lists),
+    plugins: readRows(plugins, answers),
+    'event-subscriptions': readRows(subscriptions, answers),
+  };
 }
 
-function readObjects<List extends ReferringList>(list: List, answers: PreflightAnswers): readonly ReferringObject[List][] | undefined {
-  const { list: wire, read }: ListReader<ReferringObject[List]> = readers[list];
-  return wholeRows(wire, answers.get(referringPath(list)))?.map((row) => read(row));
+function readRows<Row>({ list, read }: ListReader<Row>, answers: PreflightAnswers): readonly Row[] | undefined {
+  return wholeRows(list, answers.get(list.path))?.map(read);
 }
 
 /** Returns the rows of a complete list; an empty list where the gateway has no such thing, undefined where the list is incomplete. */

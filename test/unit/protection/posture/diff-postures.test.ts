@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
-import type { AccessRule } from '../../../../src/model/live.ts';
 import type { EdgeChange } from '../../../../src/model/plan/plan.ts';
 import { protectionOf } from '../../../../src/protection/protection.ts';
+import { accessState, requestRule } from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
 import { changeOf, connection, fieldOf, guardrail, masking, protectionOfWrites, sentences, types } from '../protection-fixtures.ts';
 
@@ -14,9 +14,7 @@ const detach: EdgeChange = {
   by: 'DataMaskingRule/m',
 };
 
-function requestRule(name: string, connections: readonly string[], attributes: readonly string[] = []): AccessRule {
-  return { name, connections, attributes, text: '1 of sre for jit', modes: ['connect'], reviewsAll: true };
-}
+const forNativeAccess = { access_type: 'jit', reviewers_groups: ['sre'] };
 
 describe('access-request rules of the gateway', () => {
   const live = [connection('a', { attributes: ['pii'], reviewers: ['dba'] })];
@@ -26,13 +24,17 @@ describe('access-request rules of the gateway', () => {
     const writes = { target: { name: 'test', url: 'http://test', dialect: 'hoop' }, changes: [change], edges: [] };
     const state = {
       ...stateOf(...live),
-      accessRules: [requestRule('by-name', ['a']), requestRule('by-pii', [], ['pii']), requestRule('other', ['b'])],
+      access: accessState({
+        'access-request-rules': [
+          requestRule('by-name', { ...forNativeAccess, connections: ['a'] }),
+          requestRule('by-pii', { ...forNativeAccess, attributes: ['pii'], reviewers_groups: ['dba'] }),
+          requestRule('other', { ...forNativeAccess, connections: ['b'] }),
+        ],
+      }),
     };
     const { connections } = protectionOf(writes, state, registry);
     expect(connections.flatMap(({ controls }) => controls.map(({ control, before, atLeast }) => ({ control, before, atLeast })))).toEqual([
-      { control: 'review', before: ['dba'], atLeast: undefined },
-      { control: 'attributes', before: ['pii'], atLeast: undefined },
-      { control: 'requests', before: ['by-pii (unmanaged): 1 of sre for jit'], atLeast: undefined },
+      { control: 'approval', before: ['by-pii (unmanaged): 1 of dba for jit'], atLeast: undefined },
     ]);
   });
 

@@ -24,7 +24,13 @@ export const accessGroupRows: readonly Row[] = [
     ['weakens group-granted'],
     ['strengthens group-revoked'],
   ],
-  ['admins only', own({ access_groups: null }), own({ access_groups: [] }), ['strengthens group-revoked'], ['weakens group-granted']],
+  [
+    'admins only',
+    own({ access_groups: null }),
+    own({ access_groups: [] }),
+    ['availability hidden', 'strengthens group-revoked'],
+    ['weakens group-granted'],
+  ],
   [
     'one group that can reach it for another',
     own({ access_groups: ['dba'] }),

@@ -4,20 +4,20 @@ import { own } from './risk-rows.ts';
 
 /** Attributes of connections, whose effect is not compared, and of rules, which they attach; in both directions. */
 export const attributeRows: readonly Row[] = [
-  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['unknown attribute-removed'], ['unknown attribute-added']],
+  ['attributes', own({ attributes: ['pii'] }), own({ attributes: null }), ['neutral attribute-removed'], ['neutral attribute-added']],
   [
     'one attribute for another',
     own({ attributes: ['pii'] }),
     own({ attributes: ['ops'] }),
-    ['unknown attribute-added', 'unknown attribute-removed'],
-    ['unknown attribute-added', 'unknown attribute-removed'],
+    ['neutral attribute-added', 'neutral attribute-removed'],
+    ['neutral attribute-added', 'neutral attribute-removed'],
   ],
   [
     'an attribute that attaches a rule',
     [...own({ attributes: ['pii'] }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
     [...own({ attributes: null }), guardrail('g', [words('DROP')], { attributes: ['pii'] })],
-    ['unknown attribute-removed', 'weakens attribute-removed'],
-    ['strengthens attribute-added', 'unknown attribute-added'],
+    ['weakens attribute-removed'],
+    ['strengthens attribute-added'],
   ],
   [
     'an attribute of a rule',

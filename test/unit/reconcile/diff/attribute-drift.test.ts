@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import { desiredState } from '../../../support/desired-state.ts';
+import type { AccessState } from '../../../../src/model/protection/access-objects.ts';
+import { accessState, requestRule } from '../../../support/access-objects.ts';
 import { connection } from '../../../support/manifests.ts';
 import { noLimits, runReconcile, testTarget } from '../../../support/run-pipeline.ts';
 import { liveAs } from '../../../support/risks.ts';
@@ -13,13 +15,17 @@ const guardrail: Manifest = {
   spec: { input: { rules: [{ name: 'words', type: 'deny_words_list', words: ['DROP'] }] }, attributes: ['pci'] },
 };
 
+const piiRule = requestRule('asks', { attributes: ['pii'] });
+const machine = { id: 'm', name: 'deployer', connections: [], attributes: ['pii'] };
+const pciMachine = { ...machine, attributes: ['pci'] };
+
 /** Plans a connection of the public gateway that changed since it was applied. */
-function planDrift(applied: JsonObject, live: JsonObject): Plan {
+function planDrift(applied: JsonObject, live: JsonObject, access: AccessState = accessState()): Plan {
   const [desired, found] = [applied, live].map((spec) => desiredState([connection('db', spec), guardrail]));
   if (desired === undefined || found === undefined) throw new Error('a side is missing');
   const { value, diagnostics } = runReconcile({
     desired,
-    live: { ...liveAs(found), accessRules: [] },
+    live: { ...liveAs(found), access },
     base: { commit: 'a'.repeat(40), desired, removedIn: new Map() },
     target: { ...testTarget, dialect: 'hoop' },
     limits: noLimits,
@@ -34,11 +40,39 @@ test.each<readonly [string, JsonObject, JsonObject]>([
   ['one that was removed', { attributes: ['other'] }, { attributes: [] }],
   ['one for another', { attributes: ['one'] }, { attributes: ['other'] }],
   ['one that attaches a guardrail', { attributes: [] }, { attributes: ['pci'] }],
-])('attributes that were changed outside Ostiary are never held: %s', (_, applied, live) => {
-  const { changes, protection } = planDrift(applied, live);
+])('attributes that were changed outside Ostiary are never held where it cannot be read what they do: %s', (_, applied, live) => {
+  const { changes, protection } = planDrift(applied, live, accessState({ attributes: 'unreadable' }));
   expect(changes.flatMap(({ fields }) => fields.map(({ held }) => held === true))).not.toContain(true);
   expect(changes.flatMap(({ risks }) => risks.map((risk) => risk.class))).toContain('unknown');
   expect(protection.headlines.map(({ direction }) => direction)).toContain('unknown');
+});
+
+test.each<readonly [string, JsonObject, JsonObject, Partial<AccessState>, boolean, string]>([
+  ['one that does nothing', { attributes: [] }, { attributes: ['other'] }, {}, false, 'neutral'],
+  ['one that attaches a guardrail', { attributes: [] }, { attributes: ['pci'] }, {}, true, 'neutral'],
+  ['one that asks for an approval', { attributes: [] }, { attributes: ['pii'] }, { 'access-request-rules': [piiRule] }, true, 'neutral'],
+  [
+    'one that gives a machine a credential',
+    { attributes: [] },
+    { attributes: ['pii'] },
+    { 'machine-identities': [machine] },
+    false,
+    'strengthens',
+  ],
+  [
+    'one that attaches a guardrail and grants',
+    { attributes: [] },
+    { attributes: ['pci'] },
+    { 'machine-identities': [pciMachine] },
+    false,
+    'both',
+  ],
+])('attributes that were changed outside Ostiary are held where they are provably stricter: %s', (...args) => {
+  const [, applied, live, state, isHeld, risk] = args;
+  const { changes } = planDrift(applied, live, accessState(state));
+  expect(changes.flatMap(({ fields }) => fields.map(({ held }) => held === true))).toEqual([isHeld]);
+  const found = changes.flatMap(({ risks }) => risks.map((one) => one.class)).toSorted();
+  expect(found).toEqual(risk === 'both' ? ['strengthens', 'weakens'] : isHeld ? [] : [risk]);
 });
 
 test('a reviewer that was added beside an attribute is held', () => {

@@ -1,0 +1,160 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { AccessLimits, AccessMode } from '../../model/live.ts';
+import type { AccessRequestRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import type { AccessFacts } from './access-index.ts';
+
+/** Who approves: as many of the groups as are needed, or one that forces it. */
+export type Approval = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };
+
+/** The step of a review: before native access, or before a command or a runbook. */
+export type ReviewStep = 'jit' | 'command';
+
+/** The longest access in seconds that an approval gives where nothing sets less: 48 hours on the public gateway. */
+export type AccessLimit = number;
+
+/** Which groups can use a connection, and what they need for it. */
+export type ConnectionAccess = {
+  /** The groups that see it; undefined: everybody. The groups `admin` and `auditor` see every connection. */
+  readonly groups: readonly string[] | undefined;
+  /** The access control of the gateway decides the groups. */
+  readonly isControlled: boolean;
+  readonly open: ReadonlySet<AccessMode>;
+  /** The access-request rule that governs each step. */
+  readonly rules: Readonly<Record<ReviewStep, AccessRequestRule | undefined>>;
+  /** The reviewers of the connection; undefined: it needs no review of its own. */
+  readonly own: Approval | undefined;
+  /** What the own reviewers are for: the free license refuses commands, and native access has its longest duration alone. */
+  readonly license: AccessLimits | undefined;
+  /** The own limit of the connection in seconds, and the one of the gateway. */
+  readonly ownLimit: AccessLimit | undefined;
+  readonly longest: AccessLimit | undefined;
+  /** The runbook rules that include the connection; undefined: everybody runs every runbook. */
+  readonly runbooks: readonly RunbookRule[] | undefined;
+};
+
+type AccessInput = {
+  readonly spec: JsonObject;
+  readonly own: Approval | undefined;
+  readonly facts: AccessFacts;
+  readonly license: AccessLimits | undefined;
+  readonly longest: AccessLimit | undefined;
+};
+
+const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
+
+/** The access modes of each step. */
+export const modesOfStep: Readonly<Record<ReviewStep, readonly AccessMode[]>> = { jit: ['connect'], command: ['exec', 'runbooks'] };
+
+/** Returns which groups can use a connection and what they need, as the public gateway decides it. */
+export function accessOf({ spec, own, facts, license, longest }: AccessInput): ConnectionAccess {
+  const { access_max_duration: limit } = spec;
+  return {
+    groups: facts.granted,
+    isControlled: facts.isControlled,
+    open: new Set(modes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
+    rules: { jit: governing(facts, 'jit'), command: governing(facts, 'command') },
+    own,
+    license,
+    ownLimit: typeof limit === 'number' ? limit : undefined,
+    longest,
+    runbooks: facts.runbookRules,
+  };
+}
+
+/** Returns the one rule of a step: by an attribute before by name, and the lowest id of several. */
+function governing({ byAttribute, byName }: AccessFacts, step: ReviewStep): AccessRequestRule | undefined {
+  const decides = ({ access_type: type }: AccessRequestRule): boolean => type === step || type === 'jit_command';
+  return byAttribute.find(decides) ?? byName.find(decides);
+}
+
+/** Returns whether the members of some groups see a connection. */
+export function seesConnection({ groups }: ConnectionAccess, member: readonly string[]): boolean {
+  return groups === undefined || member.some((group) => group === 'admin' || group === 'auditor' || groups.includes(group));
+}
+
+/** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit use nothing. */
+export function canUse(access: ConnectionAccess, member: readonly string[], mode: AccessMode): boolean {
+  if (!seesConnection(access, member) || !access.open.has(mode)) return false;
+  if (member.includes('admin')) return true;
+  if (member.includes('auditor')) return false;
+  return mode !== 'runbooks' || runbooksOf(access, member).length > 0;
+}
+
+/** A file that can be run, or all that begin with its name; without a repository every file. */
+export type AllowedRunbook = { readonly repository?: string; readonly name: string };
+
+/** Lists the runbooks that a member of some groups may run. */
+export function runbooksOf({ runbooks }: ConnectionAccess, member: readonly string[]): readonly AllowedRunbook[] {
+  if (runbooks === undefined || member.includes('admin')) return [{ name: '' }];
+  return runbooks
+    .filter(({ groups }) => groups.length === 0 || groups.some((group) => member.includes(group)))
+    .flatMap((rule): readonly AllowedRunbook[] => (rule.runbooks.length === 0 ? [{ name: '' }] : rule.runbooks));
+}
+
+/** What a member of some groups needs for a step; `refused`: the gateway refuses what it cannot review. */
+export type NeededReview = {
+  /** Undefined: no review. */
+  readonly by: Approval | 'refused' | undefined;
+  /** The access-request rule that asks for it; undefined: the reviewers of the connection, or no one. */
+  readonly rule: string | undefined;
+  /** The longest native access in seconds; infinity without a limit. */
+  readonly longest: number;
+};
+
+/** Returns what a member of some groups needs for a step. */
+export function reviewFor(access: ConnectionAccess, member: readonly string[], step: ReviewStep): NeededReview {
+  const rule = access.rules[step];
+  const shares = (groups: readonly string[]): boolean => groups.some((group) => member.includes(group));
+  const isAsked = rule !== undefined && (rule.approval_required_groups.length === 0 || shares(rule.approval_required_groups));
+  if (!isAsked) return ownReview(access, step);
+  const longest = rule.access_max_duration ?? access.longest ?? Number.POSITIVE_INFINITY;
+  if (shares(rule.skip_review_groups)) {
+    const own = ownReview(access, step);
+    return { ...own, longest: Math.min(own.longest, longest) };
+  }
+  const approval = { groups: rule.reviewers_groups, needed: rule.approvals, force: rule.force_approval_groups };
+  return { by: approval.needed > 0 ? approval : undefined, rule: rule.name, longest };
+}
+
+/** Returns the review by the reviewers of the connection itself. */
+function ownReview({ own, license, ownLimit, longest }: ConnectionAccess, step: ReviewStep): NeededReview {
+  if (own === undefined) return { by: undefined, rule: undefined, longest: Number.POSITIVE_INFINITY };
+  const most = longest ?? Number.POSITIVE_INFINITY;
+  if (license === 'none') return { by: step === 'command' ? 'refused' : own, rule: undefined, longest: most };
+  return { by: own, rule: undefined, longest: ownLimit ?? most };
+}
+
+/** People in some groups and in no other that matters, and the groups that decide the same; `[]`: everybody else. */
+export type MemberSort = { readonly member: readonly string[]; readonly groups: readonly string[] };
+
+/** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
+export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {
+  const lists = states.flatMap((access) => [
+    access.groups ?? [],
+    ...[access.rules.jit, access.rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
+  ]);
+  const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
+  for (const group of new Set(lists.flat())) {
+    if (group === 'admin' || group === 'auditor') continue;
+    const bits = lists.map((list) => list.includes(group));
+    const key = bits.join();
+    const known = alike.get(key) ?? { bits, groups: [] };
+    known.groups.push(group);
+    alike.set(key, known);
+  }
+  const sorts = new Map<string, { readonly bits: readonly boolean[]; readonly sort: MemberSort }>();
+  const nowhere = lists.map(() => false);
+  sorts.set(nowhere.join(), { bits: nowhere, sort: { member: [], groups: [] } });
+  for (const { bits, sort } of sorts.values()) {
+    for (const { bits: own, groups } of alike.values()) {
+      const joined = bits.map((bit, index) => bit || own[index] === true);
+      const key = joined.join();
+      if (sorts.has(key)) continue;
+      sorts.set(key, {
+        bits: joined,
+        sort: { member: [...sort.member, ...groups.slice(0, 1)], groups: sort.member.length === 0 ? groups : [] },
+      });
+    }
+  }
+  return [...[...sorts.values()].map(({ sort }) => sort), { member: ['admin'], groups: ['admin'] }];
+}

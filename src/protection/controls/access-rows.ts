@@ -1,0 +1,324 @@
+import { compareText, textsIn } from '../../model/json.ts';
+import type { AccessRequestRule, AnalyzerRule, RunbookRule } from '../../model/protection/access-objects.ts';
+import { durationText } from '../../model/time.ts';
+import { type AllowedRunbook, runbooksOf, seesConnection } from '../access/effective-access.ts';
+import { compareApproval, everybody, otherApproval } from './compare-approvals.ts';
+import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
+import {
+  attributeRisks,
+  controlsOf,
+  controlTexts,
+  exclusiveTexts,
+  strengthening,
+  verbPhrase,
+  weakening,
+  type Control,
+  type ControlComparison,
+  type ControlRow,
+  type FieldRisks,
+  type Posture,
+  type VerbPhrase,
+} from './control-row.ts';
+
+const shown = 3;
+
+/** Returns the names of groups as headlines print them. */
+export function joinNames(controls: readonly Control[]): string {
+  const names = controls.map(({ name }) => name);
+  const [first, ...rest] = names.length > shown ? [...names.slice(0, shown - 1), `${names.length - shown + 1} more groups`] : names;
+  const last = rest.pop();
+  return last === undefined ? (first ?? '') : `${[first, ...rest].join(', ')} and ${last}`;
+}
+
+/** Returns a phrase about people: it follows their number, and names the connection. */
+function peoplePhrase(controls: readonly Control[], { one, many }: VerbPhrase): VerbPhrase {
+  const isOne = controls.length === 1 && controls.every(({ name }) => name.startsWith('every') || name.startsWith('machine '));
+  const verb = isOne ? one : many;
+  const people = joinNames(controls);
+  return { one: `${verb} ${people}`, many: `${verb} ${people}`, sentence: `${people} ${verb}` };
+}
+
+/** All users. No group has an empty name, so a group that is called everybody is another control. */
+const everybodyControl: Control = { name: everybody, content: '' };
+
+/** Lists the groups that reach a connection beside admins. */
+function groupsThatReach(groups: readonly string[] | undefined): readonly Control[] {
+  return groups === undefined ? [everybodyControl] : groups.map((name) => ({ name }));
+}
+
+/** Everybody includes every group, but no machine identity, which access control does not bind. */
+const byReach: CoverageRule = {
+  covers: (control, by) =>
+    by.some((other) =>
+      other === everybodyControl
+        ? control.form === undefined
+        : control !== everybodyControl && control.name === other.name && control.content === other.content,
+    )
+      ? 'yes'
+      : 'no',
+};
+
+/** Compares who reaches a connection: one more group protects less. */
+function compareReach(before: readonly Control[], after: readonly Control[]): ControlComparison {
+  const found = compareSets(before, after, byReach);
+  return { ...found, lost: found.gained, gained: found.lost };
+}
+
+/** Compares who can reach a connection. That everybody can is no difference to a connection that does not exist. */
+function compareWho({ controls: { who: had } }: Posture, { controls: { who: has } }: Posture): ControlComparison {
+  return compareReach(had ?? onlyEverybody(has), has ?? onlyEverybody(had));
+}
+
+function onlyEverybody(controls: readonly Control[] = []): readonly Control[] {
+  return controls.filter((one) => one === everybodyControl);
+}
+
+/** Returns what a headline states about a connection that no group sees; undefined where one does. */
+export function hiddenPhrase({ access: { groups, isControlled } }: Posture): VerbPhrase | undefined {
+  if (groups?.length !== 0) return undefined;
+  return verbPhrase('is', 'are', `visible to no group${isControlled ? ': access control is on' : ''}`);
+}
+
+const reachCodes = {
+  granted: weakening('group-granted', 'one more group can reach the connection'),
+  revoked: strengthening('group-revoked', 'one fewer group can reach the connection'),
+};
+
+const accessGroupRisks: FieldRisks = {
+  codes: [reachCodes.revoked, reachCodes.granted],
+  find: ({ before, after }) => {
+    const [had, has] = [before, after].map(({ access_groups: groups }) =>
+      groupsThatReach(Array.isArray(groups) ? textsIn(groups) : undefined),
+    );
+    const { lost, gained } = compareReach(had ?? [], has ?? []);
+    const codes = [...(gained.length > 0 ? [reachCodes.revoked] : []), ...(lost.length > 0 ? [reachCodes.granted] : [])];
+    return codes.map((code) => ({ code, fields: ['access_groups'] }));
+  },
+};
+
+/** The groups that can reach the connection, and the machine identities that get a credential for it. */
+export const whoRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['access_groups', 'attributes'] },
+  ofConnection: (_, { facts, is }) => [
+    ...groupsThatReach(is.groups),
+    ...facts.machines.map(({ name }): Control => ({ name: `machine identity ${name}`, form: 'word', content: 'machine' })),
+  ],
+  compare: compareWho,
+  risks: { Connection: [accessGroupRisks, attributeRisks] },
+  weight: 1,
+  column: { heading: 'who', none: 'admins' },
+  about: 'who can reach it',
+  loses: (controls) => peoplePhrase(controls, { one: 'can reach', many: 'can reach' }),
+  gains: (controls, _, { access: { groups = [] } }) =>
+    controls.includes(everybodyControl)
+      ? onlyPhrase(groups)
+      : peoplePhrase(controls, { one: 'can no longer reach', many: 'can no longer reach' }),
+};
+
+function onlyPhrase(groups: readonly string[]): VerbPhrase {
+  const people = joinNames(groups.map((name) => ({ name })));
+  return { ...verbPhrase('can be', 'can be', `reached only by ${people}`), sentence: `only ${people} can reach` };
+}
+
+/** Returns the requirement of an access-request rule as text. */
+function requestText(rule: AccessRequestRule): string {
+  return [
+    `${rule.name} (unmanaged): ${rule.approvals} of ${rule.reviewers_groups.join(', ') || 'no group'} for ${rule.access_type}`,
+    ...textOfGroups('asked of', rule.approval_required_groups),
+    ...textOfGroups('forced by', rule.force_approval_groups),
+    ...textOfGroups('skipped by', rule.skip_review_groups),
+    ...(rule.access_max_duration === null ? [] : [`at most ${durationText(rule.access_max_duration)}`]),
+  ].join('; ');
+}
+
+function textOfGroups(what: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`${what} ${names.join(', ')}`];
+}
+
+/** What access-request rules of the gateway ask for: who needs an approval, by whom, and who can force it. */
+export const approvalRow: Omit<ControlRow, 'type'> = {
+  fields: { Connection: ['attributes'] },
+  ofConnection: (_, { is: { rules } }) => [
+    ...new Map(
+      [rules.jit, rules.command].flatMap((rule) =>
+        rule === undefined ? [] : [[rule.id, { name: rule.name, text: requestText(rule) }] as const],
+      ),
+    ).values(),
+  ],
+  compare: compareApproval,
+  risks: { Connection: [attributeRisks] },
+  weight: 1,
+  column: { heading: 'approval by rules' },
+  about: 'approval',
+  loses: (controls) =>
+    approvalPhrase(controls, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }, 'easier'),
+  gains: (controls) => approvalPhrase(controls, { one: 'gains', many: 'gain' }, { one: 'now needs', many: 'now need' }, 'harder'),
+};
+
+function approvalPhrase(controls: readonly Control[], all: VerbPhrase, some: VerbPhrase, approval: string): VerbPhrase {
+  const people = controls.filter(({ name }) => name !== otherApproval);
+  if (people.length === 0) return verbPhrase('is', 'are', `${approval} to approve`);
+  if (people.some(({ name }) => name === everybody)) return verbPhrase(all.one, all.many, 'approval');
+  return peoplePhrase(people, { one: `${some.one} approval on`, many: `${some.many} approval on` });
+}
+
+const everyRunbook = 'all runbooks';
+
+function runbookText({ repository, name }: AllowedRunbook): string {
+  return repository === undefined ? everyRunbook : `${repository}:${name}`;
+}
+
+function ruleText({ name, groups, runbooks }: RunbookRule): string {
+  return `${name} (unmanaged): ${runbooks.map(runbookText).join(', ') || everyRunbook} for ${groups.join(', ') || everybody}`;
+}
+
+/** Returns whether a permission covers a runbook, as the gateway compares their names: it ignores case, and knows two wildcards. */
+function coversRunbook(by: AllowedRunbook, { repository, name }: AllowedRunbook): boolean | undefined {
+  if (by.repository === undefined) return true;
+  if (by.repository !== repository) return false;
+  if (name.toLowerCase().startsWith(by.name.toLowerCase())) return true;
+  return /[%_]/.test(by.name) ? undefined : false;
+}
+
+/** Compares the runbooks that each group may run on a connection whose runbooks are open on both sides. */
+function compareRunbooks(before: Posture, after: Posture): ControlComparison {
+  const sides = [before, after].map(({ access }) => access);
+  if (!sides.every(({ open }) => open.has('runbooks'))) return noDifference;
+  const groups = new Set(sides.flatMap(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups)));
+  groups.delete('admin');
+  const seen = sides.flatMap((access) => access.groups ?? []);
+  const members = [[], ...[...groups, ...seen].map((group) => [group])].filter((member) =>
+    sides.every((access) => seesConnection(access, member)),
+  );
+  const found = { lost: new Set<string>(), gained: new Set<string>(), incomparable: new Set<string>() };
+  for (const member of members) {
+    const name = member[0] ?? everybody;
+    const [more, fewer] = [
+      uncovered(runbooksOf(after.access, member), runbooksOf(before.access, member)),
+      uncovered(runbooksOf(before.access, member), runbooksOf(after.access, member)),
+    ];
+    if (more.includes(undefined) || fewer.includes(undefined)) found.incomparable.add(name);
+    if (more.includes(false)) found.lost.add(name);
+    if (fewer.includes(false)) found.gained.add(name);
+  }
+  const texts = exclusiveTexts(controlTexts(controlsOf(before, 'runbooks')), controlTexts(controlsOf(after, 'runbooks')));
+  return {
+    ...noDifference,
+    lost: namedOnce(found.lost),
+    gained: namedOnce(found.gained),
+    incomparable: namedOnce(found.incomparable),
+    ...texts,
+  };
+}
+
+/** Returns one control for each name; everybody includes every group. */
+function namedOnce(names: ReadonlySet<string>): readonly Control[] {
+  return names.has(everybody) ? [everybodyControl] : [...names].toSorted(compareText).map((name) => ({ name }));
+}
+
+function uncovered(some: readonly AllowedRunbook[], by: readonly AllowedRunbook[]): readonly (boolean | undefined)[] {
+  return some.flatMap((one) => {
+    const covered = by.map((other) => coversRunbook(other, one));
+    if (covered.includes(true)) return [];
+    return [covered.includes(undefined) ? undefined : false];
+  });
+}
+
+/** Runbook rules exist, and none includes the connection. */
+const noRunbooks: Control = { name: '', text: 'none' };
+
+/** The runbooks that rules of the gateway allow, to which groups. */
+export const runbooksRow: Omit<ControlRow, 'type'> = {
+  fields: {},
+  ofConnection: (_, { facts: { runbookRules } }) =>
+    runbookRules?.length === 0 ? [noRunbooks] : (runbookRules ?? []).map((rule) => ({ name: rule.id, text: ruleText(rule) })),
+  compare: compareRunbooks,
+  risks: {},
+  weight: 3,
+  column: { heading: 'runbooks', none: 'all' },
+  about: 'runbooks',
+  loses: (controls, { access: { runbooks } }) =>
+    runbooks === undefined
+      ? verbPhrase('lets', 'let', 'everybody run every runbook: no runbook rule is left')
+      : peoplePhrase(controls, { one: 'can run more runbooks on', many: 'can run more runbooks on' }),
+  gains: (controls, { access: { runbooks } }) =>
+    runbooks === undefined
+      ? verbPhrase('allows', 'allow', 'only the runbooks of rules: there were no runbook rules before')
+      : peoplePhrase(controls, { one: 'can run fewer runbooks on', many: 'can run fewer runbooks on' }),
+};
+
+/** A rulepack that another one of the same name replaces cannot be compared: its rules are not those of other lists. */
+const byRulepack: CoverageRule = {
+  covers: ({ name, content }, by) => {
+    const other = by.find((one) => one.name === name);
+    if (other === undefined) return 'no';
+    return other.content === content ? 'yes' : 'maybe';
+  },
+};
+
+/** The rulepacks that are applied to the connection. */
+export const rulepacksRow: Omit<ControlRow, 'type'> = {
+  fields: {},
+  ofConnection: (_, { facts: { rulepacks } }) =>
+    rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
+  compare: (before, after) => compareSets(controlsOf(before, 'rulepacks'), controlsOf(after, 'rulepacks'), byRulepack),
+  risks: {},
+  weight: 2,
+  column: { heading: 'rulepacks' },
+  about: 'rulepacks',
+  loses: (controls) => verbPhrase('loses', 'lose', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
+  gains: (controls) => verbPhrase('gains', 'gain', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
+};
+
+const levels = ['low', 'medium', 'high'] as const;
+
+/** Actions of the analyzer, the stricter the higher: a review lets a run through, and a block does not. */
+const strictness: Readonly<Record<string, number>> = { allow_execution: 0, require_access_request: 1, block_execution: 2 };
+
+function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
+  if (rule === undefined) return [];
+  return levels.map((level) => {
+    const action = rule[`${level}_risk`];
+    return { name: level, content: action, text: `${rule.name} (unmanaged): ${action} for ${level} risk` };
+  });
+}
+
+/** Compares what the analyzer does with runs of each level of risk; without a rule all run. */
+function compareAnalyzer(before: Posture, after: Posture): ControlComparison {
+  const [had, has] = [controlsOf(before, 'analyzer'), controlsOf(after, 'analyzer')];
+  const ways = levels.map((level) => {
+    const [first, last] = [had, has].map((all) => all.find(({ name }) => name === level)?.content ?? 'allow_execution');
+    const [from, to] = [first, last].map((action = '') => strictness[action.split(':')[0] ?? '']);
+    const control = { name: level };
+    if (first === last) return { lost: [], gained: [], incomparable: [] };
+    if (from === undefined || to === undefined || from === to) return { lost: [], gained: [], incomparable: [control] };
+    return { lost: to < from ? [control] : [], gained: to > from ? [control] : [], incomparable: [] };
+  });
+  const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
+  return {
+    ...noDifference,
+    lost: ways.flatMap(({ lost }) => lost),
+    gained: ways.flatMap(({ gained }) => gained),
+    incomparable: ways.flatMap(({ incomparable }) => incomparable),
+    ...texts,
+  };
+}
+
+/** What the analyzer does with commands by their risk. */
+export const analyzerRow: Omit<ControlRow, 'type'> = {
+  fields: {},
+  ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
+  compare: compareAnalyzer,
+  risks: {},
+  weight: 3,
+  column: { heading: 'analyzer' },
+  about: 'the analyzer',
+  loses: (_, other) =>
+    controlsOf(other, 'analyzer').length === 0
+      ? verbPhrase('loses', 'lose', 'the analyzer')
+      : verbPhrase('allows', 'allow', `riskier commands`),
+  gains: (_, other) =>
+    controlsOf(other, 'analyzer').length === 0
+      ? verbPhrase('gains', 'gain', 'the analyzer')
+      : verbPhrase('allows', 'allow', `fewer risky commands`),
+};
