@@ -175,7 +175,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
-  fields: { Connection: ['access_max_duration'] },
+  fields: { Connection: ['access_max_duration', 'attributes'] },
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
     ...(typeof rules.jit?.access_max_duration === 'number' ? [{ name: rules.jit.name, text: `${rules.jit.access_max_duration} s` }] : none),
@@ -188,6 +188,7 @@ export const durationRow: Omit<ControlRow, 'type'> = {
         lowered: strengthening('duration-lowered', 'sessions end sooner'),
         unset: uncertain('duration-changed', 'a limit is replaced by the default of the gateway, or replaces it'),
       }),
+      attributeRisks,
     ],
   },
   weight: 6,

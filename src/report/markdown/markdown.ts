@@ -248,7 +248,8 @@ function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf
   return headlines.map((headline) => {
     const causes = causesText(headline.causes, { orphans, position: (at) => positionMarkdown(at, linkOf), name: escapeMarkdown });
     const because = causes === '' || causes.length > longestCauses ? '' : `: ${causes}`;
-    const text = `- **${escapeMarkdown(headline.text)}** (${headlineConnections(headline, codeSpan)})${because}\n`;
+    const beside = headlineConnections(headline, codeSpan);
+    const text = `- **${escapeMarkdown(headline.text)}**${beside === '' ? '' : ` ${beside}`}${because}\n`;
     return { text, rank: 1, label: 'headline' };
   });
 }

@@ -267,7 +267,8 @@ export function headlineLines(headlines: readonly Headline[], orphans: Orphans, 
     const text = words(escapeTerminal(headline.text), wayPaint(headline.direction, terminal.color));
     const causes = causesText(headline.causes, { orphans, position: shortPosition, name: escapeTerminal });
     const because = causes === '' ? [] : [...gap, ...withoutBreak(words(causes, terminal.color.dim))];
-    return wrap([{ text: '  ' }, ...text, ...words(`(${headlineConnections(headline, escapeTerminal)})`), ...because], terminal, 6);
+    const beside = headlineConnections(headline, escapeTerminal);
+    return wrap([{ text: '  ' }, ...text, ...(beside === '' ? [] : words(beside)), ...because], terminal, 6);
   });
 }
 

@@ -44,12 +44,15 @@ function causeText({ by, place, byHand }: Cause, { orphans, position, name }: Ca
   return name(`${clip(by, longestName)} ${removed === '' ? 'deleted' : removed}`);
 }
 
-/** Returns the objects that a headline is about: its connections, or the objects that cause it without them. */
-export function headlineObjects({ connections, causes }: Headline): readonly ResourceId[] {
-  return connections.length > 0 ? connections : [...new Set(causes.map(({ by }) => by))];
+/** Returns the objects to list beside a headline: its connections unless its text names the only one, or the objects that cause it. */
+export function headlineObjects({ text, connections, causes }: Headline): readonly ResourceId[] {
+  const [first, ...others] = connections;
+  if (first === undefined) return [...new Set(causes.map(({ by }) => by))];
+  // A text that begins with a number counts its connections.
+  return others.length === 0 && !/^\d/.test(text) && text.endsWith(` ${nameOf(first)}`) ? [] : connections;
 }
 
-/** Returns the names of the objects that a headline is about, and the tags that all connections share. */
+/** Returns in parentheses the names of the objects to list beside a headline, and the tags that all connections share; empty without any. */
 export function headlineConnections(headline: Headline, escape: (text: string) => string): string {
   const listed = (texts: readonly string[], most: number): string =>
     shortList(
@@ -58,8 +61,9 @@ export function headlineConnections(headline: Headline, escape: (text: string) =
     ).join(', ');
   const objects = headlineObjects(headline);
   const shared = Object.entries(headline.tags).map(([key, value]) => `${key}=${tagText(value)}`);
-  const names = listed(objects.map(nameOf), mostConnections);
-  return shared.length === 0 ? names : `${names}; ${objects.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`;
+  const names = objects.length === 0 ? [] : [listed(objects.map(nameOf), mostConnections)];
+  const tags = shared.length === 0 ? [] : [`${objects.length > 1 ? 'all ' : ''}${listed(shared, mostSharedTags)}`];
+  return names.length + tags.length === 0 ? '' : `(${[...names, ...tags].join('; ')})`;
 }
 
 const mostConnections = 5;

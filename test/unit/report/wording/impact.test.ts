@@ -8,7 +8,16 @@ test('a headline without connections names the objects that cause it, each once'
     { by: 'RunbookConfiguration/more', path: '/git_url' },
   ] as const;
   const text = '2 runbook configurations send a kept credential to another endpoint';
-  expect(headlineConnections({ direction: 'reroutes', text, connections: [], tags: {}, causes }, (name) => name)).toBe('books, more');
+  expect(headlineConnections({ direction: 'reroutes', text, connections: [], tags: {}, causes }, (name) => name)).toBe('(books, more)');
+});
+
+test.each([
+  ['contractors can reach orders-db', ['Connection/orders-db'], {}, ''],
+  ['contractors can reach orders-db', ['Connection/orders-db'], { env: 'prod' }, '(env=prod)'],
+  ['contractors can reach 2 connections', ['Connection/a', 'Connection/b'], { env: 'prod' }, '(a, b; all env=prod)'],
+  ['1 connection loses review', ['Connection/review'], {}, '(review)'],
+] as const)('beside the headline "%s" stand the connections %j, unless it names the only one', (text, connections, tags, beside) => {
+  expect(headlineConnections({ direction: 'weakens', text, connections, tags, causes: [] }, String)).toBe(beside);
 });
 
 test('a cause without a line is the object, with the commit that removed its manifest', () => {
