@@ -85,7 +85,7 @@ const apiKeyBodySchema: JsonObject = {
       items: { type: 'string', minLength: 1, maxLength: 100, ...printable },
       default: [],
       description:
-        'The groups determine the role (`admin`, otherwise `auditor`, otherwise standard) and the reviews that the key can approve.',
+        'The groups determine the role (`admin`, otherwise `auditor`, otherwise standard), the connections that the key sees, and the reviews that it can approve.',
     },
     manager: {
       type: 'string',
@@ -102,7 +102,7 @@ const apiKeyBodySchema: JsonObject = {
 export const identitySection: ApiSection = {
   name: 'Keys',
   description: `Authentication. Not part of the interface. A key has groups: \`admin\` and \`auditor\` give these roles, any other
-key has the role standard; all groups determine which reviews it can approve.`,
+key has the role standard; all groups determine which connections it sees and which reviews it can approve.`,
   schemas: {
     ApiKey: exactObject(apiKey),
     ApiKeyWithKey: exactObject({

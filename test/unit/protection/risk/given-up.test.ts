@@ -31,7 +31,7 @@ function load(files: Files, overlay: Files = {}): DesiredState {
 
 function planOf(desired: DesiredState, live?: DesiredState): Plan {
   const state = live === undefined ? { ...liveAs(load(other)), resources: [] } : liveAs(live);
-  const { value, diagnostics } = runReconcile({ desired, live: state });
+  const { value, diagnostics } = runReconcile({ desired, live: state, borrowed: ['Connection.access_groups'] });
   if (value === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   return value;
 }
@@ -77,6 +77,8 @@ const rows: readonly Row[] = [
     { ...open, reviewers: ['dba'], redact_types: [], redact_enabled: false },
     ['redaction'],
   ],
+  ['everybody', { access_groups: ['a'] }, { ...open, reviewers: ['dba'], access_groups: null }, ['limits on access groups']],
+  ['one more access group', { access_groups: [] }, { ...open, reviewers: ['dba'], access_groups: ['a'] }, ['limits on access groups']],
   ['an open mode', { ...closed }, { ...open, reviewers: ['dba'] }, ['limits on access modes']],
   ['no guardrails', { guardrail_rules: ['g'] }, { ...open, reviewers: ['dba'], guardrail_rules: [] }, ['guardrails'], guard],
   ['an open schema', { access_schema: 'disabled' }, { ...open, reviewers: ['dba'], access_schema: 'enabled' }, ['limits on schema access']],
