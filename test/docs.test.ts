@@ -7,7 +7,7 @@ import { catalogSections } from '../src/model/catalog/diagnostic-catalog.ts';
 import { riskCodes } from '../src/protection/risk/risk-codes.ts';
 import { fieldTables } from './support/field-tables.ts';
 import { replacedPhrases, replacedWords } from './support/vocabulary.ts';
-import { actionPage, commandPage, diagnosticPage, jsonPage, riskPage } from './support/reference-pages.ts';
+import { actionPage, commandPage, diagnosticPage, jsonPage, riskPage, coveragePage } from './support/reference-pages.ts';
 import { reasonsNotToRun, uncheckedCommands } from './support/page-steps.ts';
 import { createTestContext } from './support/cli-context.ts';
 
@@ -329,6 +329,10 @@ test('docs/reference/action.md matches action.yml', async () => {
   await expect(actionPage()).toMatchFileSnapshot('../docs/reference/action.md');
 });
 
+test('docs/reference/coverage.md matches the table of controls', async () => {
+  await expect(coveragePage()).toMatchFileSnapshot('../docs/reference/coverage.md');
+});
+
 test('docs/reference/risks.md matches the table of risks', async () => {
   await expect(riskPage()).toMatchFileSnapshot('../docs/reference/risks.md');
 });
@@ -341,7 +345,7 @@ test('every block of commands is run by a test, or has a reason why not', () => 
 });
 
 test('the documentation has at most 20,000 words', () => {
-  const generated = /^docs\/(?:decisions|reference\/(?:action|cli|diagnostics|fields|json|risks|secrets))\.md$/;
+  const generated = /^docs\/(?:decisions|reference\/(?:action|cli|coverage|diagnostics|fields|json|risks|secrets))\.md$/;
   const read = pages.filter(({ path }) => path === 'README.md' || (path.startsWith('docs/') && !generated.test(path)));
   // The hidden blocks that a test runs are not read.
   const words = read.reduce(

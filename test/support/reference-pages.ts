@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { isObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { catalogSections } from '../../src/model/catalog/diagnostic-catalog.ts';
+import { registry } from '../../src/kinds/index.ts';
+import { type DialectFields, hasField } from '../../src/model/gateway.ts';
+import { controlTable } from '../../src/protection/controls/control-table.ts';
 import { riskCodes } from '../../src/protection/risk/risk-codes.ts';
 import { objectAt, textAt } from './field-tables.ts';
 
@@ -88,6 +91,43 @@ export function riskPage(): string {
   const introduction =
     'Generated from the source. The class is the usual one; the comparison of [protection](../explanation/protection.md#risks) decides it for each change.';
   return page('Risks', introduction, ['', '| code | class | meaning |', '|---|---|---|', ...rows]);
+}
+
+/** The gateways that have other fields and lists: what each is called, and how its fields are found. */
+const gateways: readonly (DialectFields & { readonly called: string })[] = [
+  { called: '`ostiary serve`', dialect: 'interface', borrowed: borrowedFields() },
+  { called: 'public gateway', dialect: 'hoop' },
+  { called: 'other gateways of the interface', dialect: 'interface' },
+];
+
+function borrowedFields(): readonly string[] {
+  return [...registry].flatMap(([name, { fields }]) =>
+    fields.filter((field) => field.borrowed === 'interface').map((field) => `${name}.${field.name}`),
+  );
+}
+
+/** Returns the page of what is covered on which gateway, from the table of controls. */
+export function coveragePage(): string {
+  const rows = controlTable.map(({ type, column, fields, lists = [] }) => {
+    const covered = gateways.map((gateway) => {
+      const declared = Object.entries(fields).flatMap(([kind, names]) =>
+        (registry.get(kind)?.fields ?? []).flatMap((field) =>
+          names.includes(field.name) && hasField(gateway, kind, field)
+            ? [`\`${kind === 'Connection' ? '' : `${kind}.`}${field.name}\``]
+            : [],
+        ),
+      );
+      const read = gateway.dialect === 'hoop' ? lists.map((list) => list.replaceAll('-', ' ')) : [];
+      return [declared.length === 0 ? '' : `${declared.join(', ')}`, read.length === 0 ? '' : `read: ${read.join(', ')}`]
+        .filter((text) => text !== '')
+        .join('; ');
+    });
+    return `| \`${type}\` | ${column.heading} | ${covered.map((text) => text || '–').join(' | ')} |`;
+  });
+  const introduction =
+    'Generated from the table of controls that decides [protection](../explanation/protection.md). Fields are those of manifests (of connections, if no kind is named): plan compares them, and apply writes them. What is **read** belongs to objects that manifests cannot declare: plan compares it, and nothing writes it. A list that the token cannot read is named once, and reports say *at least*.';
+  const heading = `| control | what | ${gateways.map(({ called }) => called).join(' | ')} |`;
+  return page('What is covered', introduction, ['', heading, `|---|---|${'---|'.repeat(gateways.length)}`, ...rows]);
 }
 
 /** Returns the page of all codes: one heading for each, which links lead to. */

@@ -98,6 +98,7 @@ const accessGroupRisks: FieldRisks = {
 
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
+  lists: ['access-control', 'attributes', 'machine-identities'],
   fields: { Connection: ['access_groups', 'attributes'] },
   ofConnection: (_, { facts, is }) => [
     ...groupsThatReach(is.groups),
@@ -107,7 +108,7 @@ export const whoRow: Omit<ControlRow, 'type'> = {
   risks: { Connection: [accessGroupRisks, attributeRisks] },
   weight: 1,
   column: { heading: 'who', none: 'admins' },
-  about: 'who can reach it',
+  about: 'access groups',
   loses: (controls) => peoplePhrase(controls, { one: 'can reach', many: 'can reach' }),
   gains: (controls, _, { access: { groups = [] } }) =>
     controls.includes(everybodyControl)
@@ -137,6 +138,7 @@ function textOfGroups(what: string, names: readonly string[]): readonly string[]
 
 /** What access-request rules of the gateway ask for: who needs an approval, by whom, and who can force it. */
 export const approvalRow: Omit<ControlRow, 'type'> = {
+  lists: ['access-request-rules', 'attributes'],
   fields: { Connection: ['attributes'] },
   ofConnection: (_, { is: { rules } }) => [
     ...new Map(
@@ -229,6 +231,7 @@ const noRunbooks: Control = { name: '', text: 'none' };
 
 /** The runbooks that rules of the gateway allow, to which groups. */
 export const runbooksRow: Omit<ControlRow, 'type'> = {
+  lists: ['runbook-rules'],
   fields: {},
   ofConnection: (_, { facts: { runbookRules } }) =>
     runbookRules?.length === 0 ? [noRunbooks] : (runbookRules ?? []).map((rule) => ({ name: rule.id, text: ruleText(rule) })),
@@ -258,6 +261,7 @@ const byRulepack: CoverageRule = {
 
 /** The rulepacks that are applied to the connection. */
 export const rulepacksRow: Omit<ControlRow, 'type'> = {
+  lists: ['rulepacks'],
   fields: {},
   ofConnection: (_, { facts: { rulepacks } }) =>
     rulepacks.map(({ name, digest }) => ({ name, content: digest, text: `${name} (unmanaged)` })),
@@ -306,6 +310,7 @@ function compareAnalyzer(before: Posture, after: Posture): ControlComparison {
 
 /** What the analyzer does with commands by their risk. */
 export const analyzerRow: Omit<ControlRow, 'type'> = {
+  lists: ['analyzer-rules'],
   fields: {},
   ofConnection: (_, { facts: { analyzer } }) => analyzerControls(analyzer),
   compare: compareAnalyzer,

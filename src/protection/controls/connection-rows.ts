@@ -70,8 +70,12 @@ export function joinModes(controls: readonly Control[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
+/** The lists that decide whether the reviewers of a connection count, or an access-request rule instead. */
+const ruleLists = ['access-request-rules', 'attributes'] as const;
+
 /** The groups that must approve, and how many of them. */
 export const reviewRow: Omit<ControlRow, 'type'> = {
+  lists: ruleLists,
   fields: { Connection: ['reviewers', 'min_review_approvals'] },
   decides: 'min_review_approvals',
   ofConnection: ({ reviewers }) => controlsNamed(groupsIn(reviewers)),
@@ -155,6 +159,7 @@ function isNone(posture: Posture): boolean {
 
 /** The groups that may approve alone. */
 export const forceRow: Omit<ControlRow, 'type'> = {
+  lists: ruleLists,
   fields: { Connection: ['force_approve_groups'] },
   ofConnection: ({ force_approve_groups: groups }) => controlsNamed(groups),
   compare: compareForce,
@@ -175,6 +180,7 @@ export const forceRow: Omit<ControlRow, 'type'> = {
 
 /** The longest access. */
 export const durationRow: Omit<ControlRow, 'type'> = {
+  lists: ruleLists,
   fields: { Connection: ['access_max_duration', 'attributes'] },
   ofConnection: ({ access_max_duration: limit }, { is: { rules } }) => [
     ...(typeof limit === 'number' ? [{ name: 'session', text: `${limit} s`, limit }] : none),
@@ -240,6 +246,7 @@ export const metadataRow: Omit<ControlRow, 'type'> = {
 
 /** The attributes, by which rules of every kind and access groups refer to connections. */
 export const attributesRow: Omit<ControlRow, 'type'> = {
+  lists: ['access-control', 'attributes', 'access-request-rules', 'machine-identities'],
   fields: { Connection: ['attributes'] },
   ofConnection: ({ attributes }) => controlsNamed(attributes),
   compare: compareAttributes,

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
 import type { AccessLimits } from '../../model/live.ts';
+import type { AccessState } from '../../model/protection/access-objects.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
 import type { ResourceId } from '../../model/resource.ts';
@@ -138,6 +139,8 @@ export type ControlRow = ControlWording & {
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** The fields of a connection that decide whether the gateway enforces it. */
   readonly conditions?: readonly string[];
+  /** The lists of the gateway that decide it beside manifests. */
+  readonly lists?: readonly (keyof AccessState)[];
   /** The field of a connection that decides what the entries of the others are worth, so that they are held only together. */
   readonly decides?: string;
   /** Reads the controls that a connection itself has. */

@@ -5,7 +5,6 @@ import { type DesiredState, type EdgeDeclaration, type Sample, desiredById } fro
 import { compareText, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
-import type { AccessState } from '../../model/protection/access-objects.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
@@ -13,6 +12,7 @@ import type { ControlType, Attachment } from '../../model/protection/protection.
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
 import { formatPosition } from '../../model/diagnostic.ts';
 import type { GatewayAccess, SampleText } from '../controls/control-row.ts';
+import { controlTable } from '../controls/control-table.ts';
 
 /** Returns how manifests declare an edge; an empty list if they do not. */
 type DeclaredAttachments = (ends: EdgeEnds) => readonly Attachment[];
@@ -65,23 +65,12 @@ export type ProtectionSnapshot = {
 /** Controls to which a gateway may add, by dialect. */
 const incompleteByDialect: Readonly<Record<string, readonly ControlType[]>> = hiddenControls;
 
-/** The controls that each list decides, so that they may be more than can be read while the list is unreadable. */
-const decidedByList: readonly (readonly [keyof AccessState, readonly ControlType[]])[] = [
-  ['access-control', ['who', 'attributes']],
-  ['attributes', ['who', 'review', 'force', 'duration', 'approval', 'attributes']],
-  ['access-request-rules', ['review', 'force', 'duration', 'approval', 'attributes']],
-  ['runbook-rules', ['runbooks']],
-  ['rulepacks', ['rulepacks']],
-  ['analyzer-rules', ['analyzer']],
-  ['machine-identities', ['who', 'attributes']],
-];
-
 /** Returns what a gateway decides about access. Where its lists were not asked for, all that its dialect may add is missing. */
 function gatewayAccess({ access, longestAccess, accessLimits }: Partial<LiveState>, dialect: string): GatewayAccess {
   const limits = { longestAccess, license: accessLimits };
   if (access === undefined) return { ...limits, lookup: noAccessObjects, incomplete: new Set(incompleteByDialect[dialect]) };
-  const unreadable = decidedByList.flatMap(([list, controls]) => (access[list] === 'unreadable' ? controls : []));
-  return { ...limits, lookup: accessLookup(access), incomplete: new Set(unreadable) };
+  const unreadable = controlTable.filter(({ lists = [] }) => lists.some((list) => access[list] === 'unreadable'));
+  return { ...limits, lookup: accessLookup(access), incomplete: new Set(unreadable.map(({ type }) => type)) };
 }
 
 /** Takes the snapshot of the live state. */

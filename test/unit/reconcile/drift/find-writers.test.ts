@@ -49,3 +49,17 @@ test.each([
 test('an object that may have been renamed has no known author of a deletion', () => {
   expect(writersOf([write('DELETE', uid)], 'GuardrailRule/renamed', false)).toEqual([]);
 });
+
+test.each([
+  ['attributes alone, which no log has when they are attached from their own side', ['/attributes/pii'], 0],
+  ['attributes and something else', ['/attributes/pii', '/reviewers/dba'], 1],
+])('the last writer is named for a change of %s', (_, paths, count) => {
+  const id: ResourceId = 'GuardrailRule/there';
+  const fields = paths.map((path) => ({ path, before: { absent: true }, after: { value: 'x' } }) as const);
+  const live = { id, uid: other, spec: {}, secrets: {}, edges: {}, raw: undefined, unknown: [] };
+  const found = findWriters(
+    { changes: [{ id, action: 'update', fields, needs: [], reasons: ['differs'], carried: [] }], edges: [] },
+    { desired: { ...empty, resources: [] }, live: { resources: [live], lookups: {} }, writes: [write('PUT', 'there', other)] },
+  );
+  expect(found.get(id) ?? []).toHaveLength(count);
+});
