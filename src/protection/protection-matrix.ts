@@ -33,13 +33,13 @@ export function buildProtectionMatrix(
   };
 }
 
-/** Returns whether a column has only the control that includes all others, as that of a gateway without access groups. */
-function isLeftOut({ type, all }: ControlColumn, rows: readonly ProtectionMatrixRow[]): boolean {
-  if (all === undefined) return false;
+/** Returns whether no connection has a control of an optional column, or all have the one that includes all others. */
+function isLeftOut({ type, all, isOptional }: ControlColumn, rows: readonly ProtectionMatrixRow[]): boolean {
+  if (all === undefined && isOptional === undefined) return false;
   const cells = rows.flatMap((row) => row.cells.filter(({ control }) => control === type));
   return cells.every(({ before, after, direction }) => {
     const texts = [...before, ...after];
-    return direction === undefined && texts.length > 0 && texts.every((text) => text === all);
+    return direction === undefined && (isOptional === true ? texts.length === 0 : texts.length > 0 && texts.every((text) => text === all));
   });
 }
 

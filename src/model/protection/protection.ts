@@ -78,6 +78,8 @@ export type ControlColumn = {
   readonly none?: string;
   /** The text of the control that includes all others; a column with nothing else is left out. */
   readonly all?: string;
+  /** It is only shown where a connection has such a control. */
+  readonly isOptional?: true;
   /** There is at most one control, so a cell shows it instead of a count. */
   readonly isSingle?: true;
   /** The unit of its texts: seconds, which reports show as minutes and hours. */
@@ -225,5 +227,5 @@ export type ProtectionMatrixRow = {
   readonly cells: readonly ProtectionMatrixCell[];
 };
 
-/** All connections of a gateway and their controls, sorted by id, and how to show the control types. */
+/** All connections of a gateway and their controls, sorted by id, and how to show the control types that they have. */
 export type ProtectionMatrix = { readonly columns: readonly ControlColumn[]; readonly rows: readonly ProtectionMatrixRow[] };

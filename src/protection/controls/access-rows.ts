@@ -107,7 +107,7 @@ export const whoRow: Omit<ControlRow, 'type'> = {
   compare: compareWho,
   risks: { Connection: [accessGroupRisks, attributeRisks] },
   weight: 1,
-  column: { heading: 'who', none: 'admins' },
+  column: { heading: 'who', none: 'admins', all: everybody },
   about: 'access groups',
   loses: (controls) => peoplePhrase(controls, { one: 'can reach', many: 'can reach' }),
   gains: (controls, _, { access: { groups = [] } }) =>
@@ -150,7 +150,7 @@ export const approvalRow: Omit<ControlRow, 'type'> = {
   compare: compareApproval,
   risks: { Connection: [attributeRisks] },
   weight: 1,
-  column: { heading: 'approval by rules' },
+  column: { heading: 'approval by rules', isOptional: true },
   about: 'approval',
   loses: (controls) =>
     approvalPhrase(controls, { one: 'loses', many: 'lose' }, { one: 'no longer needs', many: 'no longer need' }, 'easier'),
@@ -238,7 +238,7 @@ export const runbooksRow: Omit<ControlRow, 'type'> = {
   compare: compareRunbooks,
   risks: {},
   weight: 3,
-  column: { heading: 'runbooks', none: 'all' },
+  column: { heading: 'runbooks', none: 'all', isOptional: true },
   about: 'runbooks',
   loses: (controls, { access: { runbooks } }) =>
     runbooks === undefined
@@ -268,7 +268,7 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
   compare: (before, after) => compareSets(controlsOf(before, 'rulepacks'), controlsOf(after, 'rulepacks'), byRulepack),
   risks: {},
   weight: 2,
-  column: { heading: 'rulepacks' },
+  column: { heading: 'rulepacks', isOptional: true },
   about: 'rulepacks',
   loses: (controls) => verbPhrase('loses', 'lose', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
   gains: (controls) => verbPhrase('gains', 'gain', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
@@ -316,7 +316,7 @@ export const analyzerRow: Omit<ControlRow, 'type'> = {
   compare: compareAnalyzer,
   risks: {},
   weight: 3,
-  column: { heading: 'analyzer' },
+  column: { heading: 'analyzer', isOptional: true },
   about: 'the analyzer',
   loses: (_, other) =>
     controlsOf(other, 'analyzer').length === 0
