@@ -35,12 +35,13 @@ test('access groups are planned, applied, compared, reverted, held and pulled', 
   expect(await served()).toEqual([]);
 
   const states: readonly (readonly [Json, readonly string[], string])[] = [
-    [['payments', 'sre'], ['payments', 'sre'], 'can be reached by fewer groups'],
+    [['payments', 'sre'], ['payments', 'sre'], 'only payments and sre can reach payments-db'],
     [['sre', 'payments'], ['payments', 'sre'], 'No changes.'],
-    [[], ['admin'], 'can be reached by fewer groups'],
-    [['payments'], ['payments'], 'can be reached by more groups'],
-    [null, [], 'can be reached by more groups'],
-    [['payments', 'sre'], ['payments', 'sre'], 'can be reached by fewer groups'],
+    [[], ['admin'], '1 connection is visible to no group (payments-db)'],
+    [['payments'], ['payments'], 'payments can reach payments-db'],
+    [null, [], 'everybody can reach payments-db'],
+    [[], ['admin'], '1 connection is visible to no group (payments-db)'],
+    [['payments', 'sre'], ['payments', 'sre'], 'payments and sre can reach payments-db'],
   ];
   for (const [groups, wire, headline] of states) {
     expect(await plan(groups)).toContain(headline);
@@ -56,10 +57,13 @@ test('access groups are planned, applied, compared, reverted, held and pulled', 
   await serve(['admin']);
   expect((await run('explain Connection/payments-db')).stdout).toMatch(/access_groups[\s\S]*\[payments, sre\]/);
   expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringMatching(/access_groups[^+]*\(held\)/) });
-  for (const wider of [[], ['payments', 'sre', 'everybody']]) {
+  for (const [wider, who, undone] of [
+    [[], 'everybody', 'only payments and sre can reach payments-db'],
+    [['payments', 'sre', 'staff'], 'staff', 'staff can no longer reach payments-db'],
+  ] as const) {
     await serve(wider);
-    expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('1 connection can be reached by more groups') });
-    expect(await run('apply --yes')).toMatchObject({ code: 0, stdout: expect.stringContaining('can be reached by fewer groups') });
+    expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining(`${who} can reach payments-db`) });
+    expect(await run('apply --yes')).toMatchObject({ code: 0, stdout: expect.stringContaining(undone) });
     expect(await served()).toEqual(['payments', 'sre']);
   }
   repository.save({ [file]: grouped(null) });
