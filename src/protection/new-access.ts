@@ -1,6 +1,6 @@
 import { nameOf } from '../model/resource.ts';
 import type { ControlType } from '../model/protection/protection.ts';
-import { joinNames } from './controls/access-rows.ts';
+import { joinNames, machineName } from './controls/access-rows.ts';
 import { joinModes } from './controls/connection-rows.ts';
 import { controlsOf, effectiveControls, type Posture, unreviewedModes, verbPhrase, type VerbPhrase } from './controls/control-row.ts';
 
@@ -10,8 +10,10 @@ export function newAccessPhrase(posture: Posture): VerbPhrase | undefined {
   if (modes.length === 0) return undefined;
   const others = mitigations(posture);
   const isEveryMode = modes.length === controlsOf(posture, 'access').length;
-  const { groups } = posture.access;
-  const to = groups === undefined ? '' : ` to ${joinNames(groups.map((name) => ({ name })))}`;
+  const { machines } = posture.access;
+  const groups = posture.incomplete.has('who') ? undefined : posture.access.groups;
+  const names = [...(groups ?? []), ...machines.map(machineName)].map((name) => ({ name }));
+  const to = groups === undefined ? '' : ` to ${joinNames(names)}`;
   const by = `${to}${isEveryMode ? '' : ` by ${joinModes(modes)}`}`;
   const review = posture.incomplete.has('review') ? 'reviewers, with access-request rules that cannot be read' : 'review';
   if (others.length > 0) return verbPhrase('becomes', 'become', `accessible${by} without ${review}, mitigated by ${others.join(', ')}`);

@@ -160,9 +160,12 @@ function phrasesOf(affected: AffectedConnection): readonly Phrase[] {
 function newAccessPhrases(affected: AffectedConnection): readonly Phrase[] {
   const causes = causesFor(affected, 'access', 'neutral');
   const hidden = hiddenPhrase(affected.after);
-  if (hidden !== undefined) return [hiddenHeadline(hidden, causes)];
+  // Machine identities use also what no group sees.
   const phrase = newAccessPhrase(affected.after);
-  return phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes }];
+  return [
+    ...(phrase === undefined ? [] : [{ direction: 'exposes', weight: 0, ...phrase, causes } as const]),
+    ...(hidden === undefined ? [] : [hiddenHeadline(hidden, causes)]),
+  ];
 }
 
 function hiddenHeadline(phrase: VerbPhrase, causes: readonly Cause[]): Phrase {

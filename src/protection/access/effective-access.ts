@@ -14,8 +14,10 @@ export type AccessLimit = number;
 
 /** Which groups can use a connection, and what they need for it. */
 export type ConnectionAccess = {
-  /** The groups that see it; undefined: everybody. The groups `admin` and `auditor` see every connection. */
+  /** The groups that see it; undefined: everybody. The groups `admin` and `auditor` see every connection, and are no part of them. */
   readonly groups: readonly string[] | undefined;
+  /** The machine identities that get a credential for it; they act as admins. */
+  readonly machines: readonly string[];
   /** The access control of the gateway decides the groups. */
   readonly isControlled: boolean;
   readonly open: ReadonlySet<AccessMode>;
@@ -40,6 +42,9 @@ type AccessInput = {
   readonly longest: AccessLimit | undefined;
 };
 
+/** The groups that see every connection. */
+const seeingAll: readonly string[] = ['admin', 'auditor'];
+
 const modes: readonly AccessMode[] = ['connect', 'exec', 'runbooks'];
 
 /** The access modes of each step. */
@@ -49,7 +54,8 @@ export const modesOfStep: Readonly<Record<ReviewStep, readonly AccessMode[]>> = 
 export function accessOf({ spec, own, facts, license, longest }: AccessInput): ConnectionAccess {
   const { access_max_duration: limit } = spec;
   return {
-    groups: facts.granted,
+    groups: facts.granted?.filter((group) => !seeingAll.includes(group)),
+    machines: facts.machines.map(({ name }) => name),
     isControlled: facts.isControlled,
     open: new Set(modes.filter((mode) => spec[`access_mode_${mode}`] === 'enabled')),
     rules: { jit: governing(facts, 'jit'), command: governing(facts, 'command') },
@@ -69,14 +75,14 @@ function governing({ byAttribute, byName }: AccessFacts, step: ReviewStep): Acce
 
 /** Returns whether the members of some groups see a connection. */
 export function seesConnection({ groups }: ConnectionAccess, member: readonly string[]): boolean {
-  return groups === undefined || member.some((group) => group === 'admin' || group === 'auditor' || groups.includes(group));
+  return groups === undefined || member.some((group) => seeingAll.includes(group) || groups.includes(group));
 }
 
-/** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit use nothing. */
+/** Returns whether a member of some groups may use a mode, whatever the review. Those who only audit have native access alone. */
 export function canUse(access: ConnectionAccess, member: readonly string[], mode: AccessMode): boolean {
   if (!seesConnection(access, member) || !access.open.has(mode)) return false;
   if (member.includes('admin')) return true;
-  if (member.includes('auditor')) return false;
+  if (member.includes('auditor')) return mode === 'connect';
   return mode !== 'runbooks' || runbooksOf(access, member).length > 0;
 }
 
@@ -129,13 +135,13 @@ export type MemberSort = { readonly member: readonly string[]; readonly groups: 
 
 /** Returns one sort of people for each difference that the groups of several states can make; those in the fewest groups first. */
 export function memberSorts(...states: readonly ConnectionAccess[]): readonly MemberSort[] {
-  const lists = states.flatMap((access) => [
-    access.groups ?? [],
-    ...[access.rules.jit, access.rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
-  ]);
+  const asked = states.flatMap(({ rules }) =>
+    [rules.jit, rules.command].flatMap((rule) => [rule?.approval_required_groups ?? [], rule?.skip_review_groups ?? []]),
+  );
+  const lists = [...asked, ...states.map(({ groups }) => groups ?? [])];
   const alike = new Map<string, { readonly bits: readonly boolean[]; readonly groups: string[] }>();
   for (const group of new Set(lists.flat())) {
-    if (group === 'admin' || group === 'auditor') continue;
+    if (seeingAll.includes(group)) continue;
     const bits = lists.map((list) => list.includes(group));
     const key = bits.join();
     const known = alike.get(key) ?? { bits, groups: [] };
@@ -156,5 +162,26 @@ export function memberSorts(...states: readonly ConnectionAccess[]): readonly Me
       });
     }
   }
-  return [...[...sorts.values()].map(({ sort }) => sort), { member: ['admin'], groups: ['admin'] }];
+  const isRestricted = states.some(({ groups, runbooks }) => groups !== undefined || runbooks !== undefined);
+  return [...[...sorts.values()].map(({ sort }) => sort), ...sortsSeeingAll([...sorts.values()], asked, isRestricted)];
+}
+
+type SortOfLists = { readonly bits: readonly boolean[]; readonly sort: MemberSort };
+
+/** Returns the sorts of people who see every connection, and for whom the rules differ; where nothing is restricted, people in neither group need the same. */
+function sortsSeeingAll(
+  sorts: readonly SortOfLists[],
+  asked: readonly (readonly string[])[],
+  isRestricted: boolean,
+): readonly MemberSort[] {
+  const known = new Set(isRestricted ? [] : sorts.map(({ bits }) => bits.slice(0, asked.length).join()));
+  return seeingAll.flatMap((group) =>
+    sorts.flatMap(({ bits, sort: { member } }): readonly MemberSort[] => {
+      const key = asked.map((list, index) => bits[index] === true || list.includes(group)).join();
+      const isAlone = group === 'admin' && member.length === 0;
+      if (known.has(key) && !isAlone) return [];
+      known.add(key);
+      return [{ member: [...member, group], groups: member.length === 0 ? [group] : [] }];
+    }),
+  );
 }

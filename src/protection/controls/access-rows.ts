@@ -74,8 +74,8 @@ function onlyEverybody(controls: readonly Control[] = []): readonly Control[] {
 }
 
 /** Returns what a headline states about a connection that no group sees; undefined where one does. */
-export function hiddenPhrase({ access: { groups, isControlled } }: Posture): VerbPhrase | undefined {
-  if (groups?.length !== 0) return undefined;
+export function hiddenPhrase({ access: { groups, isControlled }, incomplete }: Posture): VerbPhrase | undefined {
+  if (groups?.length !== 0 || incomplete.has('who')) return undefined;
   return verbPhrase('is', 'are', `visible to no group${isControlled ? ': access control is on' : ''}`);
 }
 
@@ -96,13 +96,18 @@ const accessGroupRisks: FieldRisks = {
   },
 };
 
+/** Returns what reports call a machine identity. */
+export function machineName(name: string): string {
+  return `machine identity ${name}`;
+}
+
 /** The groups that can reach the connection, and the machine identities that get a credential for it. */
 export const whoRow: Omit<ControlRow, 'type'> = {
   lists: ['access-control', 'attributes', 'machine-identities'],
   fields: { Connection: ['access_groups', 'attributes'] },
-  ofConnection: (_, { facts, is }) => [
+  ofConnection: (_, { is }) => [
     ...groupsThatReach(is.groups),
-    ...facts.machines.map(({ name }): Control => ({ name: `machine identity ${name}`, form: 'word', content: 'machine' })),
+    ...is.machines.map((name): Control => ({ name: machineName(name), form: 'word', content: `machine ${name}` })),
   ],
   compare: compareWho,
   risks: { Connection: [accessGroupRisks, attributeRisks] },
@@ -189,7 +194,9 @@ function compareRunbooks(before: Posture, after: Posture): ControlComparison {
   const groups = new Set(sides.flatMap(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups)));
   groups.delete('admin');
   const seen = sides.flatMap((access) => access.groups ?? []);
-  const members = [[], ...[...groups, ...seen].map((group) => [group])].filter((member) =>
+  // A group of a runbook rule that does not see the connection may run what its members in another group see.
+  const alone = [[], ...[...groups, ...seen].map((group) => [group])];
+  const members = [...alone, ...[...groups].flatMap((group) => seen.map((other) => [group, other]))].filter((member) =>
     sides.every((access) => seesConnection(access, member)),
   );
   const found = { lost: new Set<string>(), gained: new Set<string>(), incomparable: new Set<string>() };

@@ -147,7 +147,7 @@ function namesOfPeople(some: readonly MemberSort[], all: readonly MemberSort[]):
   if (some.length === all.length) return [everybody];
   const single = some.filter(({ groups }) => groups.length > 0);
   const others = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
-  const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin'), ...others];
+  const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor'), ...others];
   if (named.length > 0) return named.toSorted(compareText);
   return [(some[0]?.member ?? []).join(' and ')];
 }

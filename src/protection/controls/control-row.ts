@@ -67,6 +67,7 @@ export const emptyPosture: Posture = {
   approvals: 0,
   access: {
     groups: undefined,
+    machines: [],
     isControlled: false,
     open: new Set(),
     rules: { jit: undefined, command: undefined },
@@ -90,15 +91,22 @@ export function controlsOf({ controls }: Posture, control: ControlType): readonl
   return controls[control] ?? none;
 }
 
-/** Lists the open access modes that some people, other than admins, use without review. */
+/** Lists the open access modes that some people, other than admins and auditors, or machine identities use without review. */
 export function unreviewedModes(posture: Posture): readonly Control[] {
-  const { access } = posture;
-  const people = memberSorts(access).filter(({ member }) => !member.includes('admin'));
+  // Where the groups that see the connection cannot be read, everybody may.
+  const access = posture.incomplete.has('who') ? { ...posture.access, groups: undefined } : posture.access;
+  const people = memberSorts(access)
+    .map(({ member }) => member)
+    .filter((member) => !member.some((group) => group === 'admin' || group === 'auditor'));
+  const runners = (access.runbooks ?? []).flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor');
+  const members = [...people, ...people.flatMap((member) => [...new Set(runners)].map((group) => [...member, group]))];
   const open = steps.flatMap((step) =>
     modesOfStep[step].filter((mode) =>
-      people.some(({ member }) => canUse(access, member, mode) && reviewFor(access, member, step).by === undefined),
+      members.some((member) => canUse(access, member, mode) && reviewFor(access, member, step).by === undefined),
     ),
   );
+  if (access.machines.length > 0 && access.open.has('connect') && reviewFor(access, ['admin'], 'jit').by === undefined)
+    open.push('connect');
   return controlsOf(posture, 'access').filter(({ name }) => open.some((mode) => mode === name));
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { AccessMode } from '../../../src/model/live.ts';
-import type { AccessRequestRule } from '../../../src/model/protection/access-objects.ts';
+import type { AccessRequestRule, AccessState } from '../../../src/model/protection/access-objects.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { access } from '../../../src/gateway/dialects/hoop/access.ts';
 import { newAccessPhrase } from '../../../src/protection/new-access.ts';
 import { readPostures } from '../../../src/protection/posture/posture.ts';
 import { liveSnapshot } from '../../../src/protection/posture/protection-snapshot.ts';
 import { registry } from '../../../src/kinds/index.ts';
-import { accessState } from '../../support/access-objects.ts';
+import { accessState, runbookRule } from '../../support/access-objects.ts';
 import { stateOf } from '../../support/resources.ts';
 import { connection, guardrail, masking, types } from './protection-fixtures.ts';
 import type { LiveResource } from '../../../src/model/live.ts';
@@ -23,8 +23,9 @@ function phraseOf(
   spec: JsonObject,
   rules: readonly AccessRequestRule[] | 'unreadable' = 'unreadable',
   others: readonly LiveResource[] = [],
+  more: Partial<AccessState> = {},
 ): string | undefined {
-  const state = { ...stateOf(connection('a', spec), ...others), access: accessState({ 'access-request-rules': rules }) };
+  const state = { ...stateOf(connection('a', spec), ...others), access: accessState({ 'access-request-rules': rules, ...more }) };
   const posture = readPostures(liveSnapshot(state, registry, 'hoop'))('Connection/a');
   return posture && newAccessPhrase(posture)?.one;
 }
@@ -53,6 +54,32 @@ describe('a new connection', () => {
     ['no needed approval', { reviewers: ['dba'], min_review_approvals: 0 }],
   ])('with %s as review is accessible', (_, spec) => {
     expect(phraseOf({ ...open('exec'), ...spec }, [])).toBe(without);
+  });
+
+  test('that no group sees is accessible to a machine identity, which needs an approval as an admin does', () => {
+    const machine = { id: 'm', name: 'deployer', connections: ['a'], attributes: [] };
+    const seen = { 'access-control': [], 'machine-identities': [machine] };
+    const to = 'becomes accessible to machine identity deployer by native access without review';
+    expect(phraseOf(open(...modes), [], [], seen)).toBe(to.replace('review', 'reviewers, guardrails or masking'));
+    expect(phraseOf(open(...modes), [rule({ approval_required_groups: ['dev'] })], [], seen)).toBe(
+      `${to}, mitigated by access-request rule asks`,
+    );
+    expect(phraseOf(open(...modes), [rule()], [], seen)).toBeUndefined();
+    expect(phraseOf(open('exec'), [], [], seen)).toBeUndefined();
+  });
+
+  test('is accessible where the groups that see it cannot be read', () => {
+    expect(phraseOf(open('exec'), [], [], { 'access-control': [] })).toBeUndefined();
+    expect(phraseOf(open('exec'), [], [], { 'access-control': [], attributes: 'unreadable' })).toBe(
+      'becomes accessible without guardrails or masking',
+    );
+  });
+
+  test('is accessible to members of two groups, of which one sees it and the other runs its runbooks', () => {
+    const seen = { 'access-control': [{ id: 'a', name: 'a', groups: ['dba'] }] };
+    const runs = runbookRule('nightly', { groups: ['oncall'], connections: ['a'] });
+    expect(phraseOf(open('runbooks'), [], [], { ...seen, 'runbook-rules': [runs] })).toContain('becomes accessible to dba');
+    expect(phraseOf(open('runbooks'), [], [], { ...seen, 'runbook-rules': [{ ...runs, connections: ['b'] }] })).toBeUndefined();
   });
 
   test('names what mitigates beside review', () => {

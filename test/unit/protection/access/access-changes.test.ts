@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import type { AccessState, Rulepack } from '../../../../src/model/protection/access-objects.ts';
+import type { AccessState, MachineIdentity, Rulepack } from '../../../../src/model/protection/access-objects.ts';
 import { protectionOfAccess } from '../../../../src/protection/protection.ts';
 import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
@@ -35,6 +35,10 @@ function row(...groups: readonly string[]): Pick<AccessState, 'access-control'> 
 function attribute(name: string, groups: readonly string[]): Pick<AccessState, 'attributes'> {
   const nothing = { connections: [], access_request_rules: [], guardrail_rules: [], masking_rules: [], managed_by: '' };
   return { attributes: [{ ...nothing, id: `id-${name}`, name, groups }] };
+}
+
+function machine(name: string): MachineIdentity {
+  return { id: `id-${name}`, name, connections: [], attributes: ['pii'] };
 }
 
 describe('who reaches a connection', () => {
@@ -74,8 +78,19 @@ describe('who reaches a connection', () => {
       'weakens: machine identity deployer can reach orders-db',
       'strengthens: machine identity deployer can no longer reach orders-db',
     ],
+    [
+      'another machine identity',
+      { 'machine-identities': [machine('deployer')] },
+      { 'machine-identities': [machine('deployer'), machine('backup')] },
+      'weakens: machine identity backup can reach orders-db',
+      'strengthens: machine identity backup can no longer reach orders-db',
+    ],
   ])('%s', (_, first, second, there, back) => {
     expect(thereAndBack(first, second, { attributes: ['pii'] })).toEqual([[there], [back]]);
+  });
+
+  test('the groups admin and auditor see every connection, with or without a row', () => {
+    expect(thereAndBack(row('payments'), row('payments', 'admin', 'auditor'))).toEqual([[], []]);
   });
 
   test('an attribute that grants nothing while access control is off decides nothing', () => {
@@ -188,6 +203,20 @@ describe('who needs an approval', () => {
     ).toEqual([['weakens: dev and sre no longer need approval on orders-db'], ['strengthens: dev and sre now need approval on orders-db']]);
   });
 
+  test('a rule for a group that sees nothing asks its members who are admins, and auditors for native access', () => {
+    const asks = { ...named, approval_required_groups: ['dev'] };
+    const hidden = row();
+    expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', asks)) }, hidden)).toEqual([
+      ['weakens: dev and admin no longer need approval on orders-db'],
+      ['strengthens: dev and admin now need approval on orders-db'],
+    ]);
+    const ofAuditors = { ...named, approval_required_groups: ['auditor'] };
+    expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', ofAuditors)) }, hidden)).toEqual([
+      ['weakens: auditor no longer need approval on orders-db'],
+      ['strengthens: auditor now need approval on orders-db'],
+    ]);
+  });
+
   test('on the free license a rule lets commands run after an approval that reviewers alone refuse', () => {
     const found = thereAndBack(
       requestRules(),
@@ -224,6 +253,13 @@ describe('which runbooks may be run', () => {
       'one more group',
       rule('oncall'),
       rule('oncall', 'contractors'),
+      ['weakens: contractors can run more runbooks on orders-db'],
+      ['strengthens: contractors can run fewer runbooks on orders-db'],
+    ],
+    [
+      'one more group that sees nothing: its members in a group that sees the connection gain',
+      { ...row('payments'), ...rule('oncall') },
+      { ...row('payments'), ...rule('oncall', 'contractors') },
       ['weakens: contractors can run more runbooks on orders-db'],
       ['strengthens: contractors can run fewer runbooks on orders-db'],
     ],
