@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
+import { openGateway, registry } from '../../src/index.ts';
 import { mayAsk, reaches, termsOf } from '../model/access-model.ts';
 import { readAccessState } from '../model/access-state.ts';
+import { findAccess } from '../support/access-answers.ts';
 import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';
 import type { HoopOptions } from '../support/hoop/options.ts';
 import { callerOf, checkLiveAccess, type LiveGateway, type Predict } from './live.ts';
@@ -37,6 +39,25 @@ function modelPredictor(gateway: LiveGateway): () => Promise<Predict> {
   };
 }
 
+/** Predicts as Ostiary does; it has no opinion about credentials for native clients. */
+function ostiaryPredictor({ url: address, key: adminKey }: LiveGateway): () => Promise<Predict> {
+  return async () => {
+    const gateway = await openGateway({ url: `${address}/api`, token: adminKey, auth: 'auto', dialect: 'hoop', registry });
+    const [{ value }, access] = await Promise.all([gateway.readAll(['Connection']), gateway.readAccess()]);
+    await gateway.close();
+    if (value === undefined || access === undefined) throw new Error('the gateway does not show everything');
+    const find = findAccess({ ...value, access });
+    return (groups, connection, request) => {
+      const { sees, uses, review } = find(connection, groups);
+      if (request === 'reach') return { can: sees };
+      if (request !== 'exec') return undefined;
+      const { by } = review('command');
+      if (!uses('exec') || by === 'refused') return { can: false };
+      return by === undefined ? { can: true } : { can: true, approval: { reviewers: by.groups, needed: by.needed, forcing: by.force } };
+    };
+  };
+}
+
 const models: readonly (readonly [string, HoopOptions, boolean])[] = [
   ['with the free license', { licence: 'oss' }, false],
   ['with the enterprise license', { licence: 'enterprise' }, false],
@@ -46,12 +67,16 @@ const models: readonly (readonly [string, HoopOptions, boolean])[] = [
 /** The gateway of the environment instead of the model, if there is one. */
 const targets = url === undefined ? models : [['of the environment', {}, switched === 'on'] as const];
 
-test.each(targets)('a gateway %s answers as predicted', async (_, options, isAccessControlled) => {
+const predictors = { model: [modelPredictor, 168], ostiary: [ostiaryPredictor, 112] } as const;
+const checks = targets.flatMap(([name, ...target]) => (['model', 'ostiary'] as const).map((by) => [name, by, ...target] as const));
+
+test.each(checks)('a gateway %s answers as %s predicts', async (_, by, options, isAccessControlled) => {
   const gateway = url === undefined ? await startModel(options) : { url: url.replace(/\/$/, ''), key };
   const print = url === undefined ? () => undefined : (line: string) => void process.stdout.write(`${line}\n`);
-  const { compared, differences } = await checkLiveAccess({ gateway, predictor: modelPredictor(gateway), isAccessControlled, print });
+  const [predictorOf, count] = predictors[by];
+  const { compared, differences } = await checkLiveAccess({ gateway, predictor: predictorOf(gateway), isAccessControlled, print });
   expect(differences).toEqual([]);
-  expect(compared).toBe(168);
+  expect(compared).toBe(count);
   const left = running.map(({ store }) => [store.connections, store.accessRules, store.attributes].map(({ size }) => size));
   expect(left.every((sizes) => sizes.every((size) => size === 0))).toBe(true);
   expect(running.flatMap(({ store }) => store.identities.filter(({ kind }) => kind === 'user'))).toEqual([]);

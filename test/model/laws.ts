@@ -4,6 +4,7 @@ export const laws = [
   'risk below headline',
   'headline without a cause',
   'false surely lost',
+  'false surely gained',
   'wrongly held',
   'unknown without need',
   'protection not reached',

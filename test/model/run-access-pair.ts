@@ -1,0 +1,102 @@
+import { draftPlan, registry, reviewPlan, type DesiredState, type LiveState, type Outcome, type Plan } from '../../src/index.ts';
+import { openHoop, scenarioToken } from '../support/hoop-scenario.ts';
+import { desiredState } from '../support/desired-state.ts';
+import { startHoopModel, type HoopModel } from '../support/hoop/start.ts';
+import { applyPlan, inputOf, reviewOf } from '../support/run-pipeline.ts';
+import { addAccessObjects } from './access-objects.ts';
+import type { AccessPair } from './access-pairs.ts';
+import type { AccessState } from './access-model.ts';
+import { readAccessState, type ReadPath } from './access-state.ts';
+import { accessPools } from './access-pools.ts';
+
+/** One plan on a model of the public gateway, which it was applied to. */
+export type AccessRun = {
+  readonly plan: Plan;
+  /** The plan of a token that cannot read one of the lists, if it writes the same. */
+  readonly blind: Plan | undefined;
+  readonly before: AccessState;
+  readonly after: AccessState;
+  readonly failed: readonly Outcome[];
+};
+
+/** Starts a gateway with the live connections of a pair and everything that decides access on it. */
+export async function startAccessGateway(pair: AccessPair): Promise<HoopModel> {
+  const model = await startHoopModel({
+    licence: pair.objects.license === 'free' ? 'oss' : 'enterprise',
+    runbooks: 'none',
+    agents: [{ name: 'default' }],
+    keys: [{ name: 'ci', token: scenarioToken, groups: ['admin'] }],
+    users: accessPools.groups.map((group) => ({ email: `${group}@example.com`, token: `token-${group}`, groups: [group] })),
+  });
+  const agent_id = model.store.agentNamed('default')?.id ?? '';
+  for (const { metadata, spec } of pair.live) {
+    const body = JSON.stringify({ ...spec, name: metadata.name, agent_id });
+    const answer = await fetch(`${model.url}/api/connections`, { method: 'POST', headers, body });
+    if (answer.status !== 201) throw new Error(`${metadata.name}: ${answer.status} ${await answer.text()}`);
+  }
+  addAccessObjects(model, pair);
+  return model;
+}
+
+const headers = { authorization: `Bearer ${scenarioToken}` };
+
+/** Returns a reader of the API of a model. */
+export function readerOf({ url }: HoopModel): ReadPath {
+  return async (path) => {
+    const answer = await fetch(`${url}/api${path}`, { headers });
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+}
+
+/** Plans a pair and applies the plan; undefined when the manifests cannot be planned. */
+export async function runAccessPair(pair: AccessPair, revert: boolean): Promise<AccessRun | undefined> {
+  if (pair.manifests.length === 0) return undefined;
+  const model = await startAccessGateway(pair);
+  const gateway = await openHoop(model);
+  try {
+    const before = await readAccessState(readerOf(model));
+    const [{ value: listed }, access] = await Promise.all([gateway.readAll([...registry.keys()]), gateway.readAccess()]);
+    if (listed === undefined) throw new Error('the list is not complete');
+    const live = { ...listed, ...(access === undefined ? {} : { access }) };
+    const desired = desiredState(pair.manifests);
+    const base = pair.base === undefined ? undefined : { commit: 'a'.repeat(40), desired: desiredState(pair.base), removedIn: new Map() };
+    const target = { name: 'test', url: 'http://hoop.test', dialect: 'hoop' } as const;
+    const consent = consentOf(pair, desired, revert);
+    const planFrom = async (seen: LiveState): Promise<Planned | undefined> => {
+      const { value: draft } = draftPlan(inputOf({ desired, live: seen, base, target, consent }));
+      if (draft === undefined) return undefined;
+      const preflight = await gateway.preflight(draft.preflightRequest);
+      const reviewed = reviewPlan(draft, reviewOf({ preflight })).value;
+      return reviewed === undefined ? undefined : { plan: reviewed.plan, desired: draft.prepared.desired };
+    };
+    const planned = await planFrom(live);
+    if (planned === undefined) return undefined;
+    const unread = { ...live, access: { ...access, [pair.unread ?? 'groups']: 'unreadable' } };
+    const blind = pair.unread === undefined || revert ? undefined : await planFrom(unread);
+    const { outcomes } = await applyPlan({ gateway, live, ...planned });
+    const failed = outcomes.filter(({ status }) => !['done', 'held', 'already', 'blocked'].includes(status));
+    const writesSame = blind !== undefined && writesOf(blind.plan) === writesOf(planned.plan);
+    const after = await readAccessState(readerOf(model));
+    return { plan: planned.plan, blind: writesSame ? blind.plan : undefined, before, after, failed };
+  } finally {
+    await gateway.close();
+    await model.close();
+  }
+}
+
+type Planned = { readonly plan: Plan; readonly desired: DesiredState };
+
+function writesOf({ changes }: Plan): string {
+  return JSON.stringify(changes.map(({ id, action, fields }) => [id, action, fields.map(({ path, held }) => [path, held])]));
+}
+
+function consentOf(
+  { prune }: AccessPair,
+  { resources }: DesiredState,
+  revert: boolean,
+): NonNullable<Parameters<typeof inputOf>[0]['consent']> {
+  const ids = resources.map(({ id }) => id);
+  return { adopt: ids, revert: revert ? ids : [], prune };
+}

@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { registry, type LiveState } from '../../src/index.ts';
+import { accessPairs, type AccessPair } from '../model/access-pairs.ts';
+import { accessPools } from '../model/access-pools.ts';
+import { mayAsk, mayRunFile, reaches, termsOf, type AccessState, type Subject } from '../model/access-model.ts';
+import { readAccessState } from '../model/access-state.ts';
+import { readerOf, startAccessGateway } from '../model/run-access-pair.ts';
+import { subsetsOf } from '../model/universe.ts';
+import { findAccess, type FoundAccess } from '../support/access-answers.ts';
+import { openHoop } from '../support/hoop-scenario.ts';
+
+const people = subsetsOf(accessPools.groups).flatMap((groups) => [groups, [...groups, 'admin'], [...groups, 'auditor']]);
+
+async function readBoth(pair: AccessPair): Promise<{ readonly live: LiveState; readonly state: AccessState }> {
+  const model = await startAccessGateway(pair);
+  const gateway = await openHoop(model);
+  try {
+    const [{ value }, access] = await Promise.all([gateway.readAll([...registry.keys()]), gateway.readAccess()]);
+    if (value === undefined) throw new Error('the list is not complete');
+    return { live: { ...value, ...(access === undefined ? {} : { access }) }, state: await readAccessState(readerOf(model)) };
+  } finally {
+    await gateway.close();
+    await model.close();
+  }
+}
+
+/** Returns everything about one person and one connection as the model of access answers it. */
+function expectedAnswers(state: AccessState, subject: Subject, name: string): Readonly<Record<string, unknown>> {
+  const sees = reaches(state, subject, name);
+  const terms = (request: 'connect' | 'exec'): string => {
+    const { refused, approval, longest } = termsOf(state, subject, name, request);
+    return reviewText(
+      refused ? 'refused' : approval && { ...approval, force: approval.forcing, groups: approval.reviewers },
+      request,
+      longest,
+    );
+  };
+  return {
+    sees,
+    connects: sees && mayAsk(state, subject, name, 'connect'),
+    executes: sees && mayAsk(state, subject, name, 'exec'),
+    connect: terms('connect'),
+    exec: terms('exec'),
+    files: accessPools.files.map((file) => mayRunFile(state, subject, name, file)),
+  };
+}
+
+function foundAnswers(found: FoundAccess, state: AccessState, name: string): Readonly<Record<string, unknown>> {
+  const review = (request: 'connect' | 'exec'): string => {
+    const { by, longest } = found.review(request === 'connect' ? 'jit' : 'command');
+    return reviewText(by, request, longest);
+  };
+  const files = found.runbooks.map(({ repository, name: start }) => (repository === undefined ? [] : [{ repository, name: start }]));
+  const runbookRules = files.map((list) => ({ groups: [], connections: [], files: list }));
+  return {
+    sees: found.sees,
+    connects: found.uses('connect'),
+    executes: found.uses('exec'),
+    connect: review('connect'),
+    exec: review('exec'),
+    files: accessPools.files.map((file) => files.length > 0 && mayRunFile({ ...state, runbookRules }, { groups: [] }, name, file)),
+  };
+}
+
+type Reviewed = { readonly groups: readonly string[]; readonly needed: number; readonly force: readonly string[] };
+
+/** Prints a review; only an approved native session has a limit. */
+function reviewText(by: Reviewed | 'refused' | undefined, request: 'connect' | 'exec', longest: number): string {
+  if (by === undefined || by === 'refused') return by ?? 'none';
+  const { groups, needed, force } = by;
+  const limit = request === 'connect' ? ` for ${longest} s` : '';
+  return `${needed} of ${groups.toSorted().join()} forced by ${force.toSorted().join()}${limit}`;
+}
+
+test('what a person can do on the public gateway is what an independent model says', async () => {
+  await fc.assert(
+    fc.asyncProperty(accessPairs, async (pair) => {
+      const { live, state } = await readBoth(pair);
+      const find = findAccess(live);
+      for (const name of Object.keys(state.connections))
+        for (const groups of people) {
+          const expected = expectedAnswers(state, { groups }, name);
+          const found = foundAnswers(find(name, groups), state, name);
+          expect({ name, groups, ...found }).toEqual({ name, groups, ...expected });
+        }
+    }),
+  );
+});
