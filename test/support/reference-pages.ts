@@ -118,9 +118,7 @@ export function coveragePage(): string {
         ),
       );
       const read = gateway.dialect === 'hoop' ? lists.map((list) => list.replaceAll('-', ' ')) : [];
-      return [declared.length === 0 ? '' : `${declared.join(', ')}`, read.length === 0 ? '' : `read: ${read.join(', ')}`]
-        .filter((text) => text !== '')
-        .join('; ');
+      return [declared.join(', '), read.length === 0 ? '' : `read: ${read.join(', ')}`].filter((text) => text !== '').join('; ');
     });
     return `| \`${type}\` | ${column.heading} | ${covered.map((text) => text || '–').join(' | ')} |`;
   });

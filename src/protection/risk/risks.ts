@@ -216,7 +216,9 @@ function ownDrafts(change: Change, context: RiskContext): readonly RiskDraft[] {
   const reroutes = isConnection ? rerouteRisks(change, owners) : repositoryRisks(change, owners);
   const after = isConnection ? postureAfter(key) : undefined;
   const had = isConnection ? postureBefore(key) : undefined;
-  const isHidden = after !== undefined && hiddenPhrase(after) !== undefined && (had === undefined || hiddenPhrase(had) === undefined);
+  const hadAccess = predecessor === undefined ? had : postureBefore(predecessor);
+  const isHidden =
+    after !== undefined && hiddenPhrase(after) !== undefined && (hadAccess === undefined || hiddenPhrase(hadAccess) === undefined);
   const hiding = isHidden ? [{ code: generalRisk('hidden'), fields: [] }] : [];
   if (isConnection && isFirstOpening(change, had)) {
     const isExposed = after !== undefined && !predecessors.has(key) && unreviewedModes(after).length > 0;

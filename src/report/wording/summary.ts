@@ -206,7 +206,7 @@ const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object
   unknown: ['Unknown effect on protection', ' of '],
   exposes: ['Gives access without review', ' to '],
   reroutes: ['Reroutes credentials or code', ' of '],
-  availability: ['Takes access away', ' from '],
+  availability: ['Visible to no group', ': '],
   strengthens: ['Strengthens protection', ' of '],
 };
 

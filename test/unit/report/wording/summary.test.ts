@@ -38,12 +38,23 @@ test.each<readonly [HeadlineVerdict, number, string]>([
   ['unknown', 1, 'Unknown effect on protection of 1 connection. 1 to update.'],
   ['exposes', 1, 'Gives access without review to 1 connection. 1 to update.'],
   ['reroutes', 0, 'Reroutes credentials or code. 1 to update.'],
+  ['availability', 1, 'Visible to no group: 1 connection. 1 to update.'],
   ['strengthens', 3, '1 to update. Strengthens protection of 3 connections.'],
   ['strengthens', 0, '1 to update.'],
 ])('the first line of a plan that %s protection of %i connections', (direction, count, line) => {
   const connections = Array.from({ length: count }, (_, index) => `Connection/${index}` as const);
   const headline: Headline = { direction, text: 'changes', connections, tags: {}, causes: [] };
   expect(withEffect('1 to update.', [headline], direction).join(' ')).toBe(line);
+});
+
+test('a certain reroute comes before an unknown effect, and a deletion that no headline names is a count', () => {
+  const headline = { text: 'changes', connections: ['Connection/a'], tags: {}, causes: [] } as const;
+  const both: readonly Headline[] = [
+    { ...headline, direction: 'unknown' },
+    { ...headline, direction: 'reroutes' },
+  ];
+  expect(withEffect('1 to update.', both, 'unknown')[0]).toBe('Reroutes credentials or code of 1 connection.');
+  expect(withEffect('1 to delete.', [], 'availability')).toEqual(['1 to delete.']);
 });
 
 test('a plan without changes that leaves an attachment as it is says that the gateway is not in sync', () => {
