@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, equal, textsIn } from '../../model/json.ts';
-import type { AccessLimits } from '../../model/live.ts';
+import type { AccessLimits, AccessMode } from '../../model/live.ts';
 import type { AccessState } from '../../model/protection/access-objects.ts';
 import type { RiskClass } from '../../model/plan/plan.ts';
 import type { ControlColumn, ControlType, RuleEffect } from '../../model/protection/protection.ts';
@@ -98,11 +98,17 @@ export function unreviewedModes(posture: Posture): readonly Control[] {
   const people = memberSorts(access)
     .map(({ member }) => member)
     .filter((member) => !member.some((group) => group === 'admin' || group === 'auditor'));
+  const usesFreely = (member: readonly string[], mode: AccessMode, step: ReviewStep): boolean =>
+    canUse(access, member, mode) && reviewFor(access, member, step).by === undefined;
   const runners = (access.runbooks ?? []).flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor');
-  const members = [...people, ...people.flatMap((member) => [...new Set(runners)].map((group) => [...member, group]))];
-  const open = steps.flatMap((step) =>
-    modesOfStep[step].filter((mode) =>
-      members.some((member) => canUse(access, member, mode) && reviewFor(access, member, step).by === undefined),
+  const open: AccessMode[] = steps.flatMap((step) =>
+    modesOfStep[step].filter(
+      (mode) =>
+        people.some((member) => usesFreely(member, mode, step)) ||
+        // A group of a runbook rule need not see the connection: another group of its member may.
+        (mode === 'runbooks' &&
+          access.open.has(mode) &&
+          runners.some((group) => people.some((member) => usesFreely([...member, group], mode, step)))),
     ),
   );
   if (access.machines.length > 0 && access.open.has('connect') && reviewFor(access, ['admin'], 'jit').by === undefined)
