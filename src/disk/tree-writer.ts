@@ -205,12 +205,12 @@ function attempt<T>(path: string, work: () => T): T {
 
 /** Makes the error of a file that cannot be written. */
 export function unwritable(path: string, error: unknown): AppError {
-  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
+  return new AppError('project/cannot-write', 3, `${JSON.stringify(path)} cannot be written: ${reasonOf(error)}`, {
     cause: error,
     hint: 'check the folder and the disk, then run the command again; files that were written are kept',
   });
 }
 
 function outside(path: string, what: string, hint = 'use another folder'): AppError {
-  return new AppError('pull/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint });
+  return new AppError('project/cannot-write', 3, `${JSON.stringify(path)} ${what}`, { hint });
 }

@@ -49,7 +49,7 @@ export const cliCodes = {
     fix: 'Check the path and the disk; if the apply stopped in the middle, plan again',
     example: 'the journal "run.jsonl" cannot be written: no space left on device',
   },
-  'pull/cannot-write': {
+  'project/cannot-write': {
     meaning: '`pull`, `drift --adopt` or `fmt` cannot write a file',
     cause: 'The folder is read-only, the disk is full, or a link leads out of the project',
     fix: 'Check the folder and the disk, then run the command again; files that were written are kept',
