@@ -87,13 +87,14 @@ async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift
   return undefined;
 }
 
-async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise<number | undefined> {
+async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise<number | undefined> {
   const { task } = result;
+  const drift = isReverted(result) ? withoutReverted(found) : found;
   const [label, ...labels] = task.inputs.labels;
   const key = issueKey(task, drift);
-  if (isReverted(result) || !needsReport(drift)) {
+  if (!needsReport(drift)) {
     const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
-    return needsReport(drift) ? number : undefined;
+    return needsReport(found) ? number : undefined;
   }
   // The pull request reports the adoption.
   const { plan, pending, unfinished, protection, writes, unmerged, unproven } = drift;
@@ -118,6 +119,12 @@ async function keep(github: GitHub, result: ReportedTask, drift: Drift): Promise
     assignees: task.inputs.assignees,
     onChange: changedComment(task, drift),
   });
+}
+
+/** Returns what a revert leaves: the changes of objects that no manifest declares. */
+function withoutReverted({ plan }: Drift): Drift {
+  const rest = { ...plan, changes: [], edges: [], orphans: [], unwatched: [], notCompared: [] };
+  return { plan: rest, pending: 0, unfinished: 0, protection: { headlines: [], connections: [], losing: [] } };
 }
 
 const mostNamed = 10;

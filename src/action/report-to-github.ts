@@ -185,7 +185,8 @@ function targetResultOf(done: TaskResult): TargetResult {
           changed: needsReport(drift),
           counts: driftCounts(drift),
           'not-compared': drift.plan.notCompared.length,
-          'protection-lost': drift.protection.losing.length > 0,
+          'protection-lost':
+            drift.protection.losing.length > 0 || drift.plan.outside?.headlines.some(({ direction }) => direction === 'weakens') === true,
         }),
     ...(plan === undefined
       ? {}

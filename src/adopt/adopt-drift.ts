@@ -106,7 +106,8 @@ function acceptDrift(drift: Drift, sources: ManifestSources, planned: PlannedDri
   const left = [...diagnostics, ...(which === 'all' ? [] : warnConflicts(drift.plan))];
   if (files.length === 0) return { files, accepted: undefined, left };
   requireAccepted(acceptance, sources, planned);
-  const plan = { ...drift.plan, ...selectAccepted(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
+  const { outside: _, ...whole } = drift.plan;
+  const plan = { ...whole, ...selectAccepted(drift.plan, selectionOf(accepted)), unwatched: [], refusals: [] };
   const adopted = { plan, pending: 0, unfinished: 0, protection: protectionOfDrift(plan, live, registry) };
   return { files, accepted: drift.writes === undefined ? adopted : { ...adopted, writes: drift.writes }, left };
 }

@@ -4,6 +4,7 @@ import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
+import { recordAccess } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -165,10 +166,20 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   await reportApplied(result, planned, flags, context);
   const isFailed = result.interrupted || result.outcomes.some(isUnfinished);
   const complete = !isFailed && planned.isWhole;
-  const recorded = complete || writes > 0 ? await recorder.end(recordedEnd({ ...planned, planBase }, result, complete)) : [];
+  const access = accessAfter({ ...planned, planBase }, flags);
+  const ended = complete || writes > 0 ? await recorder.end({ ...recordedEnd({ ...planned, planBase }, result, complete), access }) : [];
+  const recorded = [...ended, ...outsideNotice(planned, ended)];
   context.onEvent?.({ diagnostics: [...begun, ...recorded] });
   printer.diagnostics([...begun, ...recorded]);
   return isFailed ? 5 : 0;
+}
+
+/** Reports that the record has the changes outside Ostiary from now on. */
+function outsideNotice({ plan }: PlannedRun, ended: readonly Diagnostic[]): readonly Diagnostic[] {
+  const count = plan.outside?.changes.length ?? 0;
+  if (count === 0 || !ended.some(({ code }) => code === 'git/applied-recorded')) return [];
+  const message = `the record has ${plural(count, 'change')} that manifests do not declare; drift no longer reports ${count === 1 ? 'it' : 'them'}`;
+  return [{ code: 'git/outside-recorded', severity: 'notice', message }];
 }
 
 /** Caches the written secrets, which the next plan then does not read; without a cache it does. */
@@ -230,6 +241,15 @@ function recordedEnd({ project, plan, desired, live, planBase }: PlannedRun, res
     writes: writesAfter(plan, result, base),
     deleted: new Set(plan.changes.flatMap((change) => (done.has(change.id) ? [liveKeyOf(change)] : []))),
   };
+}
+
+/** Returns the unmanaged objects that decide access, for the record. Changes that the plan did not report stay drift. */
+function accessAfter(planned: PlannedRun, { base }: ApplyFlags): RecordedEnd['access'] {
+  const { project, live, planBase } = planned;
+  const before = planBase.read?.record.access;
+  if (live.access === undefined || !project.target.watchAccess) return undefined;
+  const isUnreported = base !== undefined || (planned.is === 'resumed' && !planned.reportsOutside);
+  return isUnreported && before !== undefined ? before : recordAccess(live.access, before);
 }
 
 function isDone(status: OutcomeStatus): boolean {

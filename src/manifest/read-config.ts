@@ -175,6 +175,7 @@ function toTarget(name: string, target: JsonObject, shared: JsonObject): Omit<Ta
     limits: toLimits(asObject(target['limits'])),
     prune: target['prune'] === true,
     reportUnmanaged: target['unmanaged'] === 'report',
+    watchAccess: (target['unmanaged_access'] ?? shared['unmanaged_access']) !== 'ignore',
     readConcurrency: typeof target['read_concurrency'] === 'number' ? target['read_concurrency'] : defaultReadConcurrency,
     released: readStrings(target['released']),
     ...(typeof reviewed === 'string' ? { reviewed } : {}),

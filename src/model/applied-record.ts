@@ -1,4 +1,6 @@
 import type { DeclaredEdge, DesiredResource } from './desired.ts';
+import type { JsonObject } from './json.ts';
+import type { WatchedList } from './protection/outside-access.ts';
 import type { EdgeEnds, ResourceId } from './resource.ts';
 
 /** A live object that was removed from the manifests, with the last applied commit that declares it. */
@@ -44,6 +46,12 @@ export type RecordedApply = {
   readonly until?: string;
 };
 
+/**
+ * The objects that decide access and that no manifest declares, as the last complete apply has read them: by list, each with its id, its name
+ * and the fields that decide access, or with a `hash` of these. `omitted`: the list is too long.
+ */
+export type RecordedAccess = { readonly [List in WatchedList]?: readonly JsonObject[] | 'off' | 'unreadable' | 'omitted' };
+
 /** What is known of the applies to one target. */
 export type AppliedRecord = {
   /** The last completely applied commit. */
@@ -56,6 +64,7 @@ export type AppliedRecord = {
   readonly applies?: readonly RecordedApply[];
   /** The versions of secrets on the gateway when they were equal to those of the manifests, as hashes. */
   readonly secrets?: string;
+  readonly access?: RecordedAccess;
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
   readonly lease?: ApplyLease;

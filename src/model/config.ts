@@ -25,6 +25,8 @@ export type Target = {
   readonly prune: boolean;
   /** Whether plans list live connections without a manifest and check their policies. */
   readonly reportUnmanaged: boolean;
+  /** Whether drift and plans report changes of objects that decide access and that no manifest declares. */
+  readonly watchAccess: boolean;
   /** How many objects are read at the same time. */
   readonly readConcurrency: number;
   /** Removed objects that stay live on purpose, as `KIND/NAME`; they are unmanaged. */

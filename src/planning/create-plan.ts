@@ -6,6 +6,7 @@ import { isPointerWithin } from '../model/pointer.ts';
 import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import { InputError, UsageError } from '../model/errors.ts';
 import type { LiveState } from '../model/live.ts';
+import type { OutsideAccess } from '../model/protection/outside-access.ts';
 import type { Allowance, Plan, Refusal } from '../model/plan/plan.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
@@ -47,6 +48,7 @@ import {
 import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
+import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
 
@@ -205,7 +207,9 @@ function runOf(
   const { project, purpose, desired, policies, planBase, uncommitted } = loaded;
   const missing = forgottenRefusals({ target: project.target.name, forgotten });
   const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
-  const plan = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
+  const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
+  const outside = readOutsideAccess({ project, planBase, live, identity });
+  const plan = outside === undefined ? guarded : { ...guarded, outside };
   const warnings = [
     ...policies.diagnostics,
     ...insecureOverride(project),
@@ -330,6 +334,25 @@ function withAppliedSince(desired: DesiredState, planBase: PlanBase, isProposal:
       diagnostics: [...planBase.diagnostics, behind],
     },
   };
+}
+
+/** Finds the changes of unmanaged objects that decide access, since the last complete apply; undefined if the config ignores them. */
+export function readOutsideAccess({
+  project,
+  planBase,
+  live,
+  identity,
+}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity'>): OutsideAccess | undefined {
+  if (!project.target.watchAccess) return undefined;
+  const record = planBase.read?.record;
+  const { dialect, role } = identity;
+  return findOutsideAccess({
+    recorded: record?.commit === undefined && record?.unmerged === undefined ? undefined : record,
+    live,
+    registry,
+    dialect,
+    role,
+  });
 }
 
 /** Refuses what the record of applies does not justify: a HEAD without what was applied, and a record that is missing or not reviewed. */

@@ -33,6 +33,8 @@ export type ResumedRun = RunParts & {
   readonly seen: ReadonlyMap<ResourceId, PlannedObject>;
   /** The plan covers all manifests. */
   readonly whole: boolean;
+  /** What the plan reports as changed outside Ostiary is what is live now. */
+  readonly reportsOutside: boolean;
 };
 
 type RunParts = {

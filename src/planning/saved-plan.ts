@@ -6,6 +6,7 @@ import { mayBeInRepository, rootsOf } from '../git/repository.ts';
 import { registry } from '../kinds/index.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import { InputError, RefusedError, UsageError } from '../model/errors.ts';
+import type { OutsideAccess } from '../model/protection/outside-access.ts';
 import type { RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, type Refusal, type SavedPlan } from '../model/plan/plan.ts';
 import { secretFactsOf } from '../reconcile/saved-plan/plan-digest.ts';
@@ -15,7 +16,7 @@ import { refuseAgain, withoutLimits } from '../reconcile/guard/refusals.ts';
 import { riskRefusals } from '../protection/risk/risk-codes.ts';
 import { rescheduleSteps } from '../reconcile/reconcile.ts';
 import { jsonPieces } from '../report/serialize.ts';
-import { planDocument } from '../report/subjects/plan.ts';
+import { outsideChangesObject, planDocument } from '../report/subjects/plan.ts';
 import type { ApplyFlags } from '../console/options.ts';
 import { withTrackedContents } from '../project/committed-manifests.ts';
 import { readWorkingTree } from '../project/checkout.ts';
@@ -32,7 +33,7 @@ import {
 } from '../reconcile/saved-plan/saved-plan-checks.ts';
 import { connect, readLiveAndAccess, withMissingToken } from '../console/connect.ts';
 import { readPlanBase } from '../project/plan-base.ts';
-import { recordRefusals } from './create-plan.ts';
+import { readOutsideAccess, recordRefusals } from './create-plan.ts';
 import type { CreatedRun, ResumedRun } from './planned-run.ts';
 import { openConfig } from '../project/open-project.ts';
 import { type OpenProject, readableRepository } from '../project/project.ts';
@@ -154,6 +155,7 @@ export async function resumeSavedPlan(
       gateway,
       seen,
       whole: saved.whole,
+      reportsOutside: isSameOutside(saved.plan.outside, readOutsideAccess({ project, planBase, live, identity })),
       steps,
       plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...recorded, ...stale], flags.allow),
       warnings: loaded.diagnostics,
@@ -162,6 +164,12 @@ export async function resumeSavedPlan(
     await gateway.close();
     throw error;
   }
+}
+
+/** Returns whether a plan reports the same changes outside Ostiary as another. */
+function isSameOutside(left: OutsideAccess | undefined, right: OutsideAccess | undefined): boolean {
+  const [one, other] = [left, right].map((outside) => JSON.stringify(outsideChangesObject(outside?.changes ?? [])));
+  return one === other;
 }
 
 const planOptionNames = ['base', 'own', 'adopt', 'revert', 'prune', 'only', 'tag', 'exclude', 'keepGoing'] as const;

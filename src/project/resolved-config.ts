@@ -118,6 +118,7 @@ function configFromSelection(selection: ProjectSelection, context: ProjectContex
     limits: defaultLimits,
     prune: false,
     reportUnmanaged: false,
+    watchAccess: true,
     readConcurrency: defaultReadConcurrency,
     released: [],
   };

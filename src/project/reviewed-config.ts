@@ -101,6 +101,7 @@ function checkFieldsOf({
   limits,
   prune,
   reportUnmanaged,
+  watchAccess,
   released,
   reviewed,
 }: Target): ReadonlyMap<string, string> {
@@ -114,6 +115,7 @@ function checkFieldsOf({
     ['secret_prefixes', secretPrefixes.join(', ')],
     ['prune', String(prune)],
     ['unmanaged', reportUnmanaged ? 'report' : 'silent'],
+    ['unmanaged_access', watchAccess ? 'report' : 'ignore'],
     ['released', released.length === 0 ? 'none' : released.join(', ')],
     ['reviewed', reviewed ?? 'the default branch'],
     ['limits.incomparable_drift', incomparableDrift],

@@ -123,9 +123,6 @@ function nounOf(affected: AffectedConnection | undefined): string {
   return affected?.change.replaces === undefined ? 'connection' : 'replacement';
 }
 
-/** The verdicts of headlines, the worst first. */
-export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'unknown', 'exposes', 'availability', 'strengthens'];
-
 const verdictOrder: readonly (HeadlineVerdict | ProtectionVerdict)[] = [
   'weakens',
   'both',

@@ -1,4 +1,5 @@
 import type { Drift } from '../model/result/drift.ts';
+import { outsideSection } from './rows/outside-rows.ts';
 import { driftedObjects } from './subjects/drift.ts';
 import { sortDiagnostics, type Diagnostic, type Position, type Severity } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/result/outcome.ts';
@@ -150,5 +151,16 @@ function driftAnnotations(drift: Drift): readonly Annotation[] {
       at: change.at,
     };
   });
-  return [...orphanAnnotations(drift.plan), ...drifted];
+  return [...orphanAnnotations(drift.plan), ...drifted, ...outsideAnnotations(drift.plan)];
+}
+
+/** Returns the changes in no manifest as annotations without a position. */
+function outsideAnnotations(plan: Pick<Plan, 'outside'>): readonly Annotation[] {
+  const objects = outsideSection(plan)?.objects ?? [];
+  return objects.map(({ text }) => ({
+    severity: 'warning',
+    title: 'changed outside Ostiary, in no manifest',
+    message: text,
+    at: undefined,
+  }));
 }

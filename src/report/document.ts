@@ -13,6 +13,7 @@ import type { ApplyResult, PullResult } from '../model/result/outcome.ts';
 import type { Drift, Explanation } from '../model/result/drift.ts';
 import type { ResourceId } from '../model/resource.ts';
 import type { ChangeGroup, SideList } from './rows/groups.ts';
+import type { OutsideSection } from './rows/outside-rows.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Verdict } from './wording/summary.ts';
 import type { DriftedObject } from './rows/change-rows.ts';
@@ -73,6 +74,7 @@ export type ReportBlock =
   | { readonly type: 'impact'; readonly causes: readonly Impact[]; readonly orphans: Orphans }
   | { readonly type: 'changes'; readonly group: ChangeGroup }
   | { readonly type: 'drifted'; readonly rows: readonly DriftedObject[] }
+  | { readonly type: 'outside'; readonly section: OutsideSection }
   | { readonly type: 'list'; readonly list: SideList }
   | { readonly type: 'refusals'; readonly refusals: Plan['refusals'] }
   | { readonly type: 'allowances'; readonly allowed: Plan['allowed'] }

@@ -93,7 +93,7 @@ test.each([
   ])
     expect(text).toContain(part);
   expect(text.match(/plan\/deletes-references/g)).toHaveLength(4);
-  expect(text).not.toContain('elsewhere');
+  expect(text).not.toContain('rule "elsewhere" keeps naming');
   const kept = await run('plan', token);
   expect(oneLine(kept)).not.toContain('plan/deletes-references');
   expect(kept.requests).not.toContain('GET /api/event-routing/subscriptions');

@@ -23,6 +23,7 @@ const target: Target = {
   limits: defaultLimits,
   prune: false,
   reportUnmanaged: false,
+  watchAccess: true,
   readConcurrency: 16,
   released: [],
   allowedValues: {},

@@ -14,6 +14,13 @@ export const gitCodes = {
     fix: 'Nothing',
     example: '3f2a9c1 is recorded as completely applied to "production" (refs/ostiary/applied/production), here and on origin',
   },
+  'git/outside-recorded': {
+    level: 'notice',
+    meaning: 'The record has changes of objects that decide access and that no manifest declares',
+    cause: 'The plan listed them as changed outside Ostiary, and the apply was complete',
+    fix: 'Nothing, if the changes are intended; otherwise undo them on the gateway',
+    example: 'the record has 2 changes that manifests do not declare; drift no longer reports them',
+  },
   'git/bad-ref': {
     meaning: 'The value is not a commit',
     cause: 'It is an option, a range, a path or several words',

@@ -2,6 +2,7 @@ import type { Diagnostic, Position } from '../diagnostic.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Pointer } from '../pointer.ts';
 import type { PolicyReport } from '../protection/policy.ts';
+import type { OutsideAccess } from '../protection/outside-access.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { ResourceId } from '../resource.ts';
 import type { LiveState } from '../live.ts';
@@ -319,6 +320,8 @@ export type Plan = Omit<Diff, 'changes'> & {
   /** The results of policies; absent when there are none. */
   readonly policies?: PolicyReport;
   readonly protection: Protection;
+  /** What changed outside Ostiary and outside the manifests; absent when there is nothing to report. */
+  readonly outside?: OutsideAccess;
   /** Risks of manifests that changed since the base although nothing is written for them. */
   readonly unwritten: readonly UnwrittenRisks[];
   /** Drift that the manifests accept. */

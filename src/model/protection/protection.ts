@@ -41,6 +41,9 @@ export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'st
 /** The verdict of a headline: `exposes` and `reroutes` are risks of connections that have no protection to lose, or lose none; `availability`: no group can use it. */
 export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes' | 'availability';
 
+/** The verdicts of headlines, the worst first. */
+export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'unknown', 'exposes', 'availability', 'strengthens'];
+
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [
   'access',

@@ -91,6 +91,7 @@ export function isPlainRecord({
   overrides = [],
   applies = [],
   secrets,
+  access,
   orphans,
   pending,
   lease,
@@ -100,6 +101,7 @@ export function isPlainRecord({
     unmerged === undefined &&
     overrides.length + applies.length === 0 &&
     secrets === undefined &&
+    access === undefined &&
     orphans.length === 0 &&
     pending.length === 0 &&
     lease === undefined
@@ -123,6 +125,8 @@ export type RecordedEnd = {
   readonly complete: boolean;
   /** The versions of secrets, for the record. */
   readonly secrets?: string | undefined;
+  /** What a complete apply has read of objects that decide access and that no manifest declares. */
+  readonly access?: AppliedRecord['access'];
   /** What a complete apply leaves live although it was removed from the manifests. */
   readonly orphans: readonly RecordedOrphan[];
   /** The refusals that the user overrode. */
@@ -151,7 +155,7 @@ export function withPending(record: AppliedRecord, writes: PendingWrites): Appli
 /** Returns the record after an apply that was complete. */
 export function completeRecord(
   { applies }: AppliedRecord,
-  { orphans, secrets, overrides = [] }: RecordedEnd,
+  { orphans, secrets, access, overrides = [] }: RecordedEnd,
   commit: string,
 ): AppliedRecord {
   return {
@@ -159,6 +163,7 @@ export function completeRecord(
     ...(overrides.length === 0 ? {} : { overrides }),
     ...(applies === undefined ? {} : { applies }),
     ...(secrets === undefined ? {} : { secrets }),
+    ...(access === undefined ? {} : { access }),
     orphans,
     pending: [],
   };
@@ -173,12 +178,13 @@ export function unmergedRecord(
   end: RecordedEnd,
   { commit, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
 ): AppliedRecord {
-  const { commit: _, unmerged: __, overrides: ___, ...record } = incompleteRecord(before, end, commit);
+  const { commit: _, unmerged: __, overrides: ___, access: ____, ...record } = incompleteRecord(before, end, commit);
   return {
     ...(reviewed === undefined ? {} : { commit: reviewed }),
     unmerged: commit,
     ...(end.overrides === undefined ? {} : { overrides: end.overrides }),
     ...record,
+    ...(end.access === undefined ? {} : { access: end.access }),
     orphans: end.orphans,
   };
 }

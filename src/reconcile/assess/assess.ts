@@ -9,9 +9,9 @@ import {
   type UnwrittenRisks,
 } from '../../model/plan/plan.ts';
 import type { PolicyFinding, PolicyReport } from '../../model/protection/policy.ts';
-import type { Headline, Protection } from '../../model/protection/protection.ts';
+import { type Headline, headlineOrder, type Protection } from '../../model/protection/protection.ts';
 import { compareText } from '../../model/json.ts';
-import { assessProtection, headlineOrder } from '../../protection/protection.ts';
+import { assessProtection } from '../../protection/protection.ts';
 import type { RuleChecks } from '../../protection/rule-inspector.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { type AuditedChanges, assessAccepted } from '../accepted/assess-accepted.ts';

@@ -90,9 +90,9 @@ export function isDrifted({ changes, edges, orphans }: Pick<Diff, 'changes' | 'e
   return changes.some(isOurs) || edges.some(isOurs) || orphans.some(({ managedBy }) => managedBy === undefined);
 }
 
-/** Returns whether drift has anything to report: a drifted object, an apply of a commit that is not reviewed, or a record that is not proven. */
+/** Returns whether drift has anything to report: a drifted object, a change in no manifest, an apply of a commit that is not reviewed, or a record that is not proven. */
 export function needsReport({ plan, unmerged, unproven }: Pick<Drift, 'plan' | 'unmerged' | 'unproven'>): boolean {
-  return isDrifted(plan) || unmerged !== undefined || unproven !== undefined;
+  return isDrifted(plan) || (plan.outside?.changes.length ?? 0) > 0 || unmerged !== undefined || unproven !== undefined;
 }
 
 function isOurs({ action }: Pick<Change | EdgeChange, 'action'>): boolean {

@@ -8,7 +8,9 @@ import { nameOf } from '../../model/resource.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { digestScope, planSummaryText, plural, policiesText, shortList, stayingEdgesText, verdictText } from '../wording/summary.ts';
 import { driftCause, headlineObjects } from '../wording/impact.ts';
+import type { RowPart } from '../rows/change-rows.ts';
 import type { GroupedChange, SideList } from '../rows/groups.ts';
+import type { OutsideSection } from '../rows/outside-rows.ts';
 import { groupSection, impactTable, outcomeSection, postureDetails, unfoldFirst } from './changes.ts';
 import {
   element,
@@ -104,6 +106,7 @@ function sectionHtml({ verdict, summary, blocks }: ReportSection, linkOf: LinkOf
       connections.length === 0 || isSingle ? [] : [element('h2', {}, 'Before and after'), postureList(connections, columns, linkOf)],
     ),
     ...(changes.length === 0 ? [] : [element('h2', {}, 'Changes'), ...changes]),
+    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideParts(section, linkOf)),
     ...(lists.length === 0 ? [] : [element('h2', {}, 'Notes'), ...lists]),
   ]);
 }
@@ -223,6 +226,25 @@ function noticeList(lines: readonly string[]): readonly Html[] {
   if (lines.length === 0) return [];
   const items = lines.map((line) => element('li', { class: 'weakens' }, line));
   return [element('ul', { class: 'headlines' }, items)];
+}
+
+/** Returns the changes in no manifest: what they do together, then each object with its fields. */
+function outsideParts({ title, headlines, objects }: OutsideSection, linkOf: LinkOf | undefined): readonly Html[] {
+  const items = objects.slice(0, mostListed).map(({ sign, text, rows }) => {
+    const fields = rows.map(({ label, parts }) => element('div', { class: 'quiet' }, `${label}: ${parts.map(partText).join(', ')}`));
+    return element('li', {}, [element('span', { class: 'mono' }, sign), ` ${text}`, ...fields]);
+  });
+  const more = objects.length - mostListed;
+  return [
+    element('h2', {}, title),
+    headlineList(headlines, [], linkOf),
+    element('ul', {}, more > 0 ? [...items, element('li', {}, `and ${more} more`)] : items),
+  ];
+}
+
+function partText(part: RowPart): string {
+  if (part.sign === '~') return `${part.before} → ${part.after}`;
+  return part.sign === '' ? part.text : `${part.sign} ${part.text}`;
 }
 
 function allowanceList(allowed: Plan['allowed']): readonly Html[] {

@@ -14,6 +14,7 @@ import {
 } from '../rows/change-rows.ts';
 import { type AlikeChanges, mergeAlike } from '../rows/fold-similar.ts';
 import type { ChangeGroup, GroupedChange, GroupName } from '../rows/groups.ts';
+import type { OutsideObject } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { distinctParts, pathText, sampleChangeLine } from '../wording/value.ts';
@@ -228,6 +229,21 @@ export function driftedBlocks(rows: readonly DriftedObject[], linkOf: LinkOf | u
   if (rows.length === 0) return [];
   const lines = rows.map((row) => ({ text: objectLine(row, linkOf), rank: rankOf('held row'), label: 'object' }));
   return [...lines, blank, ...rows.flatMap(driftDetailBlocks)];
+}
+
+/** Returns objects in no manifest, a line each, and their fields, folded. */
+export function outsideObjectBlocks(objects: readonly OutsideObject[]): readonly MarkdownBlock[] {
+  const lines = objects.map(({ sign, text }) => ({
+    text: `- ${codeSpan(sign)} ${escapeMarkdown(clip(text, 300))}\n`,
+    rank: rankOf('held row'),
+    label: 'object',
+  }));
+  const details = objects.flatMap(({ sign, text, rows }) => {
+    const changed = rows.flatMap((row) => rowDiff(row, sign === '+' ? 'create' : 'update'));
+    if (changed.length === 0) return [];
+    return [detailsBlock(`${sign} ${clip(text, 300)}`, { lines: shortList(changed, 100), risks: '' }, rankOf('detail'))];
+  });
+  return [...lines, blank, ...details];
 }
 
 function objectLine({ change, sign, note, writers }: DriftedObject, linkOf: LinkOf | undefined): string {

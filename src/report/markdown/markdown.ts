@@ -15,9 +15,10 @@ import { codeSpan, escapeMarkdown } from '../escape.ts';
 import { isUnfinished, outcomeWord } from '../subjects/apply.ts';
 import { findingDiagnostics } from '../subjects/findings.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
+import type { OutsideSection } from '../rows/outside-rows.ts';
 import { clip } from '../wrap.ts';
 import { digestScope, plural, policiesText, shortList, stayingEdgesText, type Verdict, verdictText } from '../wording/summary.ts';
-import { driftedBlocks, groupBlocks, rankOf } from './changes.ts';
+import { driftedBlocks, groupBlocks, outsideObjectBlocks, rankOf } from './changes.ts';
 import { blank, commentLimit, diagnosticsMarkdown, fitToLimit, type MarkdownBlock } from './fit-to-limit.ts';
 import { parsePosition } from '../../model/diagnostic.ts';
 import type { Headline, Impact, SampleChange } from '../../model/protection/protection.ts';
@@ -72,6 +73,7 @@ function sectionBlocks(
     ...blocksOfType(blocks, 'allowances').flatMap(({ allowed }) => allowanceBlocks(allowed)),
     ...groups.flatMap((group) => groupBlocks(group, { linkOf, isOnly })),
     ...blocksOfType(blocks, 'drifted').flatMap(({ rows }) => driftedBlocks(rows, linkOf)),
+    ...blocksOfType(blocks, 'outside').flatMap(({ section }) => outsideMarkdown(section)),
     ...blocksOfType(blocks, 'outcomes').flatMap(({ result }) => outcomeBlocks(result)),
     ...paragraph(blocksOfType(blocks, 'list').map(({ list }) => listBlock(list))),
     ...(summary?.type === 'plan' ? [digestBlock(summary.plan)] : []),
@@ -252,6 +254,15 @@ function headlineBlocks(headlines: readonly Headline[], orphans: Orphans, linkOf
     const text = `- **${escapeMarkdown(headline.text)}**${beside === '' ? '' : ` ${beside}`}${because}\n`;
     return { text, rank: 1, label: 'headline' };
   });
+}
+
+/** Returns the changes in no manifest: what they do together, then each object. */
+function outsideMarkdown({ title, headlines, objects }: OutsideSection): readonly MarkdownBlock[] {
+  return [
+    { text: `#### ${escapeMarkdown(title)}\n\n`, rank: 1, label: 'blank' },
+    ...paragraph(headlineBlocks(headlines, new Map())),
+    ...outsideObjectBlocks(objects),
+  ];
 }
 
 /** Returns the samples that are less protected after the change, or may be, as a list. */

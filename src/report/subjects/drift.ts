@@ -2,9 +2,11 @@ import { addToGroup } from '../../model/collections.ts';
 import { definedFields, type JsonObject } from '../../model/json.ts';
 import type { Adoption, AuditedWrite, Drift, UnmergedApply } from '../../model/result/drift.ts';
 import { type Action, type Change, type EdgeChange, type FieldChange, liveKeyOf, type Value } from '../../model/plan/plan.ts';
+import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
 import { changeRows, type DriftedObject, edgeChangeRows, groupEdges } from '../rows/change-rows.ts';
 import type { ReportDocument, ReportSection } from '../document.ts';
-import { planObject, positionObject } from './plan.ts';
+import { outsideBlocks, planObject, positionObject } from './plan.ts';
+import { outsideNotices } from '../rows/outside-rows.ts';
 import { notComparedList, orphanNotices, unmanagedList, unwatchedList } from '../rows/groups.ts';
 import { notComparedCount, notComparedText } from '../../model/plan/not-compared.ts';
 import { plural, shortList, type Verdict, withEffect } from '../wording/summary.ts';
@@ -31,10 +33,11 @@ function driftSection(drift: Drift, config: string | undefined): ReportSection {
     place: { where: plan.target.url, config },
     ...(adopted === undefined ? {} : { summary: { type: 'sentence', sentence: adopted } }),
     blocks: [
-      { type: 'notices', lines: orphanNotices(plan) },
+      { type: 'notices', lines: [...orphanNotices(plan), ...outsideNotices(plan)] },
       { type: 'headlines', headlines: protection.headlines, changedSamples: [], deletions: [], orphans: new Map() },
       { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans: new Map() },
       { type: 'drifted', rows },
+      ...outsideBlocks(plan),
       ...[unwatchedList(plan), unmanagedList(plan), notComparedList(plan)]
         .filter(({ entries }) => entries.length > 0)
         .map((list) => ({ type: 'list', list }) as const),
@@ -142,12 +145,13 @@ export function driftCounts(drift: Drift, rows: readonly DriftedObject[] = drift
     unwatched: drift.plan.unwatched.length,
     orphaned: drift.plan.orphans.length,
     unmanaged: drift.plan.unmanagedAccess?.length ?? 0,
+    outside: drift.plan.outside?.changes.length ?? 0,
   };
 }
 
 /** `changed` counts all objects that apply may revert, held and deleted ones among them. */
 type DriftCounts = Readonly<
-  Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned' | 'unmanaged', number>
+  Record<'changed' | 'held' | 'deleted' | 'blocked' | 'pending' | 'unfinished' | 'unwatched' | 'orphaned' | 'unmanaged' | 'outside', number>
 >;
 
 /** Returns whether apply reverts one part of an object, and keeps another. */
@@ -157,10 +161,13 @@ function isPartlyHeld({ change: { action, fields } }: DriftedObject): boolean {
 
 /** Returns the effect of the drift and its objects, and in another sentence what is not part of it. */
 function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
-  const { changed: ours, held, blocked, orphaned } = driftCounts(drift, rows);
+  const { changed: ours, held, blocked, orphaned, outside } = driftCounts(drift, rows);
   const partly = rows.filter(isPartlyHeld).length;
   const parts = [...(held === 0 ? [] : [`${held} of them held`]), ...(partly === 0 ? [] : [`${partly} held in part`])];
-  const first = [`${plural(ours, 'object')} changed outside Ostiary`, ...parts].join(', ');
+  const drifted = ours + outside;
+  const undeclared = `${plural(outside, 'object')} that no manifest declares`;
+  const changed = [...(ours === 0 ? [] : [plural(ours, 'object')]), ...(outside === 0 ? [] : [undeclared])].join(' and ');
+  const first = [`${changed} changed outside Ostiary`, ...parts].join(', ');
   const { notCompared } = drift.plan;
   const uncompared = notComparedText(notCompared);
   const record = [
@@ -172,16 +179,22 @@ function driftVerdict(drift: Drift, rows: readonly DriftedObject[]): Verdict {
     ...(blocked === 0 ? [] : [`${blocked} managed by others`]),
     ...(drift.pending === 0 ? [] : [`${drift.pending} pending: changed in the manifests, not applied yet`]),
     ...(drift.unfinished === 0 ? [] : [`${drift.unfinished} unfinished: created by an interrupted apply`]),
-    ...(notCompared.length === 0 || ours === 0 ? [] : [notComparedCount(notCompared)]),
+    ...(notCompared.length === 0 || drifted === 0 ? [] : [notComparedCount(notCompared)]),
   ];
   const more = rest.length === 0 ? '' : ` ${rest.join('; ')}.`;
   const source = record.map((text) => ` ${text}.`).join('');
   const { name } = drift.plan.target;
-  if (ours === 0 && record.length > 0)
+  if (drifted === 0 && record.length > 0)
     return { before: 'Drift on ', name, after: `:${source}${uncompared === '' ? '' : ` ${uncompared}.`}${more}` };
-  if (ours === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
-  if (ours === 0) return { before: 'No drift on ', name, after: `.${more}` };
-  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, drift.protection.headlines).join(' ')}${source}${more}` };
+  if (drifted === 0 && uncompared !== '') return { before: 'On ', name, after: `: No drift seen; ${uncompared}.${more}` };
+  if (drifted === 0) return { before: 'No drift on ', name, after: `.${more}` };
+  return { before: 'Drift on ', name, after: `: ${withEffect(`${first}.`, headlinesOf(drift)).join(' ')}${source}${more}` };
+}
+
+/** Returns the headlines of a drift and of what changed in no manifest, the worst first. */
+function headlinesOf({ plan, protection }: Drift): readonly Headline[] {
+  const all = [...protection.headlines, ...(plan.outside?.headlines ?? [])];
+  return all.toSorted((left, right) => headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction));
 }
 
 function unmergedText({ commit, branch, reason }: UnmergedApply): string {

@@ -21,11 +21,14 @@ import type {
   SampleChange,
   PostureChange,
   Protection,
+  Headline,
   Impact,
   ConnectionRule,
 } from '../../model/protection/protection.ts';
+import type { OutsideAccess } from '../../model/protection/outside-access.ts';
 import type { Deletion, ReportBlock, ReportDocument } from '../document.ts';
 import { blockedNotices, groupPlan, orphanNotices, sideLists } from '../rows/groups.ts';
+import { outsideNotices, outsideSection } from '../rows/outside-rows.ts';
 import { countActions, planVerdict } from '../wording/summary.ts';
 import { unstatedImpact } from '../wording/impact.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -58,7 +61,7 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
   const { groups, others } = groupPlan(plan);
   return [
     { type: 'refusals', refusals },
-    { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan)] },
+    { type: 'notices', lines: [...blockedNotices(plan), ...orphanNotices(plan), ...outsideNotices(plan)] },
     {
       type: 'headlines',
       headlines: protection.headlines,
@@ -68,9 +71,16 @@ export function planBlocks(plan: Plan): readonly ReportBlock[] {
     },
     { type: 'impact', causes: unstatedImpact(protection.impact ?? [], protection.headlines), orphans },
     ...groups.map((group) => ({ type: 'changes', group }) as const),
+    ...outsideBlocks(plan),
     ...sideLists(plan, others).map((list) => ({ type: 'list', list }) as const),
     { type: 'allowances', allowed },
   ];
+}
+
+/** Returns the block of changes outside Ostiary and outside the manifests, if there are any. */
+export function outsideBlocks(plan: Pick<Plan, 'outside'>): readonly ReportBlock[] {
+  const section = outsideSection(plan);
+  return section === undefined ? [] : [{ type: 'outside', section }];
 }
 
 /** Returns the objects that the plan deletes, by the commit that removed their manifests or by their successor. */
@@ -125,6 +135,7 @@ export function planObject(plan: Plan): JsonObject {
     maxRisk: highest,
     policies: plan.policies && policiesObject(plan.policies),
     protection: protectionObject(plan.protection),
+    outside: plan.outside && outsideObject(plan.outside),
     refusals: plan.refusals.map(({ code, message, hint, allowable, resource, at }) =>
       definedFields({ code, message, hint, allowable, resource, at: at && positionObject(at) }),
     ),
@@ -239,12 +250,33 @@ function ordered(value: Json): Json {
 
 function protectionObject({ headlines, connections, losing, impact, changedSamples }: Protection): JsonObject {
   return definedFields({
-    headlines: headlines.map(({ causes, ...headline }) => ({ ...headline, causes: causes.map(causeObject) })),
+    headlines: headlines.map(headlineObject),
     connections: connections.map(postureObject),
     losing,
     impact: impact?.map(reachObject),
     changedSamples: changedSamples?.map(flipObject),
   });
+}
+
+function headlineObject({ causes, ...headline }: Headline): JsonObject {
+  return { ...headline, causes: causes.map(causeObject) };
+}
+
+function outsideObject({ changes, headlines, unreadable, role, unrecorded }: OutsideAccess): JsonObject {
+  return definedFields({
+    changes: outsideChangesObject(changes),
+    headlines: headlines.map(headlineObject),
+    unreadable,
+    role,
+    unrecorded,
+  });
+}
+
+/** Returns changes outside Ostiary and outside the manifests as data. */
+export function outsideChangesObject(changes: OutsideAccess['changes']): readonly JsonObject[] {
+  return changes.map(({ list, name, happened, managedBy, fields }) =>
+    definedFields({ list, name, happened, managedBy, fields: fields.map((field) => definedFields({ ...field })) }),
+  );
 }
 
 function postureObject({ connection, direction, created, deleted, tags, controls, rules }: PostureChange): JsonObject {

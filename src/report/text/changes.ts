@@ -15,6 +15,7 @@ import {
 } from '../rows/change-rows.ts';
 import { foldSimilar, likenessOfChange, likenessOfDrift, mostEntries, othersText } from '../rows/fold-similar.ts';
 import type { ChangeGroup, GroupedChange } from '../rows/groups.ts';
+import type { OutsideSection } from '../rows/outside-rows.ts';
 import { plural, shortList } from '../wording/summary.ts';
 import { distinctParts, pathText, sampleChangeLine, sampleSign, shortPosition } from '../wording/value.ts';
 import {
@@ -230,6 +231,22 @@ export function driftedLines(rows: readonly DriftedObject[], terminal: Terminal)
     ...driftRowLines(entry, terminal),
     ...othersLines(others, terminal),
   ]);
+}
+
+/** Returns the lines of changes in no manifest: what they do together, then each object. */
+export function outsideLines({ title, headlines, objects }: OutsideSection, terminal: Terminal): readonly string[] {
+  const folded = foldSimilar(objects, ({ sign, rows }) => JSON.stringify([sign, rows]), terminal);
+  return [
+    ...wrap(words(title, terminal.color.bold), terminal, 2),
+    '',
+    ...headlineLines(headlines, new Map(), terminal),
+    ...(headlines.length === 0 ? [] : ['']),
+    ...folded.flatMap(({ entry: { sign, text, rows }, others }) => [
+      ...wrap([{ text: '  ' }, ...words(`${sign} ${text}`, signPaint(sign, terminal.color))], terminal, 6),
+      ...rowLines(rows, terminal),
+      ...(others.length === 0 ? [] : [`  and ${plural(others.length, 'more object')} like it; --full prints them`]),
+    ]),
+  ];
 }
 
 /** Returns a line about the objects that are similar to the one above it. */

@@ -7,7 +7,7 @@ import { findingDiagnostics } from '../subjects/findings.ts';
 import { foldSimilar, likenessOfOutcome, othersText } from '../rows/fold-similar.ts';
 import { hasSentences, type SideList } from '../rows/groups.ts';
 import { digestScope, planSummaryText, policiesText, shortList, verdictText } from '../wording/summary.ts';
-import { driftedLines, groupLines, headlineLines, impactLines, riskClassPaint } from './changes.ts';
+import { driftedLines, groupLines, headlineLines, impactLines, outsideLines, riskClassPaint } from './changes.ts';
 import { diagnosticsLines } from './diagnostics.ts';
 import { explanationLines } from './explain.ts';
 import { pulledLines } from './pull.ts';
@@ -55,6 +55,8 @@ function blockLines(block: ReportBlock, terminal: Terminal): readonly string[] {
       return groupLines(block.group, terminal);
     case 'drifted':
       return driftedLines(block.rows, terminal);
+    case 'outside':
+      return outsideLines(block.section, terminal);
     case 'list':
       return listLines(block.list, terminal);
     case 'refusals':

@@ -182,7 +182,16 @@ export function planVerdict(plan: Plan): Verdict {
     ...(plan.refusals.length === 0 ? [] : ['Refused.']),
     ...withEffect(counts, plan.protection.headlines, highestPlanRisk(plan)),
   ];
-  return { before: 'Plan for ', name: plan.target.name, after: `: ${parts.join(' ')}` };
+  return { before: 'Plan for ', name: plan.target.name, after: `: ${[...parts, ...outsideTexts(plan)].join(' ')}` };
+}
+
+/** Returns what is not part of the plan: `2 changes outside Ostiary that manifests do not declare: weakens protection of 1 connection.` */
+function outsideTexts({ outside }: Pick<Plan, 'outside'>): readonly string[] {
+  if (outside === undefined || outside.changes.length === 0) return [];
+  const { changes, headlines } = outside;
+  const effect = withEffect('', headlines).join('');
+  const end = headlines.length === 0 ? '.' : `: ${effect.charAt(0).toLowerCase()}${effect.slice(1)}`;
+  return [`${plural(changes.length, 'change')} outside Ostiary that manifests do not declare${end}`];
 }
 
 /** Returns counts beside the worst effect on protection; an effect that is not good comes first. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../support/actions-cache.ts';
+import { adminToken, hoopProject } from '../../support/hoop-project.ts';
 import { place } from '../../support/github.ts';
 import { commitAll, git, type StepEnded } from '../../support/workflow.ts';
 import { useGateway } from '../use-gateway.ts';
@@ -170,6 +171,35 @@ test('drift fails the step only with detailed-exitcode; issue: false opens no is
   expect(await writes(async () => expect(await drift(cwd, strict)).toMatchObject({ code: 2, outputs: { outcome: 'drifted' } }))).toEqual(
     [],
   );
+});
+
+test('a change of an object that no manifest declares keeps the issue open, also after a revert, until an apply records it', async () => {
+  const hoop = await hoopProject();
+  const cwd = makeProject({
+    'ostiary.yaml': config({ rules: hoop.url }),
+    'access/a.yaml': connection('orders-db', { reviewers: ['dba'] }),
+  });
+  commitAll(cwd);
+  const env = { OSTIARY_TOKEN: adminToken };
+  expect((await gateway.run('apply --yes', cwd, env)).code).toBe(0);
+  const rule = { name: 'nightly', runbooks: [], connections: ['orders-db'], user_groups: ['sre'] };
+  expect((await hoop.send('POST', '/runbooks/rules', rule)).status).toBe(201);
+  const first = await drift(cwd, {}, env);
+  expect(first).toMatchObject({ code: 0, outputs: { outcome: 'drifted', changed: 'true', 'protection-lost': 'false' } });
+  expect(JSON.parse(first.outputs['counts'] ?? '')).toMatchObject({ changed: 0, outside: 1 });
+  expect(first.stdout).toContain('runbook rule nightly, not managed: created');
+  const number = Number(first.outputs['issue']);
+  const about = { number, state: 'open', body: expect.stringContaining('runbook rule nightly, not managed: created') };
+  expect(await issuesOf('rules')).toMatchObject([about]);
+  expect(await writes(() => drift(cwd, {}, env))).toEqual([]);
+
+  const { body } = await hoop.send('GET', '/connections/orders-db');
+  await hoop.send('PUT', '/connections/orders-db', { ...Object(body), reviewers: ['sre'] });
+  expect((await drift(cwd, { revert: 'true' }, env)).outputs).toMatchObject({ outcome: 'reverted' });
+  expect(await issuesOf('rules')).toMatchObject([{ ...about, body: expect.not.stringContaining('Connection/orders-db') }]);
+  expect((await gateway.run('apply --yes', cwd, env)).code).toBe(0);
+  expect((await drift(cwd, {}, env)).outputs).toMatchObject({ outcome: 'clean' });
+  expect(await issuesOf('rules')).toMatchObject([{ number, state: 'closed' }]);
 });
 
 test('pending and managed changes are not drift; a revert closes the issue', async () => {

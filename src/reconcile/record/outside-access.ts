@@ -1,0 +1,164 @@
+import type { RecordedAccess } from '../../model/applied-record.ts';
+import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import { closableFields, type Registry } from '../../model/kind.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
+import { kindOf, nameOf } from '../../model/resource.ts';
+import { protectionOfAccess } from '../../protection/protection.ts';
+import { hashedObject, recordedObject, restoredObject, watchedLists } from './record-access.ts';
+
+type OutsideInput = {
+  /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
+  readonly recorded: { readonly access?: RecordedAccess } | undefined;
+  readonly live: LiveState;
+  readonly registry: Registry;
+  readonly dialect: string;
+  readonly role: string | undefined;
+};
+
+/** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
+export function findOutsideAccess({ recorded, live, registry, dialect, role }: OutsideInput): OutsideAccess | undefined {
+  const { access } = live;
+  if (access === undefined) return undefined;
+  const unreadable = watchedLists.filter((list) => access[list] === 'unreadable');
+  const names = connectionNames(live, registry);
+  const compared = watchedLists.flatMap((list) => {
+    const [before, now] = [recorded?.access?.[list], access[list]];
+    const isKnown = before !== undefined && before !== 'unreadable' && before !== 'omitted';
+    return isKnown && now !== undefined && now !== 'unreadable' ? [compareLists(list, before, now, names)] : [];
+  });
+  const isCompared = new Set(compared.map(({ list }) => list));
+  const unrecorded = watchedLists.filter((list) => recorded !== undefined && !isCompared.has(list) && hasObjects(access, list));
+  const changes = compared.flatMap((one) => one.changes);
+  if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
+  const before: AccessState = { ...access, ...Object.fromEntries(compared.map((one) => [one.list, one.before])) };
+  const headlines = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
+  return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
+}
+
+/** Returns the names of connections, which are the objects that can be closed, by the gateway's ids. */
+function connectionNames({ resources }: LiveState, registry: Registry): ReadonlyMap<string, string> {
+  const kinds = new Set([...registry.values()].filter((kind) => closableFields(kind).length > 0).map(({ name }) => name));
+  return new Map(resources.flatMap(({ id, uid }) => (kinds.has(kindOf(id)) ? [[uid, nameOf(id)] as const] : [])));
+}
+
+/** Access control that is on without a row still decides; an attribute without groups does not. */
+function hasObjects(access: AccessState, list: WatchedList): boolean {
+  const found = access[list];
+  if (typeof found !== 'object' || list === 'access-control') return typeof found === 'object';
+  return found.some((one) => list !== 'attributes' || !grantsNothing(one));
+}
+
+function grantsNothing(object: AccessObjects[WatchedList]): boolean {
+  return 'groups' in object && object.groups.length === 0;
+}
+
+/** The changes of a list, and the list as it was, for the comparison of its effect. */
+type ComparedList = {
+  readonly list: WatchedList;
+  readonly changes: readonly OutsideChange[];
+  readonly before: readonly AccessObjects[WatchedList][] | 'off';
+};
+
+function compareLists(
+  list: WatchedList,
+  before: readonly JsonObject[] | 'off',
+  now: readonly AccessObjects[WatchedList][] | 'off',
+  names: ReadonlyMap<string, string>,
+): ComparedList {
+  if (before === 'off' || now === 'off') {
+    const happened = now === 'off' ? 'switched off' : 'switched on';
+    const changes = before === now ? [] : [{ list, name: '', happened, fields: [] } as const];
+    return { list, changes, before: before === 'off' ? before : before.map((one) => restored(list, one, undefined, names)) };
+  }
+  const pairs = pairObjects(list, before, now, names);
+  return {
+    list,
+    changes: pairs.flatMap((pair) => changeOf(list, pair, names)),
+    before: pairs.flatMap(({ was, is }) => (was === undefined ? [] : [restored(list, was, is, names)])),
+  };
+}
+
+/** One object on both sides; a row of access control without groups is no object. */
+type ObjectPair = { readonly was?: JsonObject; readonly is?: AccessObjects[WatchedList] };
+
+/** Pairs objects by id, then by name: one that was created again is a change of its id. */
+function pairObjects(
+  list: WatchedList,
+  before: readonly JsonObject[],
+  now: readonly AccessObjects[WatchedList][],
+  names: ReadonlyMap<string, string>,
+): readonly ObjectPair[] {
+  const live = new Set(names.values());
+  const known = before.flatMap((one): readonly JsonObject[] => {
+    // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
+    if (list === 'access-control') return names.has(asText(one['id'])) ? [one] : [];
+    return [list === 'rulepacks' ? withLiveConnections(one, live) : one];
+  });
+  const byId = new Map(known.map((one) => [asText(one['id']), one]));
+  const byName = new Map(known.map((one) => [asText(one['name']), one]));
+  const ids = new Set(now.map(({ id }) => id));
+  const paired = new Set<JsonObject>();
+  const pairs = now.flatMap((is): readonly ObjectPair[] => {
+    const namesake = byName.get(is.name);
+    const isNamesake = list !== 'access-control' && namesake !== undefined && !ids.has(asText(namesake['id'])) && !paired.has(namesake);
+    const was = byId.get(is.id) ?? (isNamesake ? namesake : undefined);
+    if (was !== undefined) paired.add(was);
+    const isNone = (list === 'access-control' || list === 'attributes') && grantsNothing(is);
+    return was === undefined && isNone ? [] : [{ ...(was === undefined ? {} : { was }), is }];
+  });
+  return [...pairs, ...known.filter((one) => !paired.has(one)).map((was) => ({ was }))];
+}
+
+function withLiveConnections({ connections, ...object }: JsonObject, live: ReadonlySet<string>): JsonObject {
+  const left = textsIn(connections).filter((name) => live.has(name));
+  return left.length === 0 ? object : { ...object, connections: left };
+}
+
+/** Returns an object as it was. Where the record has only a hash, it is as it is now. */
+function restored(
+  list: WatchedList,
+  was: JsonObject,
+  is: AccessObjects[WatchedList] | undefined,
+  names: ReadonlyMap<string, string>,
+): AccessObjects[WatchedList] {
+  if (was['hash'] !== undefined && is !== undefined) return is;
+  const object = restoredObject[list](was);
+  if (list === 'access-control') return { ...object, name: names.get(object.id) ?? '' };
+  return list === 'attributes' && is !== undefined && 'groups' in object ? { ...is, id: object.id, groups: object.groups } : object;
+}
+
+function changeOf(list: WatchedList, { was, is }: ObjectPair, names: ReadonlyMap<string, string>): readonly OutsideChange[] {
+  const recorded = is === undefined ? undefined : recordedObject(list, is);
+  const isHashed = was?.['hash'] !== undefined;
+  const after = isHashed && recorded !== undefined ? hashedObject(list, recorded) : recorded;
+  const fields = fieldsOf(was ?? {}, after ?? {});
+  if (fields.length === 0) return [];
+  const managedBy = asText((recorded ?? was)?.['managed_by']);
+  // A connection without a row is one with an empty row.
+  const isRow = list === 'access-control';
+  const happened = was === undefined && !isRow ? 'created' : is === undefined && !isRow ? 'deleted' : 'changed';
+  const id = is?.id ?? asText(was?.['id']);
+  const name = isRow ? (names.get(id) ?? '') : (is?.name ?? asText(was?.['name']));
+  const shown = fields.filter(
+    (field) => field.name !== 'hash' && (happened === 'changed' || (field.name !== 'id' && field.name !== 'name')),
+  );
+  return [
+    {
+      list,
+      name,
+      happened,
+      ...(managedBy === '' ? {} : { managedBy }),
+      fields: isRow ? shown.filter((field) => field.name !== 'id') : shown,
+    },
+  ];
+}
+
+function fieldsOf(before: JsonObject, after: JsonObject): readonly OutsideField[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name): readonly OutsideField[] => {
+    const [from, to] = [before[name], after[name]];
+    if (equal(from, to)) return [];
+    return [{ name, ...(from === undefined ? {} : { before: from }), ...(to === undefined ? {} : { after: to }) }];
+  });
+}

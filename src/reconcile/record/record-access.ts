@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type { RecordedAccess } from '../../model/applied-record.ts';
+import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
+import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import type { WatchedList } from '../../model/protection/outside-access.ts';
+
+/** The watched lists, in the order of reports. */
+export const watchedLists: readonly WatchedList[] = [
+  'access-control',
+  'attributes',
+  'access-request-rules',
+  'runbook-rules',
+  'rulepacks',
+  'analyzer-rules',
+  'machine-identities',
+];
+
+/**
+ * The fields of each object that decide access. The connections and rules of an attribute follow from other objects, and Ostiary itself writes
+ * them; the name of a row is that of its connection.
+ */
+const decidingFields: { readonly [List in WatchedList]: readonly (keyof AccessObjects[List] & string)[] } = {
+  'access-control': ['groups'],
+  attributes: ['name', 'groups', 'managed_by'],
+  'access-request-rules': [
+    'name',
+    'access_type',
+    'connections',
+    'attributes',
+    'approval_required_groups',
+    'reviewers_groups',
+    'approvals',
+    'force_approval_groups',
+    'skip_review_groups',
+    'access_max_duration',
+    'managed_by',
+  ],
+  'runbook-rules': ['name', 'runbooks', 'connections', 'groups'],
+  rulepacks: ['name', 'digest', 'guardrail_rules', 'masking_rules', 'connections', 'managed'],
+  'analyzer-rules': ['name', 'connections', 'low_risk', 'medium_risk', 'high_risk', 'managed_by'],
+  'machine-identities': ['name', 'connections', 'attributes'],
+};
+
+/** The longest list, in characters: 1 MiB. */
+export const longestList: number = 1024 * 1024;
+
+/**
+ * Returns the objects that decide access as the record of an apply keeps them. A list that this token cannot read stays as it was recorded
+ * `before`. A list above the bound has a hash for each object, and above it even so it is omitted.
+ */
+export function recordAccess(access: AccessState, before: RecordedAccess | undefined): RecordedAccess {
+  const lists = watchedLists.flatMap((list) => {
+    const found = access[list];
+    if (found === undefined) return [];
+    const kept = found === 'unreadable' ? (before?.[list] ?? found) : typeof found === 'string' ? found : bounded(list, found);
+    return [[list, kept] as const];
+  });
+  return Object.fromEntries(lists);
+}
+
+function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList][]): readonly JsonObject[] | 'omitted' {
+  const granting = list === 'access-control' || list === 'attributes';
+  const entries = objects.map((object) => recordedObject(list, object)).filter((one) => !granting || one['groups'] !== undefined);
+  const forms = [entries, entries.map((one) => hashedObject(list, one))];
+  return forms.find((form) => JSON.stringify(form).length <= longestList) ?? 'omitted';
+}
+
+/** Returns an object with its id and the fields that decide access; sets are sorted, and empty values are left out. */
+export function recordedObject(list: WatchedList, object: AccessObjects[WatchedList]): JsonObject {
+  const fields = new Set<string>(decidingFields[list]);
+  const kept = Object.entries<Json>(object).flatMap(([field, value]) => {
+    const form = Array.isArray(value) ? sorted(value) : value;
+    return fields.has(field) && !isUnset(form) ? [[field, form] as const] : [];
+  });
+  return { id: object.id, ...Object.fromEntries(kept) };
+}
+
+function sorted(values: readonly Json[]): readonly Json[] {
+  const known = new Map(values.map((value) => [canonical(value), value]));
+  return [...known].toSorted(([left], [right]) => compareText(left, right)).map(([, value]) => value);
+}
+
+function isUnset(value: Json): boolean {
+  return value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+/** Returns an object with a hash of its fields. The connections of a rulepack are not part of it: Ostiary deletes connections, too. */
+export function hashedObject(list: WatchedList, { id = '', name, ...fields }: JsonObject): JsonObject {
+  const { connections, ...own } = fields;
+  const hashed = list === 'rulepacks' || connections === undefined ? own : fields;
+  const hash = createHash('sha256').update(canonical(hashed)).digest('base64url').slice(0, 16);
+  return { id, ...(name === undefined ? {} : { name }), hash };
+}
+
+/** Returns a recorded object in the form in which a gateway lists it, for the comparison of its effect. */
+export const restoredObject: { readonly [List in WatchedList]: (object: JsonObject) => AccessObjects[List] } = {
+  'access-control': (object) => ({ ...identified(object), groups: textsIn(object['groups']) }),
+  attributes: (object) => ({
+    ...identified(object),
+    groups: textsIn(object['groups']),
+    connections: [],
+    access_request_rules: [],
+    guardrail_rules: [],
+    masking_rules: [],
+    managed_by: asText(object['managed_by']),
+  }),
+  'access-request-rules': (object) => ({
+    ...identified(object),
+    access_type: asText(object['access_type']),
+    connections: textsIn(object['connections']),
+    attributes: textsIn(object['attributes']),
+    approval_required_groups: textsIn(object['approval_required_groups']),
+    reviewers_groups: textsIn(object['reviewers_groups']),
+    approvals: numberIn(object['approvals']) ?? 0,
+    force_approval_groups: textsIn(object['force_approval_groups']),
+    skip_review_groups: textsIn(object['skip_review_groups']),
+    access_max_duration: numberIn(object['access_max_duration']),
+    managed_by: asText(object['managed_by']),
+  }),
+  'runbook-rules': (object) => ({
+    ...identified(object),
+    runbooks: objectsIn(object['runbooks']).map(({ repository, name }) => ({ repository: asText(repository), name: asText(name) })),
+    connections: textsIn(object['connections']),
+    groups: textsIn(object['groups']),
+  }),
+  rulepacks: (object) => ({
+    ...identified(object),
+    digest: asText(object['digest']),
+    guardrail_rules: textsIn(object['guardrail_rules']),
+    masking_rules: textsIn(object['masking_rules']),
+    connections: textsIn(object['connections']),
+    managed: object['managed'] === true,
+  }),
+  'analyzer-rules': (object) => ({
+    ...identified(object),
+    connections: textsIn(object['connections']),
+    low_risk: asText(object['low_risk']),
+    medium_risk: asText(object['medium_risk']),
+    high_risk: asText(object['high_risk']),
+    managed_by: asText(object['managed_by']),
+  }),
+  'machine-identities': (object) => ({
+    ...identified(object),
+    connections: textsIn(object['connections']),
+    attributes: textsIn(object['attributes']),
+  }),
+};
+
+function identified({ id, name }: JsonObject): { readonly id: string; readonly name: string } {
+  return { id: asText(id), name: asText(name) };
+}
+
+function numberIn(value: Json | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,398 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { config, connection, guardrail, manifest } from '../e2e/project.ts';
+import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { expectValid } from '../support/documents.ts';
+import { gitEnv, type TestRepository, useRepositories } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+
+const { make } = useRepositories();
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+const canary = 'canary-of-a-description';
+
+const jit = {
+  name: 'prod-jit',
+  description: canary,
+  access_type: 'jit',
+  connection_names: ['orders-db'],
+  attributes: [],
+  approval_required_groups: [],
+  reviewers_groups: ['dba', 'security'],
+  force_approval_groups: [],
+  skip_review_groups: [],
+  min_approvals: 2,
+  access_max_duration: 3600,
+};
+
+const runbook = {
+  name: 'nightly',
+  description: canary,
+  runbooks: [{ repository: 'github.com/acme/ops', name: 'ops/' }],
+  connections: ['orders-db'],
+  user_groups: ['sre'],
+};
+
+const analyzer = {
+  name: 'risky',
+  description: canary,
+  custom_prompt: canary,
+  connection_names: ['orders-db'],
+  risk_evaluation: {
+    low_risk: { action: 'allow_execution' },
+    medium_risk: { action: 'allow_execution' },
+    high_risk: { action: 'block_execution' },
+  },
+};
+
+/** A project in git whose manifests were applied to a model of the public gateway. */
+type WatchedProject = {
+  readonly project: HoopProject;
+  readonly repository: TestRepository;
+  readonly run: (line: string, token?: string) => Promise<CommandResult>;
+  /** Sends a request of another admin, which has to succeed. */
+  readonly send: (method: string, path: string, body?: unknown) => Promise<Readonly<Record<string, unknown>>>;
+  readonly uidOf: (connection: string) => string | undefined;
+};
+
+async function appliedProject(more = ''): Promise<WatchedProject> {
+  const project = await hoopProject({ rulepacks: 'default' });
+  project.model.settings.listeners = true;
+  const repository = make({
+    'ostiary.yaml': `${config(project.url)}${more}`,
+    'access/orders.yaml': connection('orders-db', { ...open, attributes: ['pii'] }),
+    'access/sales.yaml': connection('sales-db', open),
+  });
+  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
+    const ended = await runInFolder(repository.folder, line.split(' '), { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token });
+    return { ...ended, requests: [] };
+  };
+  const send: WatchedProject['send'] = async (method, path, body) => {
+    const { status, body: answer } = await project.send(method, path, body);
+    expect([method, path, answer, status < 300]).toEqual([method, path, answer, true]);
+    return Object(answer);
+  };
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  return { project, repository, run, send, uidOf: (name) => project.model.store.connections.get(name)?.id };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+/** Returns a report without its first lines and its end. */
+function sectionOf({ stdout }: CommandResult): string {
+  return oneLine(stdout.slice(stdout.indexOf('Changed outside Ostiary'))).trim();
+}
+
+describe('a change by hand of an object that no manifest declares', () => {
+  let watched: WatchedProject;
+  beforeAll(async () => {
+    watched = await appliedProject();
+  }, 60_000);
+
+  type Step = readonly [title: string, change: (one: WatchedProject) => Promise<unknown>, verdict: string, section: string];
+
+  const title = 'Changed outside Ostiary, in no manifest: 1 change; Ostiary never writes these objects, and the next apply records them';
+  const steps: readonly Step[] = [
+    [
+      'the first runbook rule',
+      ({ send }) => send('POST', '/runbooks/rules', runbook),
+      'Strengthens protection of 2 connections.',
+      '2 connections allow only the runbooks of rules: there were no runbook rules before (orders-db, sales-db) ' +
+        '+ runbook rule nightly, not managed: created ' +
+        'runbooks [{ repository: github.com/acme/ops, name: ops/ }] connections [orders-db] groups [sre]',
+    ],
+    [
+      'an access-request rule is added',
+      ({ send }) => send('POST', '/access-requests/rules', jit),
+      'Strengthens protection of 1 connection.',
+      '1 connection gains approval (orders-db) + access-request rule prod-jit, not managed: created access_type jit connections [orders-db] ' +
+        'reviewers_groups [dba, security] approvals 2 access_max_duration 1 h',
+    ],
+    [
+      'it is weakened',
+      ({ send }) => send('PUT', '/access-requests/rules/prod-jit', { ...jit, min_approvals: 1, skip_review_groups: ['sre'] }),
+      'Weakens protection of 1 connection.',
+      'sre no longer need approval on orders-db ' +
+        '~ access-request rule prod-jit, not managed: changed approvals 2 → 1 skip_review_groups + sre',
+    ],
+    [
+      'it is deleted',
+      ({ send }) => send('DELETE', '/access-requests/rules/prod-jit'),
+      'Weakens protection of 1 connection.',
+      'everybody else no longer needs approval on orders-db - access-request rule prod-jit, not managed: deleted',
+    ],
+    [
+      'an analyzer rule is added',
+      ({ send }) => send('POST', '/ai/session-analyzer/rules', analyzer),
+      'Strengthens protection of 1 connection.',
+      '1 connection gains the analyzer (orders-db) + analyzer rule risky, not managed: created connections [orders-db] ' +
+        'low_risk allow_execution medium_risk allow_execution high_risk block_execution',
+    ],
+    [
+      'an analyzer rule is deleted',
+      ({ send }) => send('DELETE', '/ai/session-analyzer/rules/risky'),
+      'Weakens protection of 1 connection.',
+      '1 connection loses the analyzer (orders-db) - analyzer rule risky, not managed: deleted',
+    ],
+    [
+      'a rulepack is put on a connection',
+      ({ send, project }) => send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] }),
+      'Strengthens protection of 1 connection.',
+      '1 connection gains the rulepack PostgreSQL Security Pack (orders-db) ~ rulepack PostgreSQL Security Pack, not managed: changed connections + orders-db',
+    ],
+    [
+      'a rulepack is taken off',
+      ({ send, project }) => send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: [] }),
+      'Weakens protection of 1 connection.',
+      '1 connection loses the rulepack PostgreSQL Security Pack (orders-db) ~ rulepack PostgreSQL Security Pack, not managed: changed connections - orders-db',
+    ],
+    [
+      'a machine identity gets an attribute',
+      ({ send }) => send('POST', '/machineidentities', { name: 'deployer', connection_names: [], attributes: ['pii'] }),
+      'Weakens protection of 1 connection.',
+      'machine identity deployer can reach orders-db + machine identity deployer, not managed: created attributes [pii]',
+    ],
+    [
+      'access control is switched on',
+      ({ send, uidOf }) => send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('sales-db'), config: ['sre'] }] }),
+      'Takes access away from 1 connection.',
+      '1 connection is visible to no group: access control is on (orders-db) only sre can reach sales-db ~ access control: switched on',
+    ],
+    [
+      'a group is granted',
+      ({ send, uidOf }) => send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['payments'] }),
+      'Weakens protection of 1 connection.',
+      'payments can reach orders-db ~ access control of orders-db, not managed: changed groups + payments',
+    ],
+    [
+      'a second one is granted',
+      ({ send, uidOf }) => send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['payments', 'contractors'] }),
+      'Weakens protection of 1 connection.',
+      'contractors can reach orders-db ~ access control of orders-db, not managed: changed groups + contractors',
+    ],
+    [
+      'an attribute grants',
+      ({ send }) => send('PUT', '/attributes/pii', { name: 'pii', access_control_group_names: ['interns'] }),
+      'Weakens protection of 1 connection.',
+      'interns can reach orders-db + attribute pii, not managed: created groups [interns]',
+    ],
+    [
+      'an attribute grants no more',
+      ({ send }) => send('PUT', '/attributes/pii', { name: 'pii', access_control_group_names: [] }),
+      'Strengthens protection of 1 connection.',
+      'interns can no longer reach orders-db ~ attribute pii, not managed: changed groups - interns',
+    ],
+    [
+      'the last runbook rule is deleted',
+      ({ send, project }) => send('DELETE', `/runbooks/rules/${[...project.model.store.runbookRules.values()][0]?.id}`),
+      'Weakens protection of 2 connections.',
+      '2 connections let everybody run every runbook: no runbook rule is left (orders-db, sales-db) - runbook rule nightly, not managed: deleted',
+    ],
+  ];
+
+  test.each(steps)('%s: drift reports it until the next apply records it', { timeout: 60_000 }, async (_, change, verdict, section) => {
+    const { run } = watched;
+    const before = await run('drift');
+    await change(watched);
+    const [drift, plan] = [await run('drift'), await run('plan --detailed-exitcode')];
+    const apply = await run('apply --yes');
+    const after = await run('drift');
+    expect([before.code, drift.code, plan.code, apply.code, after.code]).toEqual([0, 2, 0, 0, 0]);
+    const object = '1 object that no manifest declares changed outside Ostiary.';
+    const effects = verdict.startsWith('Strengthens') ? `${object} ${verdict}` : `${verdict} ${object}`;
+    expect([oneLine(drift.stdout).split(' http')[0], sectionOf(drift)]).toEqual([`Drift on production: ${effects}`, `${title} ${section}`]);
+    const effect = `${verdict.charAt(0).toLowerCase()}${verdict.slice(1)}`;
+    expect(oneLine(plan.stdout).split(' http')[0]).toBe(
+      'Plan for production: No changes. The gateway matches the manifests: 2 resources in sync. ' +
+        `1 change outside Ostiary that manifests do not declare: ${effect}`,
+    );
+    expect(oneLine(plan.stdout)).toContain(`${title} ${section}`);
+    expect(oneLine(apply.stderr)).toContain('the record has 1 change that manifests do not declare; drift no longer reports it');
+  });
+});
+
+function packId({ model }: HoopProject): string | undefined {
+  return [...model.store.rulepacks.values()].find(({ displayName }) => displayName === 'PostgreSQL Security Pack')?.id;
+}
+
+/** Makes one object of each list by hand, most of them on both connections. */
+async function fillLists({ send, project, uidOf }: WatchedProject): Promise<void> {
+  const names = ['orders-db', 'sales-db'];
+  await send('POST', '/access-requests/rules', { ...jit, connection_names: names });
+  await send('POST', '/runbooks/rules', { ...runbook, connections: names });
+  await send('POST', '/ai/session-analyzer/rules', { ...analyzer, connection_names: names });
+  await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: names });
+  await send('POST', '/machineidentities', { name: 'deployer', connection_names: names, attributes: ['pii'] });
+  const rows = names.map((name) => ({ id: uidOf(name), config: ['payments', 'sre'] }));
+  await send('POST', '/plugins', { name: 'access_control', connections: rows });
+  await send('PUT', '/attributes/pii', { name: 'pii', access_control_group_names: ['interns'] });
+}
+
+/** Returns the record of applies as git has it. */
+function recordIn({ git }: TestRepository): string {
+  return git('log', '-1', '--format=%B', 'refs/ostiary/applied/production');
+}
+
+test('what Ostiary itself creates, changes, replaces and deletes is no change of these objects', { timeout: 60_000 }, async () => {
+  const watched = await appliedProject();
+  const { repository, run } = watched;
+  await fillLists(watched);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  const pii = { supported_entity_types: [{ name: 'PII', entity_types: ['EMAIL_ADDRESS'] }], attributes: ['pci', 'pii'] };
+  const states: readonly (() => void)[] = [
+    () => {
+      repository.write({
+        'access/new.yaml': connection('new-db', { ...open, attributes: ['pii', 'fresh'] }),
+        'access/rule.yaml': guardrail('no-drop', ['DROP'], { attributes: ['pii', 'pci'] }),
+        'access/mask.yaml': manifest('DataMaskingRule', 'pii', pii),
+      });
+    },
+    () => {
+      repository.write({
+        'access/orders.yaml': connection('orders-db', { ...open, attributes: ['pci'], reviewers: ['dba'] }),
+        'access/rule.yaml': guardrail('no-drop', ['DROP', 'TRUNCATE'], { attributes: ['fresh'] }),
+      });
+    },
+    () => {
+      repository.remove('access/sales.yaml', 'access/mask.yaml');
+      repository.write({ 'access/shop.yaml': connection('shop-db', { ...open, attributes: ['pii'] }, { replaces: 'sales-db' }) });
+    },
+    () => repository.remove('access/orders.yaml', 'access/rule.yaml', 'access/new.yaml'),
+  ];
+  for (const change of states) {
+    change();
+    repository.commit();
+    const applied = await run('apply --yes --prune --allow plan/replaces-references=tested');
+    expect([applied.code, applied.stdout]).toEqual([0, expect.not.stringContaining('in no manifest')]);
+    const drift = await run('drift');
+    expect([drift.code, drift.stdout]).toEqual([0, expect.stringContaining('No drift on production.')]);
+  }
+  expect([...watched.project.model.store.connections.keys()]).toEqual(['shop-db']);
+});
+
+test('the record has names and groups of these objects, and no description or prompt', { timeout: 60_000 }, async () => {
+  const watched = await appliedProject();
+  await fillLists(watched);
+  expect(await watched.run('apply --yes')).toMatchObject({ code: 0 });
+  const record = recordIn(watched.repository);
+  for (const part of ['"prod-jit"', '"nightly"', '"risky"', '"deployer"', '"payments"', '"interns"', 'PostgreSQL Security Pack'])
+    expect(record).toContain(part);
+  expect(record).not.toContain(canary);
+  expect(JSON.parse(record.slice(record.indexOf('{'))).access['access-control']).toEqual(
+    ['orders-db', 'sales-db'].map((name) => ({ id: watched.uidOf(name), groups: ['payments', 'sre'] })),
+  );
+});
+
+describe('a token that cannot read a list', () => {
+  test('claims no change of it, and says once which list and which role', { timeout: 60_000 }, async () => {
+    const watched = await appliedProject();
+    const { run, project, send } = watched;
+    await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] });
+    const notice = 'The token (role auditor) cannot read rulepacks, so changes of these are not reported; use a token with the role admin';
+    for (const command of ['plan', 'drift']) {
+      const { code, stdout } = await run(command, auditorToken);
+      expect([code, oneLine(stdout).split(notice).length]).toEqual([0, 2]);
+    }
+    expect(await run('drift')).toMatchObject({ code: 2 });
+    // Its apply writes nothing, and leaves what an admin has recorded.
+    expect(await run('apply --yes', auditorToken)).toMatchObject({ code: 0 });
+    expect(sectionOf(await run('drift'))).toContain('rulepack PostgreSQL Security Pack, not managed: changed');
+  });
+});
+
+test('a record without these objects compares nothing, and says so where the gateway has any', { timeout: 60_000 }, async () => {
+  const watched = await appliedProject();
+  const { run, repository, send } = watched;
+  const head = repository.git('rev-parse', 'HEAD').trim();
+  repository.git('update-ref', 'refs/ostiary/applied/production', head);
+  expect((await run('drift')).stdout).toContain('The last apply did not record rulepacks, so');
+  await send('POST', '/runbooks/rules', runbook);
+  const drift = await run('drift');
+  expect([drift.code, oneLine(drift.stdout)]).toEqual([
+    0,
+    expect.stringContaining('The last apply did not record runbook rules, rulepacks, so changes of these are reported after the next one'),
+  ]);
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect((await run('drift')).stdout).not.toContain('did not record');
+});
+
+test.each(['', 'target'])('unmanaged_access: ignore compares and records nothing %s', { timeout: 60_000 }, async (place) => {
+  const watched = await appliedProject(place === '' ? 'unmanaged_access: ignore\n' : '');
+  const { run, repository, send, project } = watched;
+  if (place !== '') {
+    const target = `production: { url: '${project.url}', unmanaged_access: ignore }`;
+    repository.save({ 'ostiary.yaml': config(project.url).replace(/production: .*/, target) });
+  }
+  await send('POST', '/runbooks/rules', runbook);
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('runbook') });
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  expect(recordIn(repository)).not.toContain('"access"');
+});
+
+describe('a change that drift reports', () => {
+  let watched: WatchedProject;
+  beforeAll(async () => {
+    watched = await appliedProject();
+    await watched.send('POST', '/access-requests/rules', jit);
+    await watched.run('apply --yes');
+    await watched.send('DELETE', '/access-requests/rules/prod-jit');
+  }, 60_000);
+
+  test('is not reverted, adopted, or accepted by a part of the manifests', { timeout: 60_000 }, async () => {
+    const { run, project } = watched;
+    const requests = project.model.log.requests.length;
+    expect(await run('drift --revert --yes')).toMatchObject({ code: 2 });
+    expect(await run('drift --adopt --yes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Ostiary never writes these objects'),
+    });
+    expect(await run('apply --yes --only Connection/orders-db')).toMatchObject({ code: 0 });
+    expect(await run('apply --yes --base none')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 2 });
+    expect(project.model.log.requests.slice(requests).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('is in every format of plans and drifts, and does not change the digest', { timeout: 60_000 }, async () => {
+    const { run, repository, send } = watched;
+    for (const command of ['plan', 'drift'] as const) {
+      // A drift has no page.
+      const formats = ['json', 'markdown', ...(command === 'plan' ? ['html'] : [])];
+      await run(`${command} ${formats.map((format) => `--report ${format}=${command}.${format}`).join(' ')}`);
+      const [json = '', ...texts] = formats.map((format) => readFileSync(join(repository.folder, `${command}.${format}`), 'utf8'));
+      expectValid(command, json);
+      for (const text of texts) {
+        expect(text).toContain('Changed outside Ostiary, in no manifest: 1 change');
+        expect(oneLine(text.replaceAll('\\', ''))).toContain('access-request rule prod-jit, not managed: deleted');
+        expect(text).toContain('1 connection loses approval');
+      }
+      const document = JSON.parse(json);
+      const { outside } = command === 'plan' ? document.plans[0] : document.drifts[0].plan;
+      expect(outside).toMatchObject({
+        changes: [{ list: 'access-request-rules', name: 'prod-jit', happened: 'deleted' }],
+        headlines: [{ direction: 'weakens', connections: ['Connection/orders-db'] }],
+        unreadable: [],
+        unrecorded: [],
+      });
+    }
+    const digestOf = async (): Promise<unknown> => JSON.parse((await run('plan --format json')).stdout).plans[0].digest;
+    const before = await digestOf();
+    await send('POST', '/runbooks/rules', runbook);
+    expect(await digestOf()).toBe(before);
+  });
+
+  test('stays drift after the apply of a saved plan that did not report it', { timeout: 60_000 }, async () => {
+    const { run, repository, send } = watched;
+    expect(await run('plan --out saved.plan')).toMatchObject({ code: 0 });
+    await send('POST', '/ai/session-analyzer/rules', analyzer);
+    expect(await run('apply --yes --plan saved.plan')).toMatchObject({ code: 0 });
+    expect(sectionOf(await run('drift'))).toContain('+ analyzer rule risky');
+    await run('plan --out saved.plan');
+    expect(await run('apply --yes --plan saved.plan')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0 });
+    expect(repository.git('status', '--porcelain', '--', 'access')).toBe('');
+  });
+});

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { registry } from '../../../../src/kinds/index.ts';
+import { emptyRecord, type RecordedAccess } from '../../../../src/model/applied-record.ts';
+import type { AccessObjects, AccessState } from '../../../../src/model/protection/access-objects.ts';
+import type { OutsideAccess, WatchedList } from '../../../../src/model/protection/outside-access.ts';
+import { recordText } from '../../../../src/project/record/applied-record.ts';
+import { findOutsideAccess } from '../../../../src/reconcile/record/outside-access.ts';
+import { longestList, recordAccess, restoredObject, watchedLists } from '../../../../src/reconcile/record/record-access.ts';
+import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { stateOf } from '../../../support/resources.ts';
+import { connection } from '../../protection/protection-fixtures.ts';
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+/** One object of each list, with a value in every field. */
+const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
+  'access-control': { id: 'uid-orders-db', name: 'orders-db', groups: ['dba', 'sre'] },
+  attributes: {
+    id: 'a',
+    name: 'pii',
+    groups: ['interns'],
+    connections: [],
+    access_request_rules: [],
+    guardrail_rules: [],
+    masking_rules: [],
+    managed_by: 'hoop',
+  },
+  'access-request-rules': requestRule('jit', {
+    connections: ['orders-db'],
+    attributes: ['pii'],
+    approval_required_groups: ['dev'],
+    reviewers_groups: ['dba', 'sec'],
+    approvals: 2,
+    force_approval_groups: ['root'],
+    skip_review_groups: ['oncall'],
+    access_max_duration: 600,
+    managed_by: 'hoop',
+  }),
+  'runbook-rules': runbookRule('nightly', {
+    runbooks: [{ repository: 'git/ops', name: 'ops/' }],
+    connections: ['orders-db'],
+    groups: ['sre'],
+  }),
+  rulepacks: {
+    id: 'p',
+    name: 'PCI',
+    digest: '0123456789abcdef',
+    guardrail_rules: ['no-drop'],
+    masking_rules: ['cards'],
+    connections: ['orders-db'],
+    managed: true,
+  },
+  'analyzer-rules': {
+    id: 'r',
+    name: 'risky',
+    connections: ['orders-db'],
+    low_risk: 'allow_execution',
+    medium_risk: 'require_access_request:jit',
+    high_risk: 'block_execution',
+    managed_by: 'hoop',
+  },
+  'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
+};
+
+const fullState: AccessState = accessState(Object.fromEntries(watchedLists.map((list) => [list, [full[list]]])));
+
+/** Returns what is found from one state of a gateway to another with one open connection. */
+function changesFrom(before: RecordedAccess | undefined, access: AccessState): OutsideAccess | undefined {
+  const live = { ...stateOf(connection('orders-db', open)), access };
+  return findOutsideAccess({ recorded: before === undefined ? {} : { access: before }, live, registry, dialect: 'hoop', role: 'admin' });
+}
+
+test.each(watchedLists)('the record keeps every field of %s that decides access, in any order', (list) => {
+  const recorded = recordAccess(fullState, undefined)[list];
+  const [object = {}] = typeof recorded === 'object' ? recorded : [];
+  const { name, ...rest } = full[list];
+  expect(restoredObject[list](object)).toEqual(list === 'access-control' ? { ...rest, name: '' } : { ...rest, name });
+  const reversed = Object.fromEntries(
+    Object.entries(full[list]).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]),
+  );
+  expect(recordAccess({ ...fullState, [list]: [reversed] }, undefined)).toEqual(recordAccess(fullState, undefined));
+});
+
+test('a state is no change of itself; a list that is off or without objects is recorded as such', () => {
+  for (const state of [fullState, accessState(), accessState({ 'access-control': [] })])
+    expect(changesFrom(recordAccess(state, undefined), state)).toBeUndefined();
+  expect(recordAccess(accessState(), undefined)).toMatchObject({ 'access-control': 'off', rulepacks: [] });
+});
+
+describe('an object that is created again', () => {
+  test('is one change, of its id', () => {
+    const again = { ...fullState, 'machine-identities': [{ ...full['machine-identities'], id: 'other' }] };
+    expect(changesFrom(recordAccess(fullState, undefined), again)?.changes).toEqual([
+      {
+        list: 'machine-identities',
+        name: 'deployer',
+        happened: 'changed',
+        fields: [{ name: 'id', before: 'm', after: 'other' }],
+      },
+    ]);
+  });
+
+  test('under another name is a change of its name; namesakes differ by their ids', () => {
+    const two = accessState({ 'runbook-rules': [runbookRule('a', { id: '1' }), runbookRule('a', { id: '2', groups: ['sre'] })] });
+    const renamed = accessState({ 'runbook-rules': [runbookRule('b', { id: '1' }), runbookRule('a', { id: '2', groups: ['dba'] })] });
+    expect(changesFrom(recordAccess(two, undefined), renamed)?.changes).toMatchObject([
+      { name: 'b', happened: 'changed', fields: [{ name: 'name', before: 'a', after: 'b' }] },
+      { name: 'a', happened: 'changed', fields: [{ name: 'groups', before: ['sre'], after: ['dba'] }] },
+    ]);
+  });
+});
+
+describe('a list that the token cannot read', () => {
+  const hidden: AccessState = { ...fullState, 'access-request-rules': 'unreadable' };
+  const without = accessState({ ...fullState, 'access-request-rules': [] });
+
+  test('is no change, now or at the last apply', () => {
+    const [seen, unseen] = [recordAccess(fullState, undefined), recordAccess(hidden, undefined)];
+    expect(changesFrom(seen, hidden)).toEqual({
+      changes: [],
+      headlines: [],
+      unreadable: ['access-request-rules'],
+      role: 'admin',
+      unrecorded: [],
+    });
+    expect(changesFrom(unseen, fullState)).toMatchObject({ changes: [], headlines: [], unrecorded: ['access-request-rules'] });
+    expect(changesFrom(unseen, without)).toBeUndefined();
+  });
+
+  test('stays as it was recorded', () => {
+    const recorded = recordAccess(hidden, recordAccess(fullState, undefined));
+    expect(recorded).toEqual(recordAccess(fullState, undefined));
+    expect(changesFrom(recorded, without)).toMatchObject({ changes: [{ list: 'access-request-rules', happened: 'deleted' }] });
+  });
+});
+
+test('what a deleted connection takes with it is no change', () => {
+  const rows = [full['access-control'], { id: 'uid-gone', name: 'gone', groups: ['dba'] }];
+  const packs = [{ ...full.rulepacks, connections: ['gone', 'orders-db'] }];
+  const before = recordAccess({ ...fullState, 'access-control': rows, rulepacks: packs }, undefined);
+  expect(changesFrom(before, fullState)).toBeUndefined();
+});
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+describe('the size of the record', () => {
+  const uid = (index: number): string => hashOf(`id ${index}`).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+  const group = (index: number, place: number): string =>
+    `team-${Number.parseInt(hashOf(`${index} ${place}`).slice(0, 4), 16) % 60}-oncall`;
+  const many = (count: number): readonly AccessObjects['access-control'][] =>
+    Array.from({ length: count }, (_, index) => ({
+      id: uid(index),
+      name: `orders-db-${index}`,
+      groups: [0, 1, 2].map((place) => group(index, place)),
+    }));
+
+  test('is 0.6 MB with 5,000 rows of three groups and 100 rules, and 0.1 MB as git stores it', () => {
+    const rules = Array.from({ length: 100 }, (_, index) =>
+      requestRule(`rule-${index}`, { id: uid(-index), connections: [`orders-db-${index}`], attributes: ['pii'] }),
+    );
+    const access = recordAccess(accessState({ 'access-control': many(5000), 'access-request-rules': rules }), undefined);
+    const text = recordText({ ...emptyRecord, access });
+    expect([text.length, deflateSync(text).length].map((size) => Math.round(size / 100_000) / 10)).toEqual([0.6, 0.1]);
+  });
+
+  test('is bounded: a longer list has hashes, and one that is longer even so is left out', () => {
+    const live = many(12_000);
+    const { 'access-control': hashed } = recordAccess(accessState({ 'access-control': live }), undefined);
+    expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
+    expect(JSON.stringify(hashed).length).toBeLessThan(longestList);
+    expect(recordAccess(accessState({ 'access-control': many(15_000) }), undefined)['access-control']).toBe('omitted');
+  });
+
+  test('a hash shows that an object changed, and not how', () => {
+    const recorded = recordAccess(fullState, undefined);
+    const rules = [{ id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' }];
+    const found = changesFrom({ ...recorded, 'access-request-rules': rules }, fullState);
+    expect(found).toMatchObject({ changes: [{ name: 'jit', happened: 'changed', fields: [] }], headlines: [] });
+  });
+});
