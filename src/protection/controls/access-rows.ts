@@ -193,10 +193,12 @@ function compareRunbooks(before: Posture, after: Posture): ControlComparison {
   if (!sides.every(({ open }) => open.has('runbooks'))) return noDifference;
   const groups = new Set(sides.flatMap(({ runbooks = [] }) => runbooks.flatMap((rule) => rule.groups)));
   groups.delete('admin');
-  const seen = sides.flatMap((access) => access.groups ?? []);
-  // A group of a runbook rule that does not see the connection may run what its members in another group see.
-  const alone = [[], ...[...groups, ...seen].map((group) => [group])];
-  const members = [...alone, ...[...groups].flatMap((group) => seen.map((other) => [group, other]))].filter((member) =>
+  const [had = [], has = []] = sides.map((access) => access.groups ?? []);
+  // A group of a runbook rule that does not see the connection may run what its members in other groups see, in the same one or two.
+  const both = had.filter((group) => has.includes(group)).map((group) => [group]);
+  const others = both.length > 0 ? both : had.flatMap((first) => has.map((last) => [first, last]));
+  const alone = [[], ...[...groups, ...had, ...has].map((group) => [group])];
+  const members = [...alone, ...[...groups].flatMap((group) => others.map((other) => [group, ...other]))].filter((member) =>
     sides.every((access) => seesConnection(access, member)),
   );
   const found = { lost: new Set<string>(), gained: new Set<string>(), incomparable: new Set<string>() };

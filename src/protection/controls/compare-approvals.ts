@@ -39,9 +39,17 @@ function isGoverned(...sides: readonly Posture[]): boolean {
   return sides.some(({ access: { rules } }) => rules.jit !== undefined || rules.command !== undefined);
 }
 
-/** Returns whether the reviewers of the connection decide for one sort of people on both sides: an access-request rule replaces them. */
+/**
+ * Returns whether the reviewers of the connection decide for one sort of people on both sides: an access-request rule replaces them, and
+ * what the gateway refuses on both sides is not reviewed.
+ */
 function decideOwnReviewers(before: Posture, after: Posture): boolean {
-  return !isGoverned(before, after) || reviewPairs(before, after).some(({ had, has }) => had.rule === undefined && has.rule === undefined);
+  return (
+    !isGoverned(before, after) ||
+    reviewPairs(before, after).some(
+      ({ had, has }) => had.rule === undefined && has.rule === undefined && (had.by !== 'refused' || has.by !== 'refused'),
+    )
+  );
 }
 
 /**

@@ -46,6 +46,31 @@ test.each<Row>([
   expect((protection.impact ?? []).map(({ direction }) => direction)).toEqual(ways);
 });
 
+const allModes = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+test.each<Row>([
+  ['they approve native access', { ...allModes, ...reviewed }, { limits: 'none' }, ['weakens', 'strengthens']],
+  [
+    'a rule replaces them for native access, and commands are refused',
+    { ...allModes, ...reviewed },
+    { limits: 'none', rules: [everyone] },
+    [],
+  ],
+  [
+    'a rule replaces them for native access, and they approve commands',
+    { ...allModes, ...reviewed },
+    { rules: [everyone] },
+    ['weakens', 'strengthens'],
+  ],
+])('other reviewers on the public gateway: %s', (_, spec, { limits = 'reviewed', rules = [] }, ways) => {
+  const state = stateOf(connection('db', spec));
+  const live = { ...state, access: accessState({ 'access-request-rules': rules }), longestAccess: 172_800, accessLimits: limits };
+  const change = changeOf('Connection/db', [fieldOf('/reviewers', ['dba'], ['sec'])]);
+  const target = { name: 't', url: 'http://t', dialect: 'hoop' };
+  const protection = protectionOf({ target, changes: [change], edges: [] }, live, registry);
+  expect(protection.headlines.map(({ direction }) => direction)).toEqual(ways);
+});
+
 test.each([
   ['it is stricter where reviewers approve', reviewed, 'stricter'],
   ['it has no effect without reviewers', {}, 'other'],

@@ -264,6 +264,21 @@ describe('which runbooks may be run', () => {
       ['strengthens: contractors can run fewer runbooks on orders-db'],
     ],
     [
+      'a group of a runbook rule that sees nothing, whose members see the connection in one group and then in another',
+      { ...row('payments'), ...rule('oncall') },
+      { ...row('orders'), ...rule('oncall', 'contractors') },
+      [
+        'weakens: orders can reach orders-db',
+        'weakens: contractors can run more runbooks on orders-db',
+        'strengthens: payments can no longer reach orders-db',
+      ],
+      [
+        'weakens: payments can reach orders-db',
+        'strengthens: orders can no longer reach orders-db',
+        'strengthens: contractors can run fewer runbooks on orders-db',
+      ],
+    ],
+    [
       'files that another rule has',
       { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] })] },
       { 'runbook-rules': [runbookRule('all', { connections: ['orders-db'] }), ...runbookRulesOf(rule('oncall'))] },
