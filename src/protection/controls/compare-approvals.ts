@@ -157,7 +157,8 @@ function namesOfPeople(some: readonly MemberSort[], all: readonly MemberSort[]):
   const others = some.some(({ member }) => member.length === 0) ? ['everybody else'] : [];
   const named = [...single.flatMap(({ groups }) => groups).filter((group) => group !== 'admin' && group !== 'auditor'), ...others];
   if (named.length > 0) return named.toSorted(compareText);
-  return [(some[0]?.member ?? []).join(' and ')];
+  const member = some[0]?.member ?? [];
+  return member.length < 2 ? member : [`people in ${member.length > 2 ? 'all of' : 'both'} ${member.join(' and ')}`];
 }
 
 const session: Control = { name: 'session' };

@@ -200,15 +200,18 @@ describe('who needs an approval', () => {
     const asked = { ...named, approval_required_groups: ['dev'] };
     expect(
       thereAndBack(requestRules(requestRule('r', asked)), requestRules(requestRule('r', { ...asked, skip_review_groups: ['sre'] }))),
-    ).toEqual([['weakens: dev and sre no longer need approval on orders-db'], ['strengthens: dev and sre now need approval on orders-db']]);
+    ).toEqual([
+      ['weakens: people in both dev and sre no longer need approval on orders-db'],
+      ['strengthens: people in both dev and sre now need approval on orders-db'],
+    ]);
   });
 
   test('a rule for a group that sees nothing asks its members who are admins, and auditors for native access', () => {
     const asks = { ...named, approval_required_groups: ['dev'] };
     const hidden = row();
     expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', asks)) }, hidden)).toEqual([
-      ['weakens: dev and admin no longer need approval on orders-db'],
-      ['strengthens: dev and admin now need approval on orders-db'],
+      ['weakens: people in both dev and admin no longer need approval on orders-db'],
+      ['strengthens: people in both dev and admin now need approval on orders-db'],
     ]);
     const ofAuditors = { ...named, approval_required_groups: ['auditor'] };
     expect(thereAndBack({ ...hidden, ...requestRules(requestRule('r', ofAuditors)) }, hidden)).toEqual([
