@@ -9,7 +9,14 @@ import { withSharedClasses } from './.github/fast-spreads.js';
  * with git and of the action, every saved plan and secret, all pages, packing. `npm run test:slow` runs them.
  */
 const slow = [
-  ['torture/*', 'e2e/{git,release,size}/*', 'e2e/reports/pages', 'git/programs', 'hoop/{cache,request-count}', 'model/protection-model'],
+  [
+    'torture/*',
+    'e2e/{git,release,size}/*',
+    'e2e/reports/pages',
+    'git/programs',
+    'hoop/{cache,request-count,watched-access}',
+    'model/protection-model',
+  ],
   ['e2e/action/{branches,cache,comment,drift,fleet,lifecycle,overrides,pull-request-story}', 'e2e/command-line/{completion,secrets}'],
   ['e2e/apply/{concurrent-applies,interrupted,rejected-values,removals,rotation}', 'e2e/network/forward-proxy', 'e2e/serve/serve'],
   ['e2e/plan/{accepted-drift,acme,digest,secret-outcomes,unreadable-secrets}', 'property/{deletions,hoop-stops,plan-base}'],

@@ -95,7 +95,7 @@ describe('a change by hand of an object that no manifest declares', () => {
 
   type Step = readonly [title: string, change: (one: WatchedProject) => Promise<unknown>, verdict: string, section: string];
 
-  const title = 'Changed outside Ostiary, in no manifest: 1 change; Ostiary never writes these objects, and the next apply records them';
+  const title = 'Changed outside Ostiary, in no manifest: 1 change; Ostiary never writes these objects, a complete apply records them';
   const steps: readonly Step[] = [
     [
       'the first runbook rule',
@@ -159,7 +159,7 @@ describe('a change by hand of an object that no manifest declares', () => {
     [
       'access control is switched on',
       ({ send, uidOf }) => send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('sales-db'), config: ['sre'] }] }),
-      'Takes access away from 1 connection.',
+      'Visible to no group: 1 connection.',
       '1 connection is visible to no group: access control is on (orders-db) only sre can reach sales-db ~ access control: switched on',
     ],
     [
@@ -195,11 +195,11 @@ describe('a change by hand of an object that no manifest declares', () => {
   ];
 
   test.each(steps)('%s: drift reports it until the next apply records it', { timeout: 60_000 }, async (_, change, verdict, section) => {
-    const { run } = watched;
+    const { run, repository } = watched;
     const before = await run('drift');
     await change(watched);
     const [drift, plan] = [await run('drift'), await run('plan --detailed-exitcode')];
-    const apply = await run('apply --yes');
+    const apply = await run('apply --yes --report markdown=apply.md');
     const after = await run('drift');
     expect([before.code, drift.code, plan.code, apply.code, after.code]).toEqual([0, 2, 0, 0, 0]);
     const object = '1 object that no manifest declares changed outside Ostiary.';
@@ -211,6 +211,8 @@ describe('a change by hand of an object that no manifest declares', () => {
         `1 change outside Ostiary that manifests do not declare: ${effect}`,
     );
     expect(oneLine(plan.stdout)).toContain(`${title} ${section}`);
+    expect(apply.stdout.match(/in no manifest/g)).toHaveLength(1);
+    expect(readFileSync(join(repository.folder, 'apply.md'), 'utf8')).toContain('in no manifest: 1 change');
     expect(oneLine(apply.stderr)).toContain('the record has 1 change that manifests do not declare; drift no longer reports it');
   });
 });
@@ -292,7 +294,7 @@ describe('a token that cannot read a list', () => {
     const watched = await appliedProject();
     const { run, project, send } = watched;
     await send('POST', `/rulepacks/${packId(project)}/apply`, { connection_names: ['orders-db'] });
-    const notice = 'The token (role auditor) cannot read rulepacks, so changes of these are not reported; use a token with the role admin';
+    const notice = 'The role auditor cannot read rulepacks, only admin can: changes of these are not reported';
     for (const command of ['plan', 'drift']) {
       const { code, stdout } = await run(command, auditorToken);
       expect([code, oneLine(stdout).split(notice).length]).toEqual([0, 2]);
@@ -309,12 +311,12 @@ test('a record without these objects compares nothing, and says so where the gat
   const { run, repository, send } = watched;
   const head = repository.git('rev-parse', 'HEAD').trim();
   repository.git('update-ref', 'refs/ostiary/applied/production', head);
-  expect((await run('drift')).stdout).toContain('The last apply did not record rulepacks, so');
+  expect((await run('drift')).stdout).toContain('The last apply did not record rulepacks: ');
   await send('POST', '/runbooks/rules', runbook);
   const drift = await run('drift');
   expect([drift.code, oneLine(drift.stdout)]).toEqual([
     0,
-    expect.stringContaining('The last apply did not record runbook rules, rulepacks, so changes of these are reported after the next one'),
+    expect.stringContaining('The last apply did not record runbook rules, rulepacks: changes of these are reported after the next one'),
   ]);
   expect(await run('apply --yes')).toMatchObject({ code: 0 });
   expect((await run('drift')).stdout).not.toContain('did not record');

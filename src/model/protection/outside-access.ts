@@ -17,6 +17,8 @@ export type OutsideChange = {
   readonly managedBy?: string;
   /** Empty for a whole list, and where the record has only a hash of the object. */
   readonly fields: readonly OutsideField[];
+  /** The record has only a hash of the object, so the effect of the change is unknown. */
+  readonly incomparable?: true;
 };
 
 /** What is known of the changes of objects that decide access and that no manifest declares. */

@@ -4,6 +4,7 @@ import { closableFields, type Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
 import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
+import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
 import { kindOf, nameOf } from '../../model/resource.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
 import { hashedObject, recordedObject, restoredObject, watchedLists } from './record-access.ts';
@@ -33,8 +34,19 @@ export function findOutsideAccess({ recorded, live, registry, dialect, role }: O
   const changes = compared.flatMap((one) => one.changes);
   if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
   const before: AccessState = { ...access, ...Object.fromEntries(compared.map((one) => [one.list, one.before])) };
-  const headlines = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
+  const known = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
+  const headlines = [...known, ...unknownEffects(changes)].toSorted(
+    (left, right) => headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction),
+  );
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
+}
+
+/** Returns a headline if the record has only hashes of some changed objects. */
+function unknownEffects(changes: readonly OutsideChange[]): readonly Headline[] {
+  const count = changes.filter(({ incomparable }) => incomparable === true).length;
+  if (count === 0) return [];
+  const text = `${count} ${count === 1 ? 'change has' : 'changes have'} an unknown effect: the record has only hashes of a long list`;
+  return [{ direction: 'unknown', text, connections: [], tags: {}, causes: [] }];
 }
 
 /** Returns the names of connections, which are the objects that can be closed, by the gateway's ids. */
@@ -70,13 +82,13 @@ function compareLists(
   if (before === 'off' || now === 'off') {
     const happened = now === 'off' ? 'switched off' : 'switched on';
     const changes = before === now ? [] : [{ list, name: '', happened, fields: [] } as const];
-    return { list, changes, before: before === 'off' ? before : before.map((one) => restored(list, one, undefined, names)) };
+    return { list, changes, before: before === 'off' ? before : before.flatMap((one) => restored(list, one, undefined, names) ?? []) };
   }
   const pairs = pairObjects(list, before, now, names);
   return {
     list,
     changes: pairs.flatMap((pair) => changeOf(list, pair, names)),
-    before: pairs.flatMap(({ was, is }) => (was === undefined ? [] : [restored(list, was, is, names)])),
+    before: pairs.flatMap(({ was, is }) => (was === undefined ? [] : (restored(list, was, is, names) ?? []))),
   };
 }
 
@@ -116,14 +128,14 @@ function withLiveConnections({ connections, ...object }: JsonObject, live: Reado
   return left.length === 0 ? object : { ...object, connections: left };
 }
 
-/** Returns an object as it was. Where the record has only a hash, it is as it is now. */
+/** Returns an object as it was. Where the record has only a hash, it is as it is now, or undefined. */
 function restored(
   list: WatchedList,
   was: JsonObject,
   is: AccessObjects[WatchedList] | undefined,
   names: ReadonlyMap<string, string>,
-): AccessObjects[WatchedList] {
-  if (was['hash'] !== undefined && is !== undefined) return is;
+): AccessObjects[WatchedList] | undefined {
+  if (was['hash'] !== undefined) return is;
   const object = restoredObject[list](was);
   if (list === 'access-control') return { ...object, name: names.get(object.id) ?? '' };
   return list === 'attributes' && is !== undefined && 'groups' in object ? { ...is, id: object.id, groups: object.groups } : object;
@@ -151,6 +163,7 @@ function changeOf(list: WatchedList, { was, is }: ObjectPair, names: ReadonlyMap
       happened,
       ...(managedBy === '' ? {} : { managedBy }),
       fields: isRow ? shown.filter((field) => field.name !== 'id') : shown,
+      ...(isHashed ? { incomparable: true } : {}),
     },
   ];
 }

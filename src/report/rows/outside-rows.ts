@@ -36,7 +36,7 @@ export function outsideSection({ outside }: Pick<Plan, 'outside'>): OutsideSecti
   if (outside === undefined || outside.changes.length === 0) return undefined;
   const count = plural(outside.changes.length, 'change');
   return {
-    title: `Changed outside Ostiary, in no manifest: ${count}; Ostiary never writes these objects, and the next apply records them`,
+    title: `Changed outside Ostiary, in no manifest: ${count}; Ostiary never writes these objects, a complete apply records them`,
     headlines: outside.headlines,
     objects: outside.changes.map(objectOf),
   };
@@ -82,15 +82,17 @@ function namesOfLists(lists: readonly WatchedList[]): string {
 export function outsideNotices({ outside }: Pick<Plan, 'outside'>): readonly string[] {
   if (outside === undefined) return [];
   const { unreadable, unrecorded, role } = outside;
-  const advice = role === 'admin' ? 'the gateway did not answer with the whole list' : 'use a token with the role admin';
+  const reader = role === undefined ? 'The token' : `The role ${role}`;
   return [
     ...(unreadable.length === 0
       ? []
       : [
-          `The token${role === undefined ? '' : ` (role ${role})`} cannot read ${namesOfLists(unreadable)}, so changes of these are not reported; ${advice}`,
+          role === 'admin'
+            ? `The gateway did not show all of ${namesOfLists(unreadable)}: changes of these are not reported`
+            : `${reader} cannot read ${namesOfLists(unreadable)}, only admin can: changes of these are not reported`,
         ]),
     ...(unrecorded.length === 0
       ? []
-      : [`The last apply did not record ${namesOfLists(unrecorded)}, so changes of these are reported after the next one`]),
+      : [`The last apply did not record ${namesOfLists(unrecorded)}: changes of these are reported after the next one`]),
   ];
 }

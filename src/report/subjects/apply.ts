@@ -4,7 +4,7 @@ import type { Action } from '../../model/plan/plan.ts';
 import type { AppliedPlan, ReportBlock, ReportDocument } from '../document.ts';
 import { orphanNotices } from '../rows/groups.ts';
 import { countOrphans, countStayingEdges, stayingEdgesText, type ActionCounts } from '../wording/summary.ts';
-import { targetObject } from './plan.ts';
+import { outsideBlocks, targetObject } from './plan.ts';
 
 /** Returns the document of applies. Pages also show the blocks of the plan that was applied. Below a plan, a section does not repeat where the target is. */
 export function applyDocument(
@@ -25,6 +25,7 @@ export function applyDocument(
         blocks: [
           { type: 'notices', lines: orphanNotices({ orphans: [], changes: [], ...plan }) },
           { type: 'outcomes', result },
+          ...(hasPlace ? outsideBlocks(plan) : []),
         ],
         pageBlocks: planBlocks,
       })),

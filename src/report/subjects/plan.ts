@@ -274,8 +274,8 @@ function outsideObject({ changes, headlines, unreadable, role, unrecorded }: Out
 
 /** Returns changes outside Ostiary and outside the manifests as data. */
 export function outsideChangesObject(changes: OutsideAccess['changes']): readonly JsonObject[] {
-  return changes.map(({ list, name, happened, managedBy, fields }) =>
-    definedFields({ list, name, happened, managedBy, fields: fields.map((field) => definedFields({ ...field })) }),
+  return changes.map(({ list, name, happened, managedBy, fields, incomparable }) =>
+    definedFields({ list, name, happened, managedBy, fields: fields.map((field) => definedFields({ ...field })), incomparable }),
   );
 }
 

@@ -147,38 +147,54 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-describe('the size of the record', () => {
-  const uid = (index: number): string => hashOf(`id ${index}`).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
-  const group = (index: number, place: number): string =>
-    `team-${Number.parseInt(hashOf(`${index} ${place}`).slice(0, 4), 16) % 60}-oncall`;
-  const many = (count: number): readonly AccessObjects['access-control'][] =>
-    Array.from({ length: count }, (_, index) => ({
-      id: uid(index),
-      name: `orders-db-${index}`,
-      groups: [0, 1, 2].map((place) => group(index, place)),
-    }));
+function uid(index: number): string {
+  return hashOf(`id ${index}`).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+}
 
+function teamOf(index: number, place: number): string {
+  return `team-${Number.parseInt(hashOf(`${index} ${place}`).slice(0, 4), 16) % 60}-oncall`;
+}
+
+function manyRows(count: number): readonly AccessObjects['access-control'][] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: uid(index),
+    name: `orders-db-${index}`,
+    groups: [0, 1, 2].map((place) => teamOf(index, place)),
+  }));
+}
+
+describe('the size of the record', () => {
   test('is 0.6 MB with 5,000 rows of three groups and 100 rules, and 0.1 MB as git stores it', () => {
     const rules = Array.from({ length: 100 }, (_, index) =>
       requestRule(`rule-${index}`, { id: uid(-index), connections: [`orders-db-${index}`], attributes: ['pii'] }),
     );
-    const access = recordAccess(accessState({ 'access-control': many(5000), 'access-request-rules': rules }), undefined);
+    const access = recordAccess(accessState({ 'access-control': manyRows(5000), 'access-request-rules': rules }), undefined);
     const text = recordText({ ...emptyRecord, access });
     expect([text.length, deflateSync(text).length].map((size) => Math.round(size / 100_000) / 10)).toEqual([0.6, 0.1]);
   });
 
   test('is bounded: a longer list has hashes, and one that is longer even so is left out', () => {
-    const live = many(12_000);
+    const live = manyRows(12_000);
     const { 'access-control': hashed } = recordAccess(accessState({ 'access-control': live }), undefined);
     expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
     expect(JSON.stringify(hashed).length).toBeLessThan(longestList);
-    expect(recordAccess(accessState({ 'access-control': many(15_000) }), undefined)['access-control']).toBe('omitted');
+    expect(recordAccess(accessState({ 'access-control': manyRows(15_000) }), undefined)['access-control']).toBe('omitted');
   });
 
-  test('a hash shows that an object changed, and not how', () => {
+  test('a hash shows that an object changed, with an unknown effect', () => {
     const recorded = recordAccess(fullState, undefined);
-    const rules = [{ id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' }];
-    const found = changesFrom({ ...recorded, 'access-request-rules': rules }, fullState);
-    expect(found).toMatchObject({ changes: [{ name: 'jit', happened: 'changed', fields: [] }], headlines: [] });
+    const hashed = { id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' };
+    const headline = {
+      direction: 'unknown',
+      text: '1 change has an unknown effect: the record has only hashes of a long list',
+      connections: [],
+    };
+    const changed = changesFrom({ ...recorded, 'access-request-rules': [hashed] }, fullState);
+    expect(changed).toMatchObject({
+      changes: [{ name: 'jit', happened: 'changed', fields: [], incomparable: true }],
+      headlines: [headline],
+    });
+    const without = changesFrom({ ...recorded, 'runbook-rules': [hashed] }, { ...fullState, 'runbook-rules': [] });
+    expect(without).toMatchObject({ changes: [{ name: 'jit', happened: 'deleted', incomparable: true }], headlines: [headline] });
   });
 });
