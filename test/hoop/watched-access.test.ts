@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { newRecordKey } from '../../src/project/record/record-signature.ts';
 import { config, connection, guardrail, manifest } from '../e2e/project.ts';
 import { adminToken, auditorToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
 import { expectValid } from '../support/documents.ts';
-import { gitEnv, type TestRepository, useRepositories } from '../support/repository.ts';
+import { gitEnv, type TestRepository, useRepositories, withPush } from '../support/repository.ts';
 import { runInFolder } from '../support/run-in-process.ts';
 
-const { make } = useRepositories();
+const { make, makeOrigin } = useRepositories();
 
 const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
 
@@ -51,7 +52,7 @@ const analyzer = {
 type WatchedProject = {
   readonly project: HoopProject;
   readonly repository: TestRepository;
-  readonly run: (line: string, token?: string) => Promise<CommandResult>;
+  readonly run: (line: string, token?: string, variables?: Readonly<Record<string, string>>) => Promise<CommandResult>;
   /** Sends a request of another admin, which has to succeed. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<Readonly<Record<string, unknown>>>;
   readonly uidOf: (connection: string) => string | undefined;
@@ -65,9 +66,9 @@ async function appliedProject(more = ''): Promise<WatchedProject> {
     'access/orders.yaml': connection('orders-db', { ...open, attributes: ['pii'] }),
     'access/sales.yaml': connection('sales-db', open),
   });
-  const run = async (line: string, token = adminToken): Promise<CommandResult> => {
-    const ended = await runInFolder(repository.folder, line.split(' '), { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token });
-    return { ...ended, requests: [] };
+  const run: WatchedProject['run'] = async (line, token = adminToken, variables = {}) => {
+    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: token, ...variables };
+    return { ...(await runInFolder(repository.folder, line.split(' '), env)), requests: [] };
   };
   const send: WatchedProject['send'] = async (method, path, body) => {
     const { status, body: answer } = await project.send(method, path, body);
@@ -287,6 +288,29 @@ test('the record has names and groups of these objects, and no description or pr
   expect(JSON.parse(record.slice(record.indexOf('{'))).access['access-control']).toEqual(
     ['orders-db', 'sales-db'].map((name) => ({ id: watched.uidOf(name), groups: ['payments', 'sre'] })),
   );
+});
+
+test('a record key signs these objects, and origin has them', { timeout: 60_000 }, async () => {
+  const watched = await appliedProject();
+  const { repository, run, send, uidOf } = watched;
+  const key = newRecordKey();
+  const signing = { OSTIARY_RECORD_KEY: key.secret };
+  const origin = makeOrigin(withPush(repository));
+  repository.save({ 'ostiary.yaml': `${config(watched.project.url)}record: { keys: ['${key.key}'] }\n` });
+  repository.git('push', '--quiet', 'origin', 'main');
+  await send('POST', '/plugins', { name: 'access_control', connections: [{ id: uidOf('orders-db'), config: ['ärzte', '支払い'] }] });
+  expect(await run('apply --yes --allow git/unsigned-record=first', adminToken, signing)).toMatchObject({ code: 0 });
+  const ref = 'refs/ostiary/applied/production';
+  expect(origin.git('rev-parse', ref)).toBe(repository.git('rev-parse', ref));
+  expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+  await send('PUT', `/plugins/access_control/conn/${uidOf('orders-db')}`, { config: ['ärzte', '支払い', 'interns'] });
+  expect(sectionOf(await run('drift'))).toContain('access control of orders-db, not managed: changed groups + interns');
+  // Who may push refs hides the change, and is found out.
+  const forged = recordIn(repository).replace('"groups":[', '"groups":["interns",').trim();
+  const tree = repository.git('hash-object', '-t', 'tree', '-w', '/dev/null').trim();
+  const id = repository.git('commit-tree', tree, '-p', 'HEAD', '-m', forged).trim();
+  repository.git('push', '--quiet', '--force', 'origin', `${id}:${ref}`);
+  expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('a signature that does not match') });
 });
 
 describe('a token that cannot read a list', () => {

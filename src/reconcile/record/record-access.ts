@@ -62,7 +62,12 @@ function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList]
   const granting = list === 'access-control' || list === 'attributes';
   const entries = objects.map((object) => recordedObject(list, object)).filter((one) => !granting || one['groups'] !== undefined);
   const forms = [entries, entries.map((one) => hashedObject(list, one))];
-  return forms.find((form) => JSON.stringify(form).length <= longestList) ?? 'omitted';
+  return forms.find((form) => lengthInRecord(form) <= longestList) ?? 'omitted';
+}
+
+/** Returns the length of a list in a record, which is ASCII. */
+function lengthInRecord(list: readonly JsonObject[]): number {
+  return JSON.stringify(list).replaceAll(/[^\x20-\x7e]/g, String.raw`\u0000`).length;
 }
 
 /** Returns an object with its id and the fields that decide access; sets are sorted, and empty values are left out. */

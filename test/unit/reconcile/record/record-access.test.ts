@@ -3,6 +3,7 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { emptyRecord, type RecordedAccess } from '../../../../src/model/applied-record.ts';
+import { record as isRecord } from '../../../../src/manifest/validate/validators.js';
 import type { AccessObjects, AccessState } from '../../../../src/model/protection/access-objects.ts';
 import type { OutsideAccess, WatchedList } from '../../../../src/model/protection/outside-access.ts';
 import { recordText } from '../../../../src/project/record/applied-record.ts';
@@ -179,6 +180,19 @@ describe('the size of the record', () => {
     expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
     expect(JSON.stringify(hashed).length).toBeLessThan(longestList);
     expect(recordAccess(accessState({ 'access-control': manyRows(15_000) }), undefined)['access-control']).toBe('omitted');
+  });
+
+  test('is bounded as the record spells it, and any name of the gateway can be read again', () => {
+    for (const [name, form] of [
+      ['x'.repeat(5000), 'object'],
+      ['表'.repeat(5000), 'object'],
+      ['表'.repeat(200_000), 'string'],
+    ] as const) {
+      const { 'runbook-rules': list, ...rest } = recordAccess(accessState({ 'runbook-rules': [runbookRule(name)] }), undefined);
+      expect(typeof list).toBe(form);
+      const text = recordText({ ...emptyRecord, access: { ...rest, ...(list === undefined ? {} : { 'runbook-rules': list }) } });
+      expect([isRecord(JSON.parse(text)), text.length < 2 * longestList]).toEqual([true, true]);
+    }
   });
 
   test('a hash shows that an object changed, with an unknown effect', () => {
