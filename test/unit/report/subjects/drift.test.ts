@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { AuditedWrite } from '../../../../src/model/result/drift.ts';
-import { driftedObjects } from '../../../../src/report/subjects/drift.ts';
+import { driftDocument, driftedObjects } from '../../../../src/report/subjects/drift.ts';
+import type { OutsideAccess } from '../../../../src/model/protection/outside-access.ts';
+import type { Headline } from '../../../../src/model/protection/protection.ts';
+import { verdictText } from '../../../../src/report/wording/summary.ts';
 import { samplePlan } from '../sample-plan.ts';
 
 function write(hour: number, by: string): AuditedWrite {
@@ -36,4 +39,45 @@ test('the writers of an object are listed newest first, with the number of furth
       'and 2 more',
     ],
   ]);
+});
+
+function headline(direction: Headline['direction'], name: string): Headline {
+  return { direction, text: '', connections: [`Connection/${name}`], tags: {}, causes: [] };
+}
+
+const outside: OutsideAccess = {
+  changes: ['nightly', 'hourly'].map((name) => ({ list: 'runbook-rules', name, happened: 'deleted', fields: [] })),
+  headlines: [headline('weakens', 'b')],
+  unreadable: [],
+  unrecorded: [],
+};
+
+test.each<readonly [string, boolean, OutsideAccess | undefined, readonly Headline[], string]>([
+  [
+    'beside drift that is harmless',
+    true,
+    outside,
+    [headline('strengthens', 'a')],
+    ': Weakens protection of 1 connection. 1 object and 2 objects that no manifest declares changed outside Ostiary.',
+  ],
+  ['alone', false, outside, [], ': Weakens protection of 1 connection. 2 objects that no manifest declares changed outside Ostiary.'],
+  ['without an effect', false, { ...outside, headlines: [] }, [], ': 2 objects that no manifest declares changed outside Ostiary.'],
+  ['not at all', false, undefined, [], '.'],
+])('the first line counts what changed in no manifest: %s', (_, isDrifted, found, headlines, expected) => {
+  const { outside: __, ...plan } = samplePlan();
+  const drift = {
+    plan: {
+      ...plan,
+      changes: isDrifted ? plan.changes.slice(0, 1) : [],
+      edges: [],
+      orphans: [],
+      notCompared: [],
+      ...(found === undefined ? {} : { outside: found }),
+    },
+    pending: 0,
+    unfinished: 0,
+    protection: { headlines, connections: [], losing: [] },
+  };
+  const [section] = driftDocument([drift]).sections();
+  expect(section?.verdict && verdictText(section.verdict).replace(/^.*rift on [^:.]*/, '')).toBe(expected);
 });
