@@ -1,5 +1,6 @@
 import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../github/approved-plan.ts';
 import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../github/override-comments.ts';
+import { withGitHubErrors } from '../github/calls.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { configFlags, type Findings, openRunGitHub, type TaskResult } from './task.ts';
 import type { WorkflowRun } from '../github/workflow-run.ts';
@@ -11,7 +12,7 @@ import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { type ActionInputs, linesOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
-import { commentKeyOf, missingToken, withGitHubErrors } from './pull-requests.ts';
+import { commentKeyOf, missingToken } from './pull-requests.ts';
 
 type DecisionContext = {
   readonly run: WorkflowRun;

@@ -1,11 +1,12 @@
+import { withGitHubErrors } from '../github/calls.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { type ActionTask, openRunGitHub, type TaskResult } from './task.ts';
-import { closeIssue, closePullRequest, keepIssue, keepPullRequest, stickyLimit } from '../github/sticky-posts.ts';
+import { closeIssue, closePullRequest, keepIssue, keepPullRequest } from '../github/sticky-posts.ts';
 import { adoptionBranch } from '../git/branch.ts';
 import { openRepository } from '../git/repository.ts';
 import { resolveConfig } from '../project/resolved-config.ts';
 import { shortList } from '../report/wording/summary.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Checked, Diagnostic } from '../model/diagnostic.ts';
 import type { Drift } from '../model/result/drift.ts';
 import { isDrifted, needsReport } from '../reconcile/drift/filter-drift.ts';
 import { adoptionContent, adoptionRequest, driftIssue, type RunReport } from '../report/markdown/comment.ts';
@@ -14,7 +15,7 @@ import { codeSpan } from '../report/escape.ts';
 import { fileLinks } from '../report/links.ts';
 import { labeledName } from '../report/document.ts';
 import { projectKeyOf } from './inputs.ts';
-import { missingToken, withGitHubErrors } from './pull-requests.ts';
+import { missingToken } from './pull-requests.ts';
 import { version } from '../console/context/version.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask };
@@ -22,11 +23,13 @@ type ReportedTask = TaskResult & { readonly task: ActionTask };
 /** The number of an issue or pull request, and the requests that GitHub refused. */
 type KeptNumber = { readonly diagnostics: readonly Diagnostic[]; readonly number?: number };
 
-/** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. */
+/** Keeps one issue for the target: open while there is drift, closed with a comment afterwards. It is an error if no issue reports the drift. */
 export async function keepDriftIssue(result: ReportedTask): Promise<KeptNumber> {
   const { drift } = result.findings;
   if (!result.task.inputs.issue || drift === undefined) return { diagnostics: [] };
-  return keepNumber(result, (github) => keep(github, result, drift));
+  const kept = await keepNumber(result, (github) => keep(github, result, drift), 'the issue about the drift');
+  if (kept.number !== undefined || !needsReport(remaining(result, drift))) return kept;
+  return { diagnostics: kept.diagnostics.map((one) => ({ ...one, severity: 'error' })) };
 }
 
 /** Keeps one pull request that adopts the drift, and closes it when there is nothing left to adopt. */
@@ -46,12 +49,14 @@ export async function keepAdoptionRequest(result: ReportedTask, issue: number | 
 /** Sends requests to GitHub if there is a token; converts errors of GitHub to warnings. */
 async function keepNumber(
   { task: { inputs, run }, waits, context }: ReportedTask,
-  send: (github: GitHub) => Promise<number | undefined>,
+  send: (github: GitHub) => Promise<Checked<number>>,
+  missing?: string,
 ): Promise<KeptNumber> {
   if (inputs.token === '') return { diagnostics: [missingToken] };
   const github = openRunGitHub({ inputs, run }, { waits, context });
-  const { value: number, diagnostics } = await withGitHubErrors(() => send(github));
-  return { diagnostics, ...(number === undefined ? {} : { number }) };
+  const { value: kept, diagnostics } = await withGitHubErrors(() => send(github), missing);
+  const { value: number, diagnostics: more = [] } = kept ?? {};
+  return { diagnostics: [...diagnostics, ...more], ...(number === undefined ? {} : { number }) };
 }
 
 function isReverted({ findings, exitCode }: ReportedTask): boolean {
@@ -59,42 +64,46 @@ function isReverted({ findings, exitCode }: ReportedTask): boolean {
 }
 
 /** Closes the pull request that would adopt a drift that was reverted. */
-async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<undefined> {
+async function closeAdoption(github: GitHub, { task, context }: ReportedTask, drift: Drift): Promise<Checked<number>> {
   const { flags, label } = task.inputs;
   const { root } = resolveConfig({ only: [], paths: [], config: flags['config'] }, context);
   const repository = await openRepository({ folder: root, env: context.env });
-  if (repository === undefined) return undefined;
+  if (repository === undefined) return nothingKept;
   const head = adoptionBranch(repository, drift.plan.target.name, label);
   await closePullRequest(github, { key: ['adopt', ...issueKey(task, drift)], head }, goodbye(task, true));
-  return undefined;
+  return nothingKept;
 }
+
+const nothingKept: Checked<number> = { diagnostics: [] };
 
 type Request = { readonly drift: Drift; readonly issue: number | undefined };
 
-async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<number | undefined> {
+async function request(github: GitHub, { task, exitCode }: ReportedTask, { drift, issue }: Request): Promise<Checked<number>> {
   const key = ['adopt', ...issueKey(task, drift)];
   const { adoption, plan } = drift;
   const { run } = task;
   if (adoption?.branch?.pushed === true) {
     const content = adoptionContent(adoption, plan.target.name, issue);
-    const body = adoptionRequest({ adoption, target: plan.target.name, issue, ...reportOrigin(task) }, stickyLimit);
+    const bodyWithin = (limit: number): string =>
+      adoptionRequest({ adoption, target: plan.target.name, issue, ...reportOrigin(task) }, limit);
     const title = `Accept drift on ${labeledName(plan.target.name, task.inputs.label)}`;
-    return keepPullRequest(github, { key, title, body, content, head: adoption.branch.name, base: run.branch });
+    const number = await keepPullRequest(github, { key, title, bodyWithin, content, head: adoption.branch.name, base: run.branch });
+    return number === undefined ? nothingKept : { value: number, diagnostics: [] };
   }
-  if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return undefined;
+  if (adoption?.home === undefined || adoption.files.length > 0 || exitCode > 2) return nothingKept;
   const why = isDrifted(plan) ? 'No part of the drift can be accepted into the manifests' : 'The drift is gone';
   await closePullRequest(github, { key, head: adoption.home }, `${why}, as found by [this run](${run.url}).`);
-  return undefined;
+  return nothingKept;
 }
 
-async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise<number | undefined> {
+async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise<Checked<number>> {
   const { task } = result;
-  const drift = isReverted(result) ? withoutReverted(found) : found;
+  const drift = remaining(result, found);
   const [label, ...labels] = task.inputs.labels;
   const key = issueKey(task, drift);
   if (!needsReport(drift)) {
-    const number = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
-    return needsReport(found) ? number : undefined;
+    const closed = await closeIssue(github, { key, label: { name: label } }, goodbye(task, isReverted(result)));
+    return needsReport(found) ? closed : { diagnostics: closed.diagnostics };
   }
   // The pull request reports the adoption.
   const { plan, pending, unfinished, protection, writes, unmerged, unproven } = drift;
@@ -107,11 +116,10 @@ async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise
     ...(unmerged === undefined ? {} : { unmerged }),
     ...(unproven === undefined ? {} : { unproven }),
   };
-  const body = driftIssue({ drift: rest, ...reportOrigin(task) }, stickyLimit);
   return keepIssue(github, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
-    body,
+    bodyWithin: (limit) => driftIssue({ drift: rest, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
     content: driftMarkdown([rest]),
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
@@ -121,8 +129,10 @@ async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise
   });
 }
 
-/** Returns what a revert leaves: the changes of objects that no manifest declares. */
-function withoutReverted({ plan }: Drift): Drift {
+/** Returns the drift that is left: after a revert, the changes of objects that no manifest declares. */
+function remaining(result: ReportedTask, drift: Drift): Drift {
+  if (!isReverted(result)) return drift;
+  const { plan } = drift;
   const rest = { ...plan, changes: [], edges: [], orphans: [], unwatched: [], notCompared: [] };
   return { plan: rest, pending: 0, unfinished: 0, protection: { headlines: [], connections: [], losing: [] } };
 }

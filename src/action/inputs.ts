@@ -165,7 +165,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
     workingDirectory: given.get('working-directory'),
     issue: isTrue('issue', 'true'),
     labels: labelsIn(given.get('labels') ?? ''),
-    assignees: linesOf(given.get('assignees') ?? ''),
+    assignees: namesIn(given.get('assignees') ?? ''),
     detailed: flagInputs['detailed-exitcode']?.obeyed?.includes(mode) === true && isTrue('detailed-exitcode', 'false'),
     cache: isTrue('cache', 'true'),
     overrides: isTrue('overrides', 'false'),
@@ -177,8 +177,13 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): A
 }
 
 function labelsIn(text: string): ActionInputs['labels'] {
-  const [first = 'drift', ...others] = linesOf(text);
+  const [first = 'drift', ...others] = namesIn(text);
   return [first, ...others];
+}
+
+/** Returns the names on the lines of an input, or between its commas. */
+function namesIn(text: string): readonly string[] {
+  return [...new Set(linesOf(text.replaceAll(',', '\n')))];
 }
 
 function formOf({ becomes, switches = [] }: ActionInput, mode: ActionMode): FlagForm {

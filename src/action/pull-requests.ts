@@ -1,9 +1,9 @@
 import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
+import { withGitHubErrors } from '../github/calls.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
 import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../github/sticky-posts.ts';
-import type { Checked, Diagnostic } from '../model/diagnostic.ts';
-import { AppError } from '../model/errors.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
@@ -35,18 +35,6 @@ export const missingToken: Diagnostic = {
   message: 'missing GitHub token',
   hint: 'remove the input github-token, or write comment: false and issue: false',
 };
-
-/** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
-export async function withGitHubErrors<T>(work: () => Promise<T>, missing?: string): Promise<Checked<T>> {
-  try {
-    return { value: await work(), diagnostics: [] };
-  } catch (error) {
-    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
-    const { code, hint } = error;
-    const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
-    return { diagnostics: [{ code, severity: 'warning', message, hint }] };
-  }
-}
 
 /** Returns the key of a mode's comment: steps with the same inputs share one. */
 export function commentKeyOf(inputs: ProjectInputs, mode: ActionMode): readonly string[] {

@@ -1,5 +1,5 @@
 import { appendRunnerFile, writeReport } from '../disk/write.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { hasErrors, type Diagnostic } from '../model/diagnostic.ts';
 import { outputLines } from '../github/workflow-run.ts';
 import { renderReport } from '../report/formats.ts';
 import { findingsDocument, withManifestPositions } from '../report/subjects/findings.ts';
@@ -22,7 +22,7 @@ import type { ActionInputs } from './inputs.ts';
 /** The longest summary in UTF-16 units: GitHub accepts 1 MiB, and a unit takes at most three bytes. */
 const summaryLimit = 340_000;
 
-/** Reports the results of each target to GitHub: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 0. */
+/** Reports the results of each target to GitHub: outputs, findings for code scanning, comments, annotations, the job's summary. Exit 4 if no issue reports a drift, otherwise 0. */
 export async function reportToGitHub(found: readonly TaskResult[]): Promise<number> {
   const results = found.map(withPositions);
   const [first] = results;
@@ -44,11 +44,15 @@ export async function reportToGitHub(found: readonly TaskResult[]): Promise<numb
   );
   log.command(await renderReport(findingsDocument(findingsOf(reported, task)), 'annotations'));
   append(context.env['GITHUB_STEP_SUMMARY'], summaryOf(reported));
-  return 0;
+  return reported.some(({ isUnreported }) => isUnreported) ? 4 : 0;
 }
 
 /** The reported results of one target, with the diagnostics of failed requests to GitHub. */
-type ReportedTarget = TaskResult & { readonly result: TargetResult };
+type ReportedTarget = TaskResult & {
+  readonly result: TargetResult;
+  /** Whether a drift should be in an issue, and is in none. */
+  readonly isUnreported: boolean;
+};
 
 function withPositions(target: TaskResult): TaskResult {
   const { findings } = target;
@@ -59,20 +63,24 @@ function withPositions(target: TaskResult): TaskResult {
 async function reportTarget(target: TaskResult): Promise<ReportedTarget> {
   const result = targetResultOf(target);
   const { task, findings } = target;
-  if (task === undefined) return { ...target, result };
+  if (task === undefined) return { ...target, result, isUnreported: false };
   const plus = (more: readonly Diagnostic[], outputs: Partial<TargetResult> = {}): ReportedTarget => ({
     ...target,
     findings: { ...findings, diagnostics: [...findings.diagnostics, ...more] },
     result: { ...result, ...outputs },
+    isUnreported: false,
   });
   if (task.step.mode !== 'drift')
     return plus(await commentOnPullRequests({ ...target, task, markdown: (limit) => markdownOf(target, limit) }));
   const issued = await keepDriftIssue({ ...target, task });
   const adopted = await keepAdoptionRequest({ ...target, task }, issued.number);
-  return plus([...issued.diagnostics, ...adopted.diagnostics], {
+  const isUnreported = hasErrors(issued.diagnostics);
+  const reported = plus([...issued.diagnostics, ...adopted.diagnostics], {
+    ...(isUnreported && target.exitCode <= 2 ? { 'exit-code': 4 } : {}),
     ...(issued.number === undefined ? {} : { issue: issued.number }),
     ...(adopted.number === undefined ? withoutAdoption(result.outcome, task) : { 'pull-request': adopted.number }),
   });
+  return { ...reported, isUnreported };
 }
 
 /** Returns the outcome of a drift that no pull request adopts, because GitHub refused it or a person closed it. */
@@ -113,7 +121,7 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   const at = { commit, runUrl: run.url };
   return runReportMarkdown(
     {
-      title: titleOf(task, exitCode),
+      title: titleOf(task, exitCode, findings),
       notes: step.notes,
       comments: task.comments,
       diagnostics,
@@ -129,13 +137,14 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   );
 }
 
-function titleOf(task: ActionTask, exitCode: number): string {
+function titleOf(task: ActionTask, exitCode: number, { drift }: TaskResult['findings']): string {
   const { mode } = task.step;
   const target = targetNameOf(task) ?? '';
   const name = labeledName(target, task.inputs.label).trimStart();
   const whom = name === '' ? '' : ` for ${name}`;
   if (mode === 'validate') return exitCode === 0 ? `The manifests are valid${whom}` : `The manifests are not valid${whom}`;
-  const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `Drift could not be checked${whom}` } as const;
+  const unreported = drift === undefined ? 'Drift could not be checked' : 'The report of the drift failed';
+  const titles = { plan: `No plan${whom}`, apply: `Not applied${whom}`, drift: `${unreported}${whom}` } as const;
   return titles[mode];
 }
 

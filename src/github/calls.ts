@@ -1,4 +1,5 @@
 import type { Octokit } from '@octokit/rest';
+import type { Checked } from '../model/diagnostic.ts';
 import { AppError } from '../model/errors.ts';
 import { asObject, asText, isObject, type JsonObject } from '../model/json.ts';
 
@@ -46,6 +47,18 @@ export async function readIfShown<T>(read: () => Promise<T>): Promise<T | undefi
   }
 }
 
+/** Runs requests to GitHub; converts errors of GitHub to warnings that name what is missing, so that they never fail the run. */
+export async function withGitHubErrors<T>(work: () => Promise<T>, missing?: string): Promise<Checked<T>> {
+  try {
+    return { value: await work(), diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.code.startsWith('github/')) throw error;
+    const { code, hint } = error;
+    const message = missing === undefined ? error.message : `${missing} was not written: ${error.message}`;
+    return { diagnostics: [{ code, severity: 'warning', message, hint }] };
+  }
+}
+
 export type RepositoryName = { readonly owner: string; readonly repo: string };
 
 /** An issue; `author` is a login. */
@@ -57,8 +70,8 @@ export type Label = { readonly name: string; readonly description: string; reado
 /** The fields of an issue or a pull request to write; omitted fields stay. */
 type IssueUpdate = { readonly title?: string; readonly body?: string; readonly open?: boolean };
 
-/** An issue to open; GitHub creates labels that do not exist, and ignores accounts that cannot be assigned. */
-type NewIssue = {
+/** An issue to open; GitHub creates labels that do not exist. */
+export type NewIssue = {
   readonly title: string;
   readonly body: string;
   readonly labels: readonly string[];
@@ -73,14 +86,17 @@ const pullRequestName = 'a pull request';
 export interface IssueCalls {
   /** Lists issues with the label, closed ones too, newest first. */
   readonly labeledIssues: (label: string) => Promise<readonly Issue[]>;
-  /** Lists the open issues by an account, whatever their labels. */
-  readonly openIssuesOf: (login: string) => Promise<readonly Issue[]>;
+  /** Lists the issues by an account, closed ones too, whatever their labels: the thousand that changed last. */
+  readonly issuesOf: (login: string) => Promise<readonly Issue[]>;
   /** Creates the label if it does not exist. */
   readonly ensureLabel: (label: Label) => Promise<void>;
   /** Opens an issue and returns its number. */
   readonly createIssue: (issue: NewIssue) => Promise<number>;
   readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
+
+/** The most issues that are read to find one without its label: an account of a job can have opened any number. */
+const mostIssues = 1000;
 
 /** Creates the requests on issues and comments of a repository. They throw an AppError when GitHub refuses. */
 export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
@@ -89,8 +105,14 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
       const found = await octokit.paginate(octokit.issues.listForRepo, { ...place, labels: label, state: 'all', per_page: 100 });
       return found.flatMap(issueOf);
     },
-    async openIssuesOf(login) {
-      const found = await octokit.paginate(octokit.issues.listForRepo, { ...place, creator: login, state: 'open', per_page: 100 });
+    async issuesOf(login) {
+      const found: unknown[] = [];
+      const query = { ...place, creator: login, state: 'all', sort: 'updated', per_page: 100 } as const;
+      await octokit.paginate(octokit.issues.listForRepo, query, ({ data }, done) => {
+        found.push(...data);
+        if (found.length >= mostIssues) done();
+        return [];
+      });
       return found.flatMap(issueOf);
     },
     async ensureLabel(label) {

@@ -91,6 +91,11 @@ function rateLimitWait({ status, message, headers = {} }: FailedAnswer): number 
   return status === 429 || /secondary rate limit/i.test(message) ? usualWait : undefined;
 }
 
+/** Returns whether GitHub refused a request because of a value in it. */
+export function isInvalidRequest(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'github/refused' && failedAnswerOf(error.cause)?.status === 422;
+}
+
 /** A comment below an issue or a pull request; `author` is a login, `node` its id in GraphQL. */
 export type Comment = {
   readonly id: number;

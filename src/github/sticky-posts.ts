@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { withGitHubErrors, type Issue, type Label } from './calls.ts';
 import type { GitHub } from './github-client.ts';
-import type { Issue, Label } from './calls.ts';
+import { openIssue } from './open-issue.ts';
+import { contentDigest, markerOf, noContent, readStickyBody, writeStickyBody } from './sticky-body.ts';
+import type { Checked } from '../model/diagnostic.ts';
 
 /** A comment that every run updates. */
 type StickyComment = {
@@ -27,18 +29,22 @@ export async function keepComment(github: Comments, { number, key, bodyAfter, on
   for (const one of ours) if (!sameText(one.body, whole)) await github.updateComment(one.id, whole);
 }
 
-function markerOf(key: readonly string[]): string {
-  return `<!-- ostiary ${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)} -->`;
-}
-
-/** Returns those with our marker that this token's account wrote; anyone can copy a marker. */
-export async function onlyOurs<T extends { readonly author: string; readonly body: string }>(
+/** Returns the comments that begin with our marker and that this token's account wrote; anyone can copy a marker. */
+export async function onlyOurs<T extends Post>(
   github: Pick<GitHub, 'whoAmI'>,
   key: readonly string[],
   found: readonly T[],
 ): Promise<readonly T[]> {
   const marker = markerOf(key);
-  const marked = found.filter(({ body }) => body.startsWith(marker));
+  return byThisAccount(
+    github,
+    found.filter(({ body }) => body.startsWith(marker)),
+  );
+}
+
+type Post = { readonly author: string; readonly body: string };
+
+async function byThisAccount<T extends Post>(github: Pick<GitHub, 'whoAmI'>, marked: readonly T[]): Promise<readonly T[]> {
   if (marked.length === 0) return [];
   const login = (await github.whoAmI()).toLowerCase();
   return marked.filter(({ author }) => author.toLowerCase() === login);
@@ -49,45 +55,13 @@ function sameText(left: string, right: string): boolean {
   return left.replaceAll('\r\n', '\n').trim() === right.replaceAll('\r\n', '\n').trim();
 }
 
-/** The digest of a closed post: any content differs from it. */
-const noContent = 'nothing';
-
-const digestLine = /^<!-- says (\w+) -->$/;
-
-/** Returns the digest that represents content in a mark. */
-function contentDigest(content: string): string {
-  return createHash('sha256').update(content).digest('hex').slice(0, 32);
-}
-
-/** Returns a text with two hidden marks at its head: its key, and the digest of its content. */
-function withMarks(key: readonly string[], digest: string, text: string): string {
-  return `${markerOf(key)}\n<!-- says ${digest} -->\n${text}`;
-}
-
-type Marked = { readonly body: string };
-
-/** Returns the content digest of a marked body; undefined if there is none. */
-function contentDigestIn({ body }: Marked): string | undefined {
-  return digestLine.exec(linesOf(body)[1] ?? '')?.[1];
-}
-
-/** Returns a marked body without its marks. */
-function withoutMarks({ body }: Marked): string {
-  return linesOf(body)
-    .slice(contentDigestIn({ body }) === undefined ? 1 : 2)
-    .join('\n');
-}
-
-function linesOf(body: string): readonly string[] {
-  return body.replaceAll('\r\n', '\n').split('\n');
-}
-
 /** An issue that every run updates. */
 type StickyIssue = {
   /** Identifies the issue: the same for every run of one purpose and target. */
   readonly key: readonly string[];
   readonly title: string;
-  readonly body: string;
+  /** Makes the body, within a number of characters. */
+  readonly bodyWithin: (limit: number) => string;
   /** The body without what differs from run to run; only a change of it is written. */
   readonly content: string;
   readonly label: Label;
@@ -102,39 +76,66 @@ type IssueQuery = Pick<StickyIssue, 'key'> & { readonly label: Pick<Label, 'name
 
 /**
  * Opens, updates or reopens the issue and returns its number. An issue that a person closed stays closed while its content is
- * the same.
+ * the same; what people write around our text stays. A refused comment, label or assignee is a warning.
  */
-export async function keepIssue(github: GitHub, issue: StickyIssue): Promise<number> {
-  const { key, title, body, content, label, labels, assignees, onChange } = issue;
+export async function keepIssue(github: GitHub, issue: StickyIssue): Promise<Checked<number>> {
+  const { key, title, bodyWithin, content, label, labels, assignees, onChange } = issue;
   const ours = await findOurs(github, { key, label });
   const digest = contentDigest(content);
-  const whole = withMarks(key, digest, body);
+  const body = bodyAround(ours, { key, digest, bodyWithin });
   if (ours === undefined) {
     await github.ensureLabel(label);
-    return github.createIssue({ title, body: whole, labels: [label.name, ...labels], assignees });
+    return openIssue(github, { title, body, labels: [label.name, ...labels], assignees });
   }
-  if (contentDigestIn(ours) === digest) return ours.number;
-  await github.updateIssue(ours.number, { body: whole, ...(ours.open ? {} : { open: true }) });
-  await github.createComment(ours.number, onChange);
-  return ours.number;
+  if (ours.digest === digest) return { value: ours.number, diagnostics: [] };
+  await github.updateIssue(ours.number, { body, ...(ours.open ? {} : { open: true }) });
+  return { value: ours.number, diagnostics: await say(github, ours.number, onChange) };
 }
 
 /** Closes our open issue with a comment; returns the number of our issue, open or closed. */
-export async function closeIssue(github: GitHub, sought: IssueQuery, word: string): Promise<number | undefined> {
+export async function closeIssue(github: GitHub, sought: IssueQuery, word: string): Promise<Checked<number>> {
   const ours = await findOurs(github, sought);
-  if (ours === undefined) return undefined;
+  if (ours === undefined) return { diagnostics: [] };
   // If the same content returns later, it is reported again.
-  const body = withMarks(sought.key, noContent, withoutMarks(ours));
-  if (ours.open || contentDigestIn(ours) !== noContent)
-    await github.updateIssue(ours.number, { body, ...(ours.open ? { open: false } : {}) });
-  if (ours.open) await github.createComment(ours.number, word);
-  return ours.number;
+  if (ours.open || ours.digest !== noContent)
+    await github.updateIssue(ours.number, {
+      body: writeStickyBody(sought.key, noContent, ours.text, ours),
+      ...(ours.open ? { open: false } : {}),
+    });
+  return { value: ours.number, diagnostics: ours.open ? await say(github, ours.number, word) : [] };
 }
 
+/** Writes a comment about what is done already; a refusal, such as of a locked conversation, is a warning. */
+async function say(github: GitHub, number: number, word: string): Promise<Checked<number>['diagnostics']> {
+  return (await withGitHubErrors(() => github.createComment(number, word), `the comment on issue ${number}`)).diagnostics;
+}
+
+type Read<T> = T & NonNullable<ReturnType<typeof readStickyBody>>;
+
+/** Returns the posts of this account that have the key, with their parts. */
+async function readOurs<T extends Post>(github: GitHub, key: readonly string[], found: readonly T[]): Promise<readonly Read<T>[]> {
+  const marked = found.flatMap((one) => {
+    const parts = readStickyBody(one.body, key);
+    return parts === undefined ? [] : [{ ...one, ...parts }];
+  });
+  return byThisAccount(github, marked);
+}
+
+type NewBody = Pick<StickyIssue, 'key' | 'bodyWithin'> & { readonly digest: string };
+
+/** Returns the body of a post, with what people wrote around the earlier one. */
+function bodyAround(earlier: { readonly above: string; readonly below: string } | undefined, { key, digest, bodyWithin }: NewBody): string {
+  const { above = '', below = '' } = earlier ?? {};
+  return writeStickyBody(key, digest, bodyWithin(Math.max(stickyLimit - above.length - below.length, shortest)), { above, below });
+}
+
+/** The fewest characters that a report gets, however much people wrote around it. */
+const shortest = 4000;
+
 /** Finds our issue, an open one first: by its label, or by its author if the label was removed. */
-async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Issue | undefined> {
-  const labeled = await onlyOurs(github, key, await github.labeledIssues(label.name));
-  const ours = labeled.length > 0 ? labeled : await onlyOurs(github, key, await github.openIssuesOf(await github.whoAmI()));
+async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Read<Issue> | undefined> {
+  const labeled = await readOurs(github, key, await github.labeledIssues(label.name));
+  const ours = labeled.length > 0 ? labeled : await readOurs(github, key, await github.issuesOf(await github.whoAmI()));
   return ours.find(({ open }) => open) ?? ours[0];
 }
 
@@ -142,7 +143,8 @@ async function findOurs(github: GitHub, { key, label }: IssueQuery): Promise<Iss
 type StickyPullRequest = {
   readonly key: readonly string[];
   readonly title: string;
-  readonly body: string;
+  /** Makes the body, within a number of characters. */
+  readonly bodyWithin: (limit: number) => string;
   /** The body without what differs from run to run. */
   readonly content: string;
   /** The branch with the commits, and the branch that they are proposed for. */
@@ -156,19 +158,19 @@ type StickyPullRequest = {
  */
 export async function keepPullRequest(
   github: GitHub,
-  { key, title, body, content, head, base }: StickyPullRequest,
+  { key, title, bodyWithin, content, head, base }: StickyPullRequest,
 ): Promise<number | undefined> {
   const all = await github.pullRequestsFrom(head);
-  const own = await onlyOurs(github, key, all);
+  const own = await readOurs(github, key, all);
   const digest = contentDigest(content);
-  const whole = withMarks(key, digest, body);
   const ours = own.find(({ open }) => open);
-  if (ours !== undefined && contentDigestIn(ours) !== digest) await github.updatePullRequest(ours.number, { body: whole });
+  const body = bodyAround(ours, { key, digest, bodyWithin });
+  if (ours !== undefined && ours.digest !== digest) await github.updatePullRequest(ours.number, { body });
   const known = ours ?? all.find(({ open }) => open);
   if (known !== undefined) return known.number;
   const [last] = own;
-  if (last?.merged === false && contentDigestIn(last) === digest) return undefined;
-  return github.createPullRequest({ title, body: whole, head, base });
+  if (last?.merged === false && last.digest === digest) return undefined;
+  return github.createPullRequest({ title, body, head, base });
 }
 
 /** Closes our open pull request of the branch with a comment. */
@@ -177,12 +179,14 @@ export async function closePullRequest(
   { key, head }: Pick<StickyPullRequest, 'key' | 'head'>,
   word: string,
 ): Promise<void> {
-  const [last] = await onlyOurs(github, key, await github.pullRequestsFrom(head));
+  const [last] = await readOurs(github, key, await github.pullRequestsFrom(head));
   if (last === undefined || last.merged) return;
   // If the same content returns later, it is reported again.
-  const body = withMarks(key, noContent, withoutMarks(last));
-  if (last.open || contentDigestIn(last) !== noContent)
-    await github.updatePullRequest(last.number, { body, ...(last.open ? { open: false } : {}) });
+  if (last.open || last.digest !== noContent)
+    await github.updatePullRequest(last.number, {
+      body: writeStickyBody(key, noContent, last.text, last),
+      ...(last.open ? { open: false } : {}),
+    });
   if (last.open) await github.createComment(last.number, word);
 }
 

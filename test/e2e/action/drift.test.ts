@@ -143,8 +143,8 @@ describe('the issue of a drift', () => {
     const [issue] = await issuesOf('text');
     const outside = (issue?.body ?? '').replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
     for (const text of nasty) expect(outside).not.toContain(text);
-    // Our two markers, and once in the code of the change.
-    expect(issue?.body.match(/<!--/g)).toHaveLength(3);
+    // Our three markers, and once in the code of the change.
+    expect(issue?.body.match(/<!--/g)).toHaveLength(4);
     expect(ended.summary).toContain('+ reviewers (held): @octo\n');
   });
 
@@ -152,15 +152,17 @@ describe('the issue of a drift', () => {
     ['a missing permission', { status: 403, body: { message: 'Resource not accessible by integration' } }, 'github/forbidden'],
     ['a repository without issues', { status: 410, body: { message: 'Issues has been disabled in this repository.' } }, 'github/refused'],
   ];
-  test.each(replies)('is a warning for %s', async (_, reply, code) => {
+  test.each(replies)('is an error that fails the step for %s', async (_, reply, code) => {
     const target = `denied-${reply.status}`;
     const cwd = await applied(target, { 'access/a.yaml': connection(`${target}-a`, { reviewers: ['dba'] }) });
     await change(`${target}-a`, { reviewers: [] });
     bench.github().intercept(({ path }) => (/\/(?:issues|labels)/.test(path) ? reply : undefined));
     const ended = await drift(cwd);
-    expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted' } });
-    expect(ended.stdout).toMatch(new RegExp(`^::warning title=${code}::`, 'm'));
+    expect(ended).toMatchObject({ code: 4, outputs: { outcome: 'drifted' } });
+    expect(ended.stdout).toMatch(new RegExp(`^::error title=${code}::the issue about the drift was not written: `, 'm'));
     expect(ended.summary).toContain(code);
+    expect(ended.summary).toMatch(/^### The report of the drift failed\n[^]*Drift on /);
+    expect(await drift(cwd, { issue: 'false' })).toMatchObject({ code: 0 });
   });
 });
 

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+
+/** The body of an issue or a pull request: our part between two marks, and what people wrote around it. */
+type StickyBody = {
+  readonly above: string;
+  /** Represents the content of our part; undefined if its mark was removed. */
+  readonly digest: string | undefined;
+  readonly text: string;
+  readonly below: string;
+};
+
+/** The digest of a closed post: any content differs from it. */
+export const noContent = 'nothing';
+
+/** Returns the digest that represents content in a mark. */
+export function contentDigest(content: string): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 32);
+}
+
+/** Returns the hidden line that begins every post with the key. */
+export function markerOf(key: readonly string[]): string {
+  return `<!-- ostiary ${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 32)} -->`;
+}
+
+const anyMarker = /<!-- ostiary [0-9a-f]{32} -->/;
+const digestMark = /^\n*<!-- says (\w+) -->\n?/;
+const endMark = '<!-- ostiary end -->';
+
+/**
+ * Reads a body; undefined if it does not have the key. Its first marker counts: our text comes after it, and can contain the marker of
+ * another post, because it quotes names of the gateway.
+ */
+export function readStickyBody(body: string, key: readonly string[]): StickyBody | undefined {
+  const whole = body.replaceAll('\r\n', '\n');
+  const { 0: marker, index: start = 0 } = anyMarker.exec(whole) ?? {};
+  if (marker !== markerOf(key)) return undefined;
+  const marked = whole.slice(start + marker.length);
+  const end = marked.lastIndexOf(endMark);
+  const ours = end === -1 ? marked : marked.slice(0, end);
+  const [mark = '', digest] = digestMark.exec(ours) ?? [];
+  return {
+    above: whole.slice(0, start),
+    digest,
+    text: ours.slice(mark.length),
+    below: end === -1 ? '' : marked.slice(end + endMark.length),
+  };
+}
+
+/** Returns a body with our text between its marks, and with what people wrote around it. */
+export function writeStickyBody(
+  key: readonly string[],
+  digest: string,
+  text: string,
+  { above, below }: Pick<StickyBody, 'above' | 'below'> = { above: '', below: '' },
+): string {
+  return `${above}${markerOf(key)}\n<!-- says ${digest} -->\n${text.trimEnd()}\n${endMark}${below}`;
+}
