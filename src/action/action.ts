@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { type Decisions, digestFromComment, overrideCommands, withDecisions } from './decisions.ts';
+import { type Decisions, digestFromComment, otherMerges, overrideCommands, withDecisions } from './decisions.ts';
 import { type ActionInputs, linesOf, projectKeyOf, readInputs } from './inputs.ts';
 import {
   type ActionTask,
@@ -108,7 +108,8 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const { task, decisions } = decided.value;
   const exitCode = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
   const found = findings();
-  const diagnostics = [...found.diagnostics, ...overrideCommands(found, decisions)];
+  const others = await otherMerges(given, decisions, { findings: found, waits, context: taskContext });
+  const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions)];
   return { task, findings: { ...found, diagnostics }, exitCode, log, context, waits };
 }
 

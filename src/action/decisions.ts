@@ -2,17 +2,18 @@ import { findApprovedPlan, mergedPullRequests, type PullRequestHead } from '../g
 import { allowCommandFor, applyCommandFor, type OverrideComments, readOverrideComments } from '../github/override-comments.ts';
 import { withGitHubErrors } from '../github/calls.ts';
 import type { GitHub } from '../github/github-client.ts';
-import { configFlags, type Findings, openRunGitHub, type TaskResult } from './task.ts';
+import { type ActionTask, configFlags, type Findings, openRunGitHub, type TaskResult } from './task.ts';
 import type { WorkflowRun } from '../github/workflow-run.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { UsageError } from '../model/errors.ts';
 import { type ApprovalRules, defaultApprovals } from '../model/config.ts';
 import { openConfig } from '../project/open-project.ts';
+import { shortList } from '../report/wording/summary.ts';
 import type { CommentLink } from '../report/markdown/comment.ts';
 import type { CliContext } from '../console/context/cli-context.ts';
 import { type ActionInputs, linesOf } from './inputs.ts';
 import type { Proposal } from './proposal.ts';
-import { commentKeyOf, missingToken } from './pull-requests.ts';
+import { commentKeyOf, findMergedSince, missingToken } from './pull-requests.ts';
 
 type DecisionContext = {
   readonly run: WorkflowRun;
@@ -142,3 +143,27 @@ export function overrideCommands({ plan, result }: Findings, { inputs, pullReque
     },
   ];
 }
+
+/** Returns the notice that names the other pull requests whose changes are in a plan that is not the approved one. */
+export async function otherMerges(
+  { inputs, run, checkout }: Pick<ActionTask, 'inputs' | 'run' | 'checkout'>,
+  { pullRequest }: Decisions,
+  found: { readonly findings: Findings } & Pick<TaskResult, 'waits' | 'context'>,
+): Promise<readonly Diagnostic[]> {
+  const { plan, result } = found.findings;
+  const isOther = inputs.flags['digest'] === digestFromComment && plan?.refusals.some(({ code }) => code === 'plan/other-digest');
+  if (isOther !== true || pullRequest === undefined || result !== undefined) return [];
+  const github = openRunGitHub({ inputs, run }, found);
+  const { value: since, diagnostics } = await withGitHubErrors(() => findMergedSince(github, { run, checkout }, found.findings));
+  const others = (since?.numbers ?? []).filter((number) => number !== pullRequest.number).toSorted((left, right) => left - right);
+  if (others.length === 0) return diagnostics;
+  const names = shortList(
+    others.map((number) => `pull request ${number}`),
+    mostNamed,
+  ).join(', ');
+  const message = `since the last complete apply, ${names} ${others.length === 1 ? 'was' : 'were'} merged, too: the plan contains what is not applied of ${others.length === 1 ? 'it' : 'them'}`;
+  const hint = 'review this plan, which applies all of them, and approve its digest';
+  return [...diagnostics, { code: 'github/other-merges', severity: 'notice', message, hint }];
+}
+
+const mostNamed = 10;

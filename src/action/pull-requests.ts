@@ -1,13 +1,14 @@
 import { planMark, mergedPullRequests } from '../github/approved-plan.ts';
-import { withGitHubErrors } from '../github/calls.ts';
+import { type PullRequestSummary, withGitHubErrors } from '../github/calls.ts';
+import type { PullRequest } from '../github/workflow-run.ts';
 import type { GitHub } from '../github/github-client.ts';
 import { openRunGitHub, type ActionTask, type Checkout, type Findings, type TaskResult } from './task.ts';
-import { historyRoom, keepComment, stickyLimit, withRunHistory } from '../github/sticky-posts.ts';
+import { historyRoom, keepComment, stickyLimit, withOlderRun, withRunHistory } from '../github/sticky-posts.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { remainingOrphans } from '../model/plan/plan.ts';
 import { appliedText } from '../report/subjects/apply.ts';
 import { projectKeyOf, type ActionInputs, type ActionMode, type ProjectInputs } from './inputs.ts';
-import { commitsSince, findCommit } from '../git/repository.ts';
+import { commitsSince, containsCommit, findCommit } from '../git/repository.ts';
 
 type ReportedTask = TaskResult & { readonly task: ActionTask; readonly markdown: (limit: number) => string };
 
@@ -51,24 +52,42 @@ async function comment(github: GitHub, result: ReportedTask): Promise<readonly D
   // The token of a fork's run is read-only; the job summary has the report.
   if (pullRequest === undefined || (pullRequest.fork && run.event === 'pull_request')) return [];
   const { number } = pullRequest;
-  if ((await github.pullRequest(number)).head !== pullRequest.head) return [outrun(number)];
+  const known = await github.pullRequest(number);
+  // What the comment showed at the merge is what was approved.
+  if (known.merged || pullRequest.merged) return [mergedAlready(number)];
+  if (known.head !== pullRequest.head && !(await isOutdated(known, pullRequest, task.checkout))) return [outrun(number)];
   const mark = findings.plan === undefined ? '' : planMark(findings.plan.digest, pullRequest.head);
   await keepComment(github, { number, key, bodyAfter: () => `${mark}${body}`, onlyUpdate: isQuiet(result) });
   return [];
 }
 
+/** Returns whether GitHub's answer is older than the event of this run: its head is an earlier commit of the branch, or the one before the push. */
+async function isOutdated(
+  known: PullRequestSummary,
+  { head, before, updatedAt = '' }: PullRequest,
+  { repository }: Checkout,
+): Promise<boolean> {
+  if (updatedAt !== '' && Date.parse(known.updatedAt) > Date.parse(updatedAt)) return false;
+  if (known.head === before) return true;
+  if (repository === undefined || (await findCommit(repository, head)) === undefined) return false;
+  return containsCommit(repository, head, known.head);
+}
+
 /** Comments on every pull request that was merged since the last complete apply, because this run applied all of them or none. */
 async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<readonly Diagnostic[]> {
   const { task, findings, exitCode } = result;
-  const { numbers, diagnostics } = await findMergedSince(github, result);
+  const { numbers, diagnostics } = await findMergedSince(github, task, findings);
   const body = result.markdown(stickyLimit - historyRoom);
+  // What a run for a newer commit applied stays the last word.
+  const isOlder = findings.result === undefined && findings.plan?.refusals.some(({ code }) => code === 'git/older-commit') === true;
   const end = { url: task.run.url, text: outcomeText(findings) };
   const failures: Diagnostic[] = [];
   for (const number of numbers) {
     const options = {
       number,
       key: commentKeyOf(task.inputs, 'apply'),
-      bodyAfter: (previous: string | undefined) => withRunHistory(body, end, previous),
+      bodyAfter: (previous: string | undefined) =>
+        isOlder && previous !== undefined ? withOlderRun(end, previous) : withRunHistory(body, end, previous),
       onlyUpdate: exitCode === 0 && (findings.result?.outcomes ?? []).length + orphansOf(findings) === 0,
     };
     const posted = await withGitHubErrors(() => keepComment(github, options), `the comment on pull request ${number}`);
@@ -80,9 +99,10 @@ async function commentOnMerged(github: GitHub, result: ReportedTask): Promise<re
 const mostCommits = 100;
 
 /** Finds the pull requests that the commits since the last complete apply belong to, the newest first. */
-async function findMergedSince(
+export async function findMergedSince(
   github: GitHub,
-  { task: { run, checkout }, findings: { plan } }: ReportedTask,
+  { run, checkout }: Pick<ActionTask, 'run' | 'checkout'>,
+  { plan }: Pick<Findings, 'plan'>,
 ): Promise<{ readonly numbers: readonly number[]; readonly diagnostics: readonly Diagnostic[] }> {
   const since = await commitsToReport(checkout, plan?.base);
   const found = new Set(run.pullRequest === undefined ? [] : [run.pullRequest.number]);
@@ -115,6 +135,14 @@ function outrun(number: number): Diagnostic {
     code: 'github/newer-commit',
     severity: 'notice',
     message: `pull request ${number} has a newer commit, so the run for that commit updates its comment`,
+  };
+}
+
+function mergedAlready(number: number): Diagnostic {
+  return {
+    code: 'github/merged',
+    severity: 'notice',
+    message: `pull request ${number} is merged, so its comment still shows the plan of that time`,
   };
 }
 

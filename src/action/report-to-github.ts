@@ -119,10 +119,12 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
   const { commit, pathOf } = checkout;
   const linkOf = fileLinks({ page: run.page, commit, pathOf });
   const at = { commit, runUrl: run.url };
+  const isRefused = step.mode === 'apply' && exitCode === 6 && plan !== undefined && result === undefined;
   return runReportMarkdown(
     {
       title: titleOf(task, exitCode, findings),
-      notes: step.notes,
+      isTitled: isRefused,
+      notes: isRefused ? [...step.notes, liveText(plan.base)] : step.notes,
       comments: task.comments,
       diagnostics,
       plan,
@@ -135,6 +137,12 @@ function markdownOf({ task, findings, exitCode }: TaskResult, limit: number): st
     },
     limit,
   );
+}
+
+/** Returns what is live after an apply that was refused. */
+function liveText(base: string | undefined): string {
+  const last = base === undefined ? 'no complete apply is recorded' : `the last complete apply is of commit ${base.slice(0, 12)}`;
+  return `This run wrote nothing: the gateway keeps what earlier runs applied, and ${last}.`;
 }
 
 function titleOf(task: ActionTask, exitCode: number, { drift }: TaskResult['findings']): string {

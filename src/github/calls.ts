@@ -95,8 +95,8 @@ export interface IssueCalls {
   readonly updateIssue: (number: number, rewrite: IssueUpdate) => Promise<void>;
 }
 
-/** The most issues that are read to find one without its label: an account of a job can have opened any number. */
-const mostIssues = 1000;
+/** The most pages of issues that are read to find one without its label: the account of a job can have opened any number. */
+const mostPages = 10;
 
 /** Creates the requests on issues and comments of a repository. They throw an AppError when GitHub refuses. */
 export function createIssueCalls(octokit: Octokit, place: RepositoryName): IssueCalls {
@@ -106,14 +106,15 @@ export function createIssueCalls(octokit: Octokit, place: RepositoryName): Issue
       return found.flatMap(issueOf);
     },
     async issuesOf(login) {
-      const found: unknown[] = [];
       const query = { ...place, creator: login, state: 'all', sort: 'updated', per_page: 100 } as const;
-      await octokit.paginate(octokit.issues.listForRepo, query, ({ data }, done) => {
-        found.push(...data);
-        if (found.length >= mostIssues) done();
-        return [];
-      });
-      return found.flatMap(issueOf);
+      const found: Issue[] = [];
+      let pages = 0;
+      for await (const { data } of octokit.paginate.iterator(octokit.issues.listForRepo, query)) {
+        for (const one of data.flatMap(issueOf)) found.push(one);
+        pages += 1;
+        if (pages === mostPages) break;
+      }
+      return found;
     },
     async ensureLabel(label) {
       try {
@@ -162,6 +163,8 @@ export type PullRequestSummary = {
   readonly mergeCommit: string | undefined;
   readonly head: string;
   readonly base: string;
+  /** When it changed last; empty if GitHub does not say it. */
+  readonly updatedAt: string;
 };
 
 /** The calls about pull requests. */
@@ -210,7 +213,7 @@ export function createPullRequestCalls(octokit: Octokit, place: RepositoryName):
 
 function summaryOf(raw: unknown): PullRequestSummary {
   const one = objectIn(raw, pullRequestName);
-  const { merged_at: mergedAt, merge_commit_sha: mergeCommit } = one;
+  const { merged_at: mergedAt, merge_commit_sha: mergeCommit, updated_at: updatedAt } = one;
   return {
     number: numberIn(one, 'number', pullRequestName),
     author: loginIn(one),
@@ -218,5 +221,6 @@ function summaryOf(raw: unknown): PullRequestSummary {
     mergeCommit: typeof mergeCommit === 'string' ? mergeCommit : undefined,
     head: textIn(objectIn(one['head'], pullRequestName), 'sha', pullRequestName),
     base: textIn(objectIn(one['base'], pullRequestName), 'ref', pullRequestName),
+    updatedAt: asText(updatedAt),
   };
 }

@@ -203,9 +203,25 @@ export function withRunHistory(body: string, end: RunEnd, previous: string | und
   const earlier = endsIn(previous ?? '')
     .filter(({ url }) => url !== end.url)
     .slice(-longestList);
-  const list = earlier.map(({ url, text }) => `- [run](${url}): ${text}\n`).join('');
-  const mark = `<!-- ostiary run ${end.url} ${end.text.replaceAll(/[^\w ,.:/-]/g, ' ')} -->\n`;
-  return `${mark}${body}${list === '' ? '' : `\n${listTitle}\n\n${list}`}`;
+  return `<!-- ostiary run ${end.url} ${plainText(end)} -->\n${body}${listOf(earlier)}`;
+}
+
+/** Returns the previous comment without its marker, with the end of this run in the list: a run for an older commit changes nothing else. */
+export function withOlderRun(end: RunEnd, previous: string): string {
+  const [, ...lines] = previous.replaceAll('\r\n', '\n').split('\n');
+  const at = lines.lastIndexOf(listTitle);
+  const body = (at === -1 ? lines : lines.slice(0, at)).join('\n').trimEnd();
+  const earlier = listedEnds(lines).filter(({ url }) => url !== end.url);
+  return `${body}\n${listOf([...earlier, end].slice(-longestList))}`;
+}
+
+function plainText({ text }: RunEnd): string {
+  return text.replaceAll(/[^\w ,.:/-]/g, ' ');
+}
+
+function listOf(ends: readonly RunEnd[]): string {
+  const list = ends.map((end) => `- [run](${end.url}): ${plainText(end)}\n`).join('');
+  return list === '' ? '' : `\n${listTitle}\n\n${list}`;
 }
 
 /** The most characters that the history adds to a body. */
@@ -214,9 +230,15 @@ export const historyRoom = 6000;
 /** Returns the ends that a comment names, the oldest first. */
 function endsIn(comment: string): readonly RunEnd[] {
   const lines = comment.replaceAll('\r\n', '\n').split('\n');
+  return [...listedEnds(lines), ...endOf(endLine.exec(lines[1] ?? ''))];
+}
+
+function listedEnds(lines: readonly string[]): readonly RunEnd[] {
   const listed = lines.includes(listTitle) ? lines.slice(lines.lastIndexOf(listTitle)) : [];
-  return [...listed.map((line) => listLine.exec(line)), endLine.exec(lines[1] ?? '')].flatMap((found) => {
-    const [, url, text] = found ?? [];
-    return url === undefined || text === undefined ? [] : [{ url, text }];
-  });
+  return listed.flatMap((line) => endOf(listLine.exec(line)));
+}
+
+function endOf(found: RegExpExecArray | null): readonly RunEnd[] {
+  const [, url, text] = found ?? [];
+  return url === undefined || text === undefined ? [] : [{ url, text }];
 }

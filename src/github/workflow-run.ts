@@ -6,8 +6,10 @@ import { asObject, asText, type Json, type JsonObject, isObject } from '../model
 /** A pull request as the event of a run describes it. */
 export type PullRequest = {
   readonly number: number;
-  /** The commit that was pushed to it. */
+  /** The commit that was pushed to it, the one before, and the time of the event, if the payload has them. */
   readonly head: string;
+  readonly before?: string;
+  readonly updatedAt?: string;
   /** The commit of its target branch. */
   readonly base: string;
   /** The name of its target branch. */
@@ -52,7 +54,7 @@ export function readWorkflowRun(env: Environment, payload: string): WorkflowRun 
   const page = `${server}/${owner}/${repo}`;
   const event = parseEvent(payload);
   const name = variable(env, 'GITHUB_EVENT_NAME', /^\w+$/);
-  const pullRequest = pullRequestOf(event['pull_request']);
+  const pullRequest = pullRequestOf(event);
   const proposedFor =
     pullRequest === undefined ? groupTargetOf(event['merge_group']) : { commit: pullRequest.base, branch: pullRequest.baseBranch };
   const branch = branchOf(env['GITHUB_REF'] ?? '');
@@ -132,9 +134,11 @@ function parseEvent(payload: string): JsonObject {
   });
 }
 
-function pullRequestOf(value: Json | undefined): PullRequest | undefined {
+function pullRequestOf(event: JsonObject): PullRequest | undefined {
+  const value = event['pull_request'];
   if (!isObject(value)) return undefined;
-  const { number, head, base, merged, user } = value;
+  const { number, head, base, merged, user, updated_at: updatedAt } = value;
+  const before = commitAt(event, 'before');
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || !isObject(head) || !isObject(base)) return undefined;
   const [from, to] = [repositoryOf(head), repositoryOf(base)];
   const commits = { head: commitAt(head, 'sha'), base: commitAt(base, 'sha') };
@@ -143,7 +147,17 @@ function pullRequestOf(value: Json | undefined): PullRequest | undefined {
   // A deleted fork has no repository.
   const fork = from === undefined || from !== to;
   const baseBranch = asText(base['ref']);
-  return { number, head: commits.head, base: commits.base, baseBranch, fork, author, merged: merged === true };
+  return {
+    number,
+    head: commits.head,
+    base: commits.base,
+    baseBranch,
+    fork,
+    author,
+    merged: merged === true,
+    ...(before === undefined ? {} : { before }),
+    ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
+  };
 }
 
 function repositoryOf({ repo }: JsonObject): string | undefined {

@@ -293,6 +293,13 @@ export const githubCodes = {
     fix: 'See [overrides](../how-to/github.md#override-a-refusal)',
     example: '"/ostiary allow 3f2a9c1d04ab plan/window=REASON" by alice is ignored: GitHub reports no write access for alice',
   },
+  'github/merged': {
+    level: 'notice',
+    meaning: 'The comment is not updated',
+    cause: 'The plan ran again after the merge, and the comment shows what was approved',
+    fix: 'Nothing',
+    example: 'pull request 7 is merged, so its comment still shows the plan of that time',
+  },
   'github/newer-commit': {
     level: 'notice',
     meaning: 'The comment is not updated',
@@ -338,6 +345,13 @@ export const githubCodes = {
     cause: 'HEAD does not contain its head commit, so a report would show other manifests',
     fix: 'Run the workflow on `pull_request`, or check out `refs/pull/NUMBER/merge`',
     example: 'HEAD is 3f2a9c1d04ab and does not contain commit 9a8b7c6d5e4f of pull request 7',
+  },
+  'github/other-merges': {
+    level: 'notice',
+    meaning: 'The plan is that of several pull requests',
+    cause: 'They were merged since the last complete apply, and the approved plan is that of one',
+    fix: 'Review the plan, and approve its digest',
+    example: 'since the last complete apply, pull request 7 was merged, too: the plan contains what is not applied of it',
   },
   'github/override': {
     level: 'notice',

@@ -90,8 +90,9 @@ function rowBlocks(rows: readonly TableRow[]): readonly MarkdownBlock[] {
   }
   const lines = rows.map(({ cells, rank }) => rowBlock(rowText(cells), rank));
   const rest = lines.slice(mostRows);
-  const folded = rest.length === 0 ? [] : [...openFold(plural(rest.length, 'more row')), tableHead, ...rest, blank, closeFold];
-  return [tableHead, ...lines.slice(0, mostRows), blank, ...folded];
+  const folded = rest.length === 0 ? [] : foldBlocks(rest, 'more row', [frameOf(rest, () => tableHead), ...rest, blank]);
+  const shown = lines.slice(0, mostRows);
+  return [frameOf(shown, () => tableHead), ...shown, blank, ...folded];
 }
 
 function rowBlock(text: string, rank: number): MarkdownBlock {
@@ -102,16 +103,21 @@ function rowBlock(text: string, rank: number): MarkdownBlock {
 function foldRest(blocks: readonly MarkdownBlock[], word: string): readonly MarkdownBlock[] {
   const rest = blocks.slice(mostRows);
   if (rest.length === 0) return blocks;
-  return [...blocks.slice(0, mostRows), ...openFold(plural(rest.length, `more ${word}`)), ...rest, closeFold];
+  return [...blocks.slice(0, mostRows), ...foldBlocks(rest, `more ${word}`, rest)];
 }
 
-function openFold(summary: string): readonly MarkdownBlock[] {
-  return [{ text: `<details><summary>${escapeHtmlText(summary)}</summary>\n\n`, rank: 1, label: 'blank' }];
+/** Returns a fold whose title counts those of the blocks that are kept; without any of them there is no fold. */
+function foldBlocks(counted: readonly MarkdownBlock[], word: string, content: readonly MarkdownBlock[]): readonly MarkdownBlock[] {
+  const open = (kept: number): string => `<details><summary>${escapeHtmlText(plural(kept, word))}</summary>\n\n`;
+  return [frameOf(counted, open), ...content, frameOf(counted, () => '</details>\n\n')];
 }
 
-const closeFold: MarkdownBlock = { text: '</details>\n\n', rank: 1, label: 'blank' };
+/** Returns a block that is kept only with one of the blocks that it frames. */
+function frameOf(blocks: readonly MarkdownBlock[], textOf: (kept: number) => string): MarkdownBlock {
+  return { text: textOf(blocks.length), rank: 1, label: 'blank', frames: { blocks, textOf } };
+}
 
-const tableHead: MarkdownBlock = { text: '| | Resource | What | Where |\n|---|---|---|---|\n', rank: 1, label: 'blank' };
+const tableHead = '| | Resource | What | Where |\n|---|---|---|---|\n';
 
 /** Returns changes that get one line each, folded. */
 function foldedBlock(title: string, changes: readonly AlikeChanges[], linkOf: LinkOf | undefined): MarkdownBlock {
@@ -120,7 +126,7 @@ function foldedBlock(title: string, changes: readonly AlikeChanges[], linkOf: Li
   const more = lines.length > mostFolded ? `\nand ${lines.length - mostFolded} more\n` : '';
   const summary = `<summary>${escapeHtmlText(title)}</summary>`;
   return {
-    text: `<details>${summary}\n\n${tableHead.text}${shown.join('')}${more}\n</details>\n\n`,
+    text: `<details>${summary}\n\n${tableHead}${shown.join('')}${more}\n</details>\n\n`,
     rank: ranks.elsewhere.row,
     label: 'list',
   };

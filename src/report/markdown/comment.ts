@@ -14,8 +14,9 @@ import { clip } from '../wrap.ts';
 
 /** The report of one run on one target. */
 export type RunReport = {
-  /** The headline if there is no plan, or if there are errors beside it. */
+  /** The headline if there is no plan, if there are errors beside it, or if `isTitled`. */
   readonly title: string;
+  readonly isTitled?: boolean;
   /** Sentences that come before everything else. */
   readonly notes: readonly string[];
   /** The overrides and approvals in comments that count. */
@@ -44,7 +45,7 @@ export function runReportMarkdown(report: RunReport, limit: number): string {
   const errors = diagnostics.filter((one) => !isOfConfig(one) && one.severity === 'error');
   const others = diagnostics.filter((one) => !isOfConfig(one) && one.severity !== 'error');
   const notes = report.notes.map((note) => `> ${escapeMarkdown(clip(note, 1000))}\n\n`).join('');
-  const isTitled = (plan === undefined && drift === undefined) || errors.length > 0;
+  const isTitled = report.isTitled === true || (plan === undefined && drift === undefined) || errors.length > 0;
   const titled = isTitled ? `### ${escapeMarkdown(clip(title, 300))}\n\n` : '';
   const below = `${notes}${commentsMarkdown(report)}${diagnosticsMarkdown(changed, partRoom, linkOf)}${diagnosticsMarkdown(withoutRefusals(errors, report), partRoom, linkOf)}`;
   const tail = `${diagnosticsMarkdown(others, partRoom, linkOf)}${footer(report)}`;

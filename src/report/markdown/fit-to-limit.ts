@@ -6,7 +6,13 @@ import { type LinkOf, positionMarkdown } from '../links.ts';
 import { clip } from '../wrap.ts';
 
 /** A part of a document of limited length: blocks of the lowest rank are kept first; `label` names it when it is omitted. */
-export type MarkdownBlock = { readonly text: string; readonly rank: number; readonly label: string };
+export type MarkdownBlock = {
+  readonly text: string;
+  readonly rank: number;
+  readonly label: string;
+  /** The blocks that this one frames: without any of them it is omitted; `textOf` is its text if some are omitted, not longer than `text`. */
+  readonly frames?: { readonly blocks: readonly MarkdownBlock[]; readonly textOf: (kept: number) => string };
+};
 
 /** A blank line. It is kept as long as the headings. */
 export const blank: MarkdownBlock = { text: '\n', rank: 1, label: 'blank' };
@@ -25,19 +31,26 @@ export function fitToLimit(blocks: readonly MarkdownBlock[], limit: number, note
   if (whole.length <= limit) return whole;
   const order = blocks
     .map((block, index) => ({ block, index }))
-    .toSorted((left, right) => left.block.rank - right.block.rank || left.index - right.index);
-  const kept = new Set<number>();
+    .toSorted((left, right) => left.block.rank - right.block.rank || left.index - right.index)
+    .map(({ block }) => block);
+  const kept = new Set<MarkdownBlock>();
   const omitted = new Map<string, number>();
   let room = limit - noteRoom - (note.rest?.length ?? 0);
-  for (const { block, index } of order) {
+  for (const block of order) {
     if (block.text.length <= room) {
-      kept.add(index);
+      kept.add(block);
       room -= block.text.length;
     } else omitted.set(block.label, (omitted.get(block.label) ?? 0) + 1);
   }
-  const body = blocks.filter((_, index) => kept.has(index)).map((block) => block.text);
+  const body = blocks.filter((block) => kept.has(block)).map((block) => keptText(block, kept));
   const end = noteText(omitted, note);
   return `${body.join('')}${end}`.slice(0, limit);
+}
+
+function keptText({ text, frames }: MarkdownBlock, all: ReadonlySet<MarkdownBlock>): string {
+  if (frames === undefined) return text;
+  const kept = frames.blocks.filter((one) => all.has(one)).length;
+  return kept === 0 ? '' : frames.textOf(kept);
 }
 
 function noteText(omitted: ReadonlyMap<string, number>, { labels, rest }: OmissionNote): string {

@@ -70,8 +70,12 @@ test('an old apply that runs again is refused, and says so on its pull request',
   expect(again.summary).toContain('git/older-commit');
   expect((await gateway.call('GET', '/connections/rerun')).body).toMatchObject({ reviewers: ['dba'] });
   const [comment] = await commentsOn(bench.github(), number);
-  expect(comment?.body).toMatch(/refused|Not applied/);
-  expect(comment?.body).toContain('git/older-commit');
+  expect(comment?.body).toMatch(
+    /\n### Apply to `production`: [^#]*\*\*Earlier runs\*\*\n\n- \[run\][^\n]*: Not applied: git\/older-commit\.\n$/,
+  );
+  await apply(merged);
+  const [repeated] = await commentsOn(bench.github(), number);
+  expect(repeated?.body).toBe(comment?.body);
 });
 
 test('a locked conversation is named, and the plan stays valid', async () => {

@@ -87,10 +87,10 @@ test('findings are written through no link that a pull request contains, and not
 describe('digest: comment', () => {
   const agreed = { digest: 'comment' };
 
-  test('applies the plan that the comment showed, and nothing if the comment was edited or cannot be verified', async () => {
-    const { plan, apply, number, comments } = await proposed('shown');
-    const { person, intercept } = bench.github();
-    const { digest } = (await plan()).outputs;
+  test('applies nothing if the comment was edited, also if the plan runs again after the merge', async () => {
+    const { plan, apply, number, comments } = await proposed('edited');
+    const { person } = bench.github();
+    await plan();
     const [comment] = await commentsOn(bench.github(), number);
     const words = { ...place, comment_id: comment?.id ?? 0, body: comment?.body ?? '' };
     await person.issues.updateComment({ ...words, body: `${words.body} and more` });
@@ -98,13 +98,26 @@ describe('digest: comment', () => {
     expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
     expect(refused.stdout).toMatch(/^::warning title=github\/no-agreed-plan::.*was edited by octo/m);
     expect(await comments()).toContain('was edited by octo');
+    const before = await comments();
+    expect(await plan()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^::notice title=github\/merged::/m) });
+    expect(await comments()).toBe(before);
+    expect(await apply(agreed)).toMatchObject({ code: 6 });
+    expect(await gateway.names('/connections')).not.toContain('edited');
+  });
 
-    await plan();
+  test('applies the plan that the comment showed at the merge, and nothing if that cannot be verified', async () => {
+    const { plan, apply, comments, cwd } = await proposed('shown');
+    const { intercept } = bench.github();
+    const { digest } = (await plan()).outputs;
+    const shown = await comments();
     intercept(({ path }) => (path === '/graphql' ? { status: 503, body: { message: 'no' } } : undefined));
     expect(await apply(agreed)).toMatchObject({ code: 4 });
     intercept(undefined);
     expect(await gateway.names('/connections')).not.toContain('shown');
     expect(await apply(agreed)).toMatchObject({ code: 0, outputs: { outcome: 'applied', digest } });
+    expect((await gateway.run('apply --yes --no-origin', cwd, withSecret())).code).toBe(0);
+    expect(await plan()).toMatchObject({ code: 0, outputs: { changed: 'false' } });
+    expect((await comments()).startsWith(shown)).toBe(true);
   });
 
   test('without a comment applies only a plan without changes', async () => {

@@ -115,6 +115,17 @@ describe('planMarkdown', () => {
     );
   });
 
+  it.each([8000, 12_000, 20_000, 40_000, 60_000])('folds nothing that it omits, in %i characters', (limit) => {
+    for (const count of [25, 400, 2000]) {
+      const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(count) }], limit);
+      expect(text.length).toBeLessThanOrEqual(limit);
+      expect(text).not.toMatch(/<\/summary>\s*<\/details>|^\|---.*\n(?!\|)/m);
+      expect(text.match(/<details>/g) ?? []).toHaveLength((text.match(/<\/details>/g) ?? []).length);
+      for (const [, given, content = ''] of text.matchAll(/<summary>(\d+) more rows<\/summary>([^]*?)<\/details>/g))
+        expect(content.match(/^\| `/gm)).toHaveLength(Number(given));
+    }
+  });
+
   it('sheds table rows by importance', () => {
     const text = planMarkdown([{ ...samplePlan(), changes: manyChanges(2000) }], 20_000);
     expect(text.length).toBeLessThanOrEqual(20_000);
