@@ -17,6 +17,7 @@ import {
   type TaskResult,
   type Waits,
 } from './task.ts';
+import { withoutTakenBranch } from './drift-issue.ts';
 import { findProposal } from './proposal.ts';
 import { reportToGitHub } from './report-to-github.ts';
 import { workflowCommands } from '../commands/workflow-commands.ts';
@@ -106,8 +107,8 @@ async function runTask(given: ActionTask, place: Pick<CliContext, 'env' | 'oneOf
   const decided = await attempt(() => decide(given, taskContext, waits), { context: taskContext, flags: plainFlags });
   if ('exitCode' in decided) return { task: given, findings: findings(), ...decided, log, context, waits };
   const { task, decisions } = decided.value;
-  const exitCode = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
-  const found = findings();
+  const code = await runCommandLine(task.step.argv, taskContext, { byHeading: { 'Commands:': Object.values(workflowCommands) } });
+  const { findings: found, exitCode } = withoutTakenBranch({ findings: findings(), exitCode: code });
   const others = await otherMerges(given, decisions, { findings: found, waits, context: taskContext });
   const diagnostics = [...found.diagnostics, ...others, ...overrideCommands(found, decisions)];
   return { task, findings: { ...found, diagnostics }, exitCode, log, context, waits };

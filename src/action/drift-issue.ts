@@ -116,16 +116,17 @@ async function keep(github: GitHub, result: ReportedTask, found: Drift): Promise
     ...(unmerged === undefined ? {} : { unmerged }),
     ...(unproven === undefined ? {} : { unproven }),
   };
+  const note = result.findings.diagnostics.some(isBranchTaken) ? takenBranch : '';
   return keepIssue(github, {
     key,
     title: `Drift on ${labeledName(codeSpan(drift.plan.target.name), task.inputs.label)}`,
-    bodyWithin: (limit) => driftIssue({ drift: rest, ...reportOrigin(task) }, limit),
+    bodyWithin: (limit) => driftIssue({ drift: rest, note, ...reportOrigin(task) }, limit),
     // Links contain the commit, so the comparison uses the text without links.
-    content: driftMarkdown([rest]),
+    content: `${driftMarkdown([rest])}${note}`,
     label: { name: label, description: 'Changed on the gateway outside Ostiary', color: 'd93f0b' },
     labels,
     assignees: task.inputs.assignees,
-    onChange: changedComment(task, drift),
+    onChange: changedComment(task, drift, note),
   });
 }
 
@@ -139,15 +140,40 @@ function remaining(result: ReportedTask, drift: Drift): Drift {
 
 const mostNamed = 10;
 
-/** Returns the comment on an issue whose drift changed. */
-function changedComment({ run }: ActionTask, { plan: { changes } }: Drift): string {
+/** Returns the comment on an issue whose drift changed, or whose adoption did. */
+function changedComment({ run }: ActionTask, { plan: { changes } }: Drift, note: string): string {
   const named = shortList(
     changes.map(({ id }) => codeSpan(id)),
     mostNamed,
   );
   const objects = named.length === 0 ? '' : ` It is now about ${named.join(', ')}.`;
-  return `The drift changed, as found by [this run](${run.url}); the description above is up to date.${objects}`;
+  const what = note === '' ? 'The drift changed' : 'The drift or its pull request changed';
+  return `${what}, as found by [this run](${run.url}); the description above is up to date.${objects}`;
 }
+
+const takenBranch = [
+  'The branch that accepts this drift has commits by other people, so Ostiary leaves it and its pull request alone. ',
+  'Merge the pull request, or delete the branch.',
+].join('');
+
+function isBranchTaken({ code }: Diagnostic): boolean {
+  return code === 'git/branch-taken';
+}
+
+/**
+ * Returns the end of a job that found drift and left the branch of its adoption to the people who committed to it: that of the drift,
+ * with a warning. Any other end stays as it is.
+ */
+export function withoutTakenBranch(ended: DriftEnd): DriftEnd {
+  const { findings, exitCode } = ended;
+  const { drift, diagnostics } = findings;
+  const isOnlyError = diagnostics.every((one) => one.severity !== 'error' || isBranchTaken(one));
+  if (exitCode !== 3 || drift === undefined || !diagnostics.some(isBranchTaken) || !isOnlyError) return ended;
+  const warned = diagnostics.map((one): Diagnostic => (isBranchTaken(one) ? { ...one, severity: 'warning' } : one));
+  return { findings: { ...findings, diagnostics: warned }, exitCode: needsReport(drift) ? 2 : 0 };
+}
+
+type DriftEnd = Pick<TaskResult, 'findings' | 'exitCode'>;
 
 /** Returns the commit and run of the report, and the links to files. */
 function reportOrigin({

@@ -203,7 +203,7 @@ export function withRunHistory(body: string, end: RunEnd, previous: string | und
   const earlier = endsIn(previous ?? '')
     .filter(({ url }) => url !== end.url)
     .slice(-longestList);
-  return `<!-- ostiary run ${end.url} ${plainText(end)} -->\n${body}${listOf(earlier)}`;
+  return `<!-- ostiary run ${end.url} ${plainText(end)} -->\n${body}${runList(earlier)}`;
 }
 
 /** Returns the previous comment without its marker, with the end of this run in the list: a run for an older commit changes nothing else. */
@@ -212,14 +212,14 @@ export function withOlderRun(end: RunEnd, previous: string): string {
   const at = lines.lastIndexOf(listTitle);
   const body = (at === -1 ? lines : lines.slice(0, at)).join('\n').trimEnd();
   const earlier = listedEnds(lines).filter(({ url }) => url !== end.url);
-  return `${body}\n${listOf([...earlier, end].slice(-longestList))}`;
+  return `${body}\n${runList([...earlier, end].slice(-longestList))}`;
 }
 
 function plainText({ text }: RunEnd): string {
   return text.replaceAll(/[^\w ,.:/-]/g, ' ');
 }
 
-function listOf(ends: readonly RunEnd[]): string {
+function runList(ends: readonly RunEnd[]): string {
   const list = ends.map((end) => `- [run](${end.url}): ${plainText(end)}\n`).join('');
   return list === '' ? '' : `\n${listTitle}\n\n${list}`;
 }

@@ -99,12 +99,18 @@ const advice = [
   '**To revert it**, run `ostiary drift --revert`. The next apply also reverts it, except for held drift.\n\n',
 ].join('');
 
-/** Returns the text of the issue that reports a drift, within the limit. */
+/** Returns the text of the issue that reports a drift, within the limit; `note` is a sentence about the pull request that adopts it. */
 export function driftIssue(
-  { drift, linkOf, label, ...made }: { readonly drift: Drift } & Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'>,
+  {
+    drift,
+    linkOf,
+    label,
+    note = '',
+    ...made
+  }: { readonly drift: Drift; readonly note?: string } & Pick<RunReport, 'at' | 'version' | 'linkOf' | 'label'>,
   limit: number,
 ): string {
-  const tail = `${advice}${footer(made)}`;
+  const tail = `${advice}${note === '' ? '' : `${note}\n\n`}${footer(made)}`;
   return `${renderMarkdown(driftDocument([drift]), { limit: limit - tail.length, linkOf, label, fullReport: made.at?.runUrl })}${tail}`;
 }
 

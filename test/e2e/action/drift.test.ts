@@ -300,6 +300,38 @@ test('a revert closes the pull request that would adopt the drift', async () => 
   expect(await wordsOn(number)).toEqual([expect.stringContaining('The drift was reverted by')]);
 });
 
+test('a branch to which a person committed is left alone, and the issue says so', async () => {
+  const cwd = await applied('helped', { 'access/a.yaml': connection('helped-a', { reviewers: ['dba'] }) });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare --initial-branch=main');
+  git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
+  await change('helped-a', { reviewers: ['dba', 'sre'] });
+  const { outputs } = await drift(cwd, { adopt: 'true' });
+  // As "Update branch" on the page of the pull request does.
+  const branch = 'ostiary/adopt/helped';
+  git(cwd, `fetch --quiet origin ${branch}:theirs`);
+  commitAll(cwd, 'More');
+  git(cwd, 'push --quiet origin main');
+  git(cwd, 'checkout --quiet theirs');
+  git(cwd, ['merge', '--quiet', '--no-ff', '-m', "Merge branch 'main'", 'main']);
+  git(cwd, `push --quiet origin theirs:${branch}`);
+  const theirs = git(cwd, 'rev-parse HEAD');
+  git(cwd, 'checkout --quiet main');
+  const ended = await drift(cwd, { adopt: 'true' });
+  expect(ended).toMatchObject({ code: 0, outputs: { outcome: 'drifted', issue: outputs['issue'] } });
+  expect(ended.stdout).toMatch(/^::warning title=git\/branch-taken::/m);
+  expect(git(origin, `rev-parse ${branch}`)).toBe(theirs);
+  const [issue] = await issuesOf('helped');
+  expect(issue?.body).toContain('has commits by other people, so Ostiary leaves it and its pull request alone.');
+  const [word] = await wordsOn(Number(outputs['issue']));
+  expect(word).toContain('The drift or its pull request changed');
+  expect(await writes(() => drift(cwd, { adopt: 'true' }))).toEqual([]);
+  expect(await drift(cwd, { adopt: 'true', 'detailed-exitcode': 'true' })).toMatchObject({ code: 2 });
+  const [request] = (await openRequests()).filter(({ head }) => head.ref === branch);
+  expect(String(request?.number)).toBe(outputs['pull-request']);
+});
+
 test('a token that may not push or open pull requests gives a warning and the issue', async () => {
   const cwd = await applied('barred', { 'access/a.yaml': connection('barred-a', { reviewers: ['dba'] }) });
   git(cwd, 'remote add origin file:///nowhere/at/all');
