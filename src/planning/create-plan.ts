@@ -48,6 +48,7 @@ import {
 import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
+import { leavingAttributes } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
@@ -208,7 +209,7 @@ function runOf(
   const missing = forgottenRefusals({ target: project.target.name, forgotten });
   const refused = [...recordRefusals(reviewed.plan, { ...loaded, live }, flags), ...missing];
   const guarded = purpose === 'preview' ? reviewed.plan : refuseAgain(reviewed.plan, [...refused, ...uncommitted], flags.allow);
-  const outside = readOutsideAccess({ project, planBase, live, identity });
+  const outside = readOutsideAccess({ project, planBase, live, identity, desired });
   const plan = outside === undefined ? guarded : { ...guarded, outside };
   const warnings = [
     ...policies.diagnostics,
@@ -342,7 +343,8 @@ export function readOutsideAccess({
   planBase,
   live,
   identity,
-}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity'>): OutsideAccess | undefined {
+  desired,
+}: Pick<CreatedRun, 'project' | 'planBase' | 'live' | 'identity' | 'desired'>): OutsideAccess | undefined {
   if (!project.target.watchAccess) return undefined;
   const record = planBase.read?.record;
   const { dialect, role } = identity;
@@ -352,6 +354,7 @@ export function readOutsideAccess({
     registry,
     dialect,
     role,
+    left: leavingAttributes(registry, desired, planBase.base?.desired ?? desired),
   });
 }
 

@@ -155,7 +155,7 @@ export async function resumeSavedPlan(
       gateway,
       seen,
       whole: saved.whole,
-      reportsOutside: isSameOutside(saved.plan.outside, readOutsideAccess({ project, planBase, live, identity })),
+      reportsOutside: isSameOutside(saved.plan.outside, readOutsideAccess({ project, planBase, live, identity, desired })),
       steps,
       plan: refuseAgain(plan, [...riskRefusals(plan, flags.maxRisk), ...recorded, ...stale], flags.allow),
       warnings: loaded.diagnostics,

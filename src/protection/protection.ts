@@ -1,6 +1,5 @@
 import { addToGroup } from '../model/collections.ts';
 import type { Registry } from '../model/kind.ts';
-import type { AccessState } from '../model/protection/access-objects.ts';
 import type { InheritedKeys, LiveState } from '../model/live.ts';
 import type {
   Protection,
@@ -403,8 +402,8 @@ function selectors({ resources }: DesiredState): (rule: ResourceId) => JsonObjec
 }
 
 /** Returns what changed for connections by the objects that decide access beside them: from those before to those of the live state. */
-export function protectionOfAccess(before: AccessState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
-  const had = liveSnapshot({ ...live, access: before }, registry, dialect);
+export function protectionOfAccess(before: LiveState, live: LiveState, { registry, dialect }: AccessTarget): Protection {
+  const had = liveSnapshot(before, registry, dialect);
   return summarizeAffected(diffSnapshots(had, liveSnapshot(live, registry, dialect)));
 }
 

@@ -1,13 +1,14 @@
 import type { RecordedAccess } from '../../model/applied-record.ts';
-import { asText, equal, type JsonObject, textsIn } from '../../model/json.ts';
-import { closableFields, type Registry } from '../../model/kind.ts';
+import { addToGroup } from '../../model/collections.ts';
+import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
+import type { Registry } from '../../model/kind.ts';
 import type { LiveState } from '../../model/live.ts';
 import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
 import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
 import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
-import { kindOf, nameOf } from '../../model/resource.ts';
+import { nameOf } from '../../model/resource.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
-import { hashedObject, recordedObject, restoredObject, watchedLists } from './record-access.ts';
+import { hashedObject, isConnection, recordedObject, restoredObject, watchedLists, withLinksOf } from './record-access.ts';
 
 type OutsideInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
@@ -16,29 +17,57 @@ type OutsideInput = {
   readonly registry: Registry;
   readonly dialect: string;
   readonly role: string | undefined;
+  /** The connections whose manifests leave attributes to the gateway. */
+  readonly left: ReadonlySet<string>;
 };
 
 /** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
-export function findOutsideAccess({ recorded, live, registry, dialect, role }: OutsideInput): OutsideAccess | undefined {
-  const { access } = live;
-  if (access === undefined) return undefined;
+export function findOutsideAccess({ recorded, live, registry, dialect, role, left }: OutsideInput): OutsideAccess | undefined {
+  if (live.access === undefined) return undefined;
+  const access = withLinksOf(live.access, left);
   const unreadable = watchedLists.filter((list) => access[list] === 'unreadable');
   const names = connectionNames(live, registry);
   const compared = watchedLists.flatMap((list) => {
     const [before, now] = [recorded?.access?.[list], access[list]];
     const isKnown = before !== undefined && before !== 'unreadable' && before !== 'omitted';
-    return isKnown && now !== undefined && now !== 'unreadable' ? [compareLists(list, before, now, names)] : [];
+    if (!isKnown || now === undefined || now === 'unreadable') return [];
+    const was = list === 'attributes' && typeof before === 'object' ? before.map((one) => withConnectionsIn(one, left)) : before;
+    return [compareLists(list, was, now, names)];
   });
   const isCompared = new Set(compared.map(({ list }) => list));
   const unrecorded = watchedLists.filter((list) => recorded !== undefined && !isCompared.has(list) && hasObjects(access, list));
   const changes = compared.flatMap((one) => one.changes);
   if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
-  const before: AccessState = { ...access, ...Object.fromEntries(compared.map((one) => [one.list, one.before])) };
+  const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, one.before])) };
+  const before = withFormerLinks({ ...live, access: former }, live.access, { registry, left });
   const known = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
   const headlines = [...known, ...unknownEffects(changes)].toSorted(
-    (left, right) => headlineOrder.indexOf(left.direction) - headlineOrder.indexOf(right.direction),
+    (one, other) => headlineOrder.indexOf(one.direction) - headlineOrder.indexOf(other.direction),
   );
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
+}
+
+/** Returns the live state with the attributes that connections had: those of others, and links that do not count, are as they are now. */
+function withFormerLinks(
+  live: LiveState & { readonly access: AccessState },
+  { attributes: now }: AccessState,
+  { registry, left }: Pick<OutsideInput, 'registry' | 'left'>,
+): LiveState {
+  const { attributes: former } = live.access;
+  if (typeof former !== 'object' || typeof now !== 'object') return live;
+  const names = new Map<string, string[]>();
+  for (const { name, connections, managed_by: by } of former)
+    for (const connection of by === '' ? connections : []) addToGroup(names, connection, name);
+  const others = new Map(now.map(({ name, connections }) => [name, connections.filter((connection) => !left.has(connection))]));
+  const attributes = former.map((one) => ({ ...one, connections: [...one.connections, ...(others.get(one.name) ?? [])] }));
+  const resources = live.resources.map((one) => {
+    const had = (names.get(nameOf(one.id)) ?? []).toSorted(compareText);
+    const isLeft = isConnection(one.id, registry) && left.has(nameOf(one.id));
+    return !isLeft || equal(had, textsIn(one.spec['attributes']).toSorted(compareText))
+      ? one
+      : { ...one, spec: { ...one.spec, attributes: had } };
+  });
+  return { ...live, access: { ...live.access, attributes }, resources };
 }
 
 /** Returns a headline if the record has only hashes of some changed objects. */
@@ -51,8 +80,7 @@ function unknownEffects(changes: readonly OutsideChange[]): readonly Headline[] 
 
 /** Returns the names of connections, which are the objects that can be closed, by the gateway's ids. */
 function connectionNames({ resources }: LiveState, registry: Registry): ReadonlyMap<string, string> {
-  const kinds = new Set([...registry.values()].filter((kind) => closableFields(kind).length > 0).map(({ name }) => name));
-  return new Map(resources.flatMap(({ id, uid }) => (kinds.has(kindOf(id)) ? [[uid, nameOf(id)] as const] : [])));
+  return new Map(resources.flatMap(({ id, uid }) => (isConnection(id, registry) ? [[uid, nameOf(id)] as const] : [])));
 }
 
 /** Access control that is on without a row still decides; an attribute without groups does not. */
@@ -63,7 +91,8 @@ function hasObjects(access: AccessState, list: WatchedList): boolean {
 }
 
 function grantsNothing(object: AccessObjects[WatchedList]): boolean {
-  return 'groups' in object && object.groups.length === 0;
+  const links = 'connections' in object ? object.connections : [];
+  return 'groups' in object && object.groups.length + links.length === 0;
 }
 
 /** The changes of a list, and the list as it was, for the comparison of its effect. */
@@ -106,7 +135,7 @@ function pairObjects(
   const known = before.flatMap((one): readonly JsonObject[] => {
     // What goes with a deleted connection is not a change of its own: Ostiary deletes connections, too.
     if (list === 'access-control') return names.has(asText(one['id'])) ? [one] : [];
-    return [list === 'rulepacks' ? withLiveConnections(one, live) : one];
+    return [list === 'rulepacks' ? withConnectionsIn(one, live) : one];
   });
   const byId = new Map(known.map((one) => [asText(one['id']), one]));
   const byName = new Map(known.map((one) => [asText(one['name']), one]));
@@ -123,9 +152,9 @@ function pairObjects(
   return [...pairs, ...known.filter((one) => !paired.has(one)).map((was) => ({ was }))];
 }
 
-function withLiveConnections({ connections, ...object }: JsonObject, live: ReadonlySet<string>): JsonObject {
-  const left = textsIn(connections).filter((name) => live.has(name));
-  return left.length === 0 ? object : { ...object, connections: left };
+function withConnectionsIn({ connections, ...object }: JsonObject, names: ReadonlySet<string>): JsonObject {
+  const rest = textsIn(connections).filter((name) => names.has(name));
+  return rest.length === 0 ? object : { ...object, connections: rest };
 }
 
 /** Returns an object as it was. Where the record has only a hash, it is as it is now, or undefined. */
@@ -138,7 +167,13 @@ function restored(
   if (was['hash'] !== undefined) return is;
   const object = restoredObject[list](was);
   if (list === 'access-control') return { ...object, name: names.get(object.id) ?? '' };
-  return list === 'attributes' && is !== undefined && 'groups' in object ? { ...is, id: object.id, groups: object.groups } : object;
+  return list === 'attributes' && is !== undefined ? { ...is, ...restoredLinks(was) } : object;
+}
+
+/** Returns what an attribute granted, and the links of it that count. */
+function restoredLinks(was: JsonObject): Pick<AccessObjects['attributes'], 'id' | 'groups' | 'connections'> {
+  const { id, groups, connections } = restoredObject.attributes(was);
+  return { id, groups, connections };
 }
 
 function changeOf(list: WatchedList, { was, is }: ObjectPair, names: ReadonlyMap<string, string>): readonly OutsideChange[] {

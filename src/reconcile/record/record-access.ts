@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import type { RecordedAccess } from '../../model/applied-record.ts';
 import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import type { DesiredState } from '../../model/desired.ts';
+import { closableFields, type Registry } from '../../model/kind.ts';
+import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { WatchedList } from '../../model/protection/outside-access.ts';
 
 /** The watched lists, in the order of reports. */
@@ -16,12 +19,12 @@ export const watchedLists: readonly WatchedList[] = [
 ];
 
 /**
- * The fields of each object that decide access. The connections and rules of an attribute follow from other objects, and Ostiary itself writes
- * them; the name of a row is that of its connection.
+ * The fields of each object that decide access. The rules of an attribute follow from other objects, and so do its connections, except those
+ * whose manifests leave attributes to the gateway; the name of a row is that of its connection.
  */
 const decidingFields: { readonly [List in WatchedList]: readonly (keyof AccessObjects[List] & string)[] } = {
   'access-control': ['groups'],
-  attributes: ['name', 'groups', 'managed_by'],
+  attributes: ['name', 'groups', 'connections', 'managed_by'],
   'access-request-rules': [
     'name',
     'access_type',
@@ -46,11 +49,13 @@ export const longestList: number = 1024 * 1024;
 
 /**
  * Returns the objects that decide access as the record of an apply keeps them. A list that this token cannot read stays as it was recorded
- * `before`. A list above the bound has a hash for each object, and above it even so it is omitted.
+ * `before`. A list above the bound has a hash for each object, and above it even so it is omitted. `left` are the connections of attributes
+ * that count.
  */
-export function recordAccess(access: AccessState, before: RecordedAccess | undefined): RecordedAccess {
+export function recordAccess(access: AccessState, before: RecordedAccess | undefined, left: ReadonlySet<string>): RecordedAccess {
+  const counted = withLinksOf(access, left);
   const lists = watchedLists.flatMap((list) => {
-    const found = access[list];
+    const found = counted[list];
     if (found === undefined) return [];
     const kept = found === 'unreadable' ? (before?.[list] ?? found) : typeof found === 'string' ? found : bounded(list, found);
     return [[list, kept] as const];
@@ -58,9 +63,38 @@ export function recordAccess(access: AccessState, before: RecordedAccess | undef
   return Object.fromEntries(lists);
 }
 
+/**
+ * Returns the names of the connections whose manifests leave attributes to the gateway, and left them when they were applied last. Ostiary writes
+ * the attributes of others, and a successor has those of its predecessor.
+ */
+export function leavingAttributes(registry: Registry, ...states: readonly DesiredState[]): ReadonlySet<string> {
+  const [first = new Set<string>(), ...others] = states.map(({ resources }) => {
+    const leaving = resources.filter(
+      ({ key, stated, replaces }) => !stated.has('attributes') && replaces === undefined && isConnection(key, registry),
+    );
+    return new Set(leaving.map(({ key }) => nameOf(key)));
+  });
+  return new Set([...first].filter((name) => others.every((other) => other.has(name))));
+}
+
+/** Returns whether a resource is of a kind that can be closed. */
+export function isConnection(id: ResourceId, registry: Registry): boolean {
+  const kind = registry.get(kindOf(id));
+  return kind !== undefined && closableFields(kind).length > 0;
+}
+
+/** Returns the objects with only those links of attributes to connections that count. */
+export function withLinksOf(access: AccessState, left: ReadonlySet<string>): AccessState {
+  const { attributes } = access;
+  if (typeof attributes !== 'object') return access;
+  return { ...access, attributes: attributes.map((one) => ({ ...one, connections: one.connections.filter((name) => left.has(name)) })) };
+}
+
 function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList][]): readonly JsonObject[] | 'omitted' {
   const granting = list === 'access-control' || list === 'attributes';
-  const entries = objects.map((object) => recordedObject(list, object)).filter((one) => !granting || one['groups'] !== undefined);
+  const entries = objects
+    .map((object) => recordedObject(list, object))
+    .filter((one) => !granting || one['groups'] !== undefined || one['connections'] !== undefined);
   const forms = [entries, entries.map((one) => hashedObject(list, one))];
   return forms.find((form) => lengthInRecord(form) <= longestList) ?? 'omitted';
 }
@@ -89,10 +123,10 @@ function isUnset(value: Json): boolean {
   return value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 }
 
-/** Returns an object with a hash of its fields. The connections of a rulepack are not part of it: Ostiary deletes connections, too. */
+/** Returns an object with a hash of its fields. The connections of a rulepack or an attribute are not part of it: Ostiary deletes connections, too. */
 export function hashedObject(list: WatchedList, { id = '', name, ...fields }: JsonObject): JsonObject {
   const { connections, ...own } = fields;
-  const hashed = list === 'rulepacks' || connections === undefined ? own : fields;
+  const hashed = list === 'rulepacks' || list === 'attributes' || connections === undefined ? own : fields;
   const hash = createHash('sha256').update(canonical(hashed)).digest('base64url').slice(0, 16);
   return { id, ...(name === undefined ? {} : { name }), hash };
 }
@@ -103,7 +137,7 @@ export const restoredObject: { readonly [List in WatchedList]: (object: JsonObje
   attributes: (object) => ({
     ...identified(object),
     groups: textsIn(object['groups']),
-    connections: [],
+    connections: textsIn(object['connections']),
     access_request_rules: [],
     guardrail_rules: [],
     masking_rules: [],

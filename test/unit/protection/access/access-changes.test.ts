@@ -22,7 +22,7 @@ function thereAndBack(
     [one, other],
     [other, one],
   ].map(([before = one, access = other]) =>
-    protectionOfAccess(before, { ...live, access }, { registry, dialect: 'hoop' }).headlines.map(
+    protectionOfAccess({ ...live, access: before }, { ...live, access }, { registry, dialect: 'hoop' }).headlines.map(
       ({ direction, text }) => `${direction}: ${text}`,
     ),
   );

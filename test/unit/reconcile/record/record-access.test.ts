@@ -4,12 +4,21 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import { emptyRecord, type RecordedAccess } from '../../../../src/model/applied-record.ts';
 import { record as isRecord } from '../../../../src/manifest/validate/validators.js';
+import type { LiveState } from '../../../../src/model/live.ts';
 import type { AccessObjects, AccessState } from '../../../../src/model/protection/access-objects.ts';
 import type { OutsideAccess, WatchedList } from '../../../../src/model/protection/outside-access.ts';
 import { recordText } from '../../../../src/project/record/applied-record.ts';
 import { findOutsideAccess } from '../../../../src/reconcile/record/outside-access.ts';
-import { longestList, recordAccess, restoredObject, watchedLists } from '../../../../src/reconcile/record/record-access.ts';
+import {
+  leavingAttributes,
+  longestList,
+  recordAccess,
+  restoredObject,
+  watchedLists,
+} from '../../../../src/reconcile/record/record-access.ts';
 import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
+import { desiredState } from '../../../support/desired-state.ts';
+import { connectionManifest as manifest } from '../../../support/risks.ts';
 import { stateOf } from '../../../support/resources.ts';
 import { connection } from '../../protection/protection-fixtures.ts';
 
@@ -67,33 +76,47 @@ const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
 
 const fullState: AccessState = accessState(Object.fromEntries(watchedLists.map((list) => [list, [full[list]]])));
 
+/** The connections whose manifests leave attributes to the gateway. */
+const left: ReadonlySet<string> = new Set(['orders-db']);
+
+function recordOf(access: AccessState, before?: RecordedAccess): RecordedAccess {
+  return recordAccess(access, before, left);
+}
+
 /** Returns what is found from one state of a gateway to another with one open connection. */
 function changesFrom(before: RecordedAccess | undefined, access: AccessState): OutsideAccess | undefined {
   const live = { ...stateOf(connection('orders-db', open)), access };
-  return findOutsideAccess({ recorded: before === undefined ? {} : { access: before }, live, registry, dialect: 'hoop', role: 'admin' });
+  return findOutsideAccess({
+    recorded: before === undefined ? {} : { access: before },
+    live,
+    registry,
+    dialect: 'hoop',
+    role: 'admin',
+    left,
+  });
 }
 
 test.each(watchedLists)('the record keeps every field of %s that decides access, in any order', (list) => {
-  const recorded = recordAccess(fullState, undefined)[list];
+  const recorded = recordOf(fullState, undefined)[list];
   const [object = {}] = typeof recorded === 'object' ? recorded : [];
   const { name, ...rest } = full[list];
   expect(restoredObject[list](object)).toEqual(list === 'access-control' ? { ...rest, name: '' } : { ...rest, name });
   const reversed = Object.fromEntries(
     Object.entries(full[list]).map(([field, value]) => [field, Array.isArray(value) ? value.toReversed() : value]),
   );
-  expect(recordAccess({ ...fullState, [list]: [reversed] }, undefined)).toEqual(recordAccess(fullState, undefined));
+  expect(recordOf({ ...fullState, [list]: [reversed] }, undefined)).toEqual(recordOf(fullState, undefined));
 });
 
 test('a state is no change of itself; a list that is off or without objects is recorded as such', () => {
   for (const state of [fullState, accessState(), accessState({ 'access-control': [] })])
-    expect(changesFrom(recordAccess(state, undefined), state)).toBeUndefined();
-  expect(recordAccess(accessState(), undefined)).toMatchObject({ 'access-control': 'off', rulepacks: [] });
+    expect(changesFrom(recordOf(state, undefined), state)).toBeUndefined();
+  expect(recordOf(accessState(), undefined)).toMatchObject({ 'access-control': 'off', rulepacks: [] });
 });
 
 describe('an object that is created again', () => {
   test('is one change, of its id', () => {
     const again = { ...fullState, 'machine-identities': [{ ...full['machine-identities'], id: 'other' }] };
-    expect(changesFrom(recordAccess(fullState, undefined), again)?.changes).toEqual([
+    expect(changesFrom(recordOf(fullState, undefined), again)?.changes).toEqual([
       {
         list: 'machine-identities',
         name: 'deployer',
@@ -106,7 +129,7 @@ describe('an object that is created again', () => {
   test('under another name is a change of its name; namesakes differ by their ids', () => {
     const two = accessState({ 'runbook-rules': [runbookRule('a', { id: '1' }), runbookRule('a', { id: '2', groups: ['sre'] })] });
     const renamed = accessState({ 'runbook-rules': [runbookRule('b', { id: '1' }), runbookRule('a', { id: '2', groups: ['dba'] })] });
-    expect(changesFrom(recordAccess(two, undefined), renamed)?.changes).toMatchObject([
+    expect(changesFrom(recordOf(two, undefined), renamed)?.changes).toMatchObject([
       { name: 'b', happened: 'changed', fields: [{ name: 'name', before: 'a', after: 'b' }] },
       { name: 'a', happened: 'changed', fields: [{ name: 'groups', before: ['sre'], after: ['dba'] }] },
     ]);
@@ -118,7 +141,7 @@ describe('a list that the token cannot read', () => {
   const without = accessState({ ...fullState, 'access-request-rules': [] });
 
   test('is no change, now or at the last apply', () => {
-    const [seen, unseen] = [recordAccess(fullState, undefined), recordAccess(hidden, undefined)];
+    const [seen, unseen] = [recordOf(fullState, undefined), recordOf(hidden, undefined)];
     expect(changesFrom(seen, hidden)).toEqual({
       changes: [],
       headlines: [],
@@ -131,8 +154,8 @@ describe('a list that the token cannot read', () => {
   });
 
   test('stays as it was recorded', () => {
-    const recorded = recordAccess(hidden, recordAccess(fullState, undefined));
-    expect(recorded).toEqual(recordAccess(fullState, undefined));
+    const recorded = recordOf(hidden, recordOf(fullState, undefined));
+    expect(recorded).toEqual(recordOf(fullState, undefined));
     expect(changesFrom(recorded, without)).toMatchObject({ changes: [{ list: 'access-request-rules', happened: 'deleted' }] });
   });
 });
@@ -140,7 +163,7 @@ describe('a list that the token cannot read', () => {
 test('what a deleted connection takes with it is no change', () => {
   const rows = [full['access-control'], { id: 'uid-gone', name: 'gone', groups: ['dba'] }];
   const packs = [{ ...full.rulepacks, connections: ['gone', 'orders-db'] }];
-  const before = recordAccess({ ...fullState, 'access-control': rows, rulepacks: packs }, undefined);
+  const before = recordOf({ ...fullState, 'access-control': rows, rulepacks: packs }, undefined);
   expect(changesFrom(before, fullState)).toBeUndefined();
 });
 
@@ -169,17 +192,17 @@ describe('the size of the record', () => {
     const rules = Array.from({ length: 100 }, (_, index) =>
       requestRule(`rule-${index}`, { id: uid(-index), connections: [`orders-db-${index}`], attributes: ['pii'] }),
     );
-    const access = recordAccess(accessState({ 'access-control': manyRows(5000), 'access-request-rules': rules }), undefined);
+    const access = recordOf(accessState({ 'access-control': manyRows(5000), 'access-request-rules': rules }), undefined);
     const text = recordText({ ...emptyRecord, access });
     expect([text.length, deflateSync(text).length].map((size) => Math.round(size / 100_000) / 10)).toEqual([0.6, 0.1]);
   });
 
   test('is bounded: a longer list has hashes, and one that is longer even so is left out', () => {
     const live = manyRows(12_000);
-    const { 'access-control': hashed } = recordAccess(accessState({ 'access-control': live }), undefined);
+    const { 'access-control': hashed } = recordOf(accessState({ 'access-control': live }), undefined);
     expect(hashed?.[0]).toEqual({ id: uid(0), hash: expect.stringMatching(/^[\w-]{16}$/) });
     expect(JSON.stringify(hashed).length).toBeLessThan(longestList);
-    expect(recordAccess(accessState({ 'access-control': manyRows(15_000) }), undefined)['access-control']).toBe('omitted');
+    expect(recordOf(accessState({ 'access-control': manyRows(15_000) }), undefined)['access-control']).toBe('omitted');
   });
 
   test('is bounded as the record spells it, and any name of the gateway can be read again', () => {
@@ -188,7 +211,7 @@ describe('the size of the record', () => {
       ['表'.repeat(5000), 'object'],
       ['表'.repeat(200_000), 'string'],
     ] as const) {
-      const { 'runbook-rules': list, ...rest } = recordAccess(accessState({ 'runbook-rules': [runbookRule(name)] }), undefined);
+      const { 'runbook-rules': list, ...rest } = recordOf(accessState({ 'runbook-rules': [runbookRule(name)] }), undefined);
       expect(typeof list).toBe(form);
       const text = recordText({ ...emptyRecord, access: { ...rest, ...(list === undefined ? {} : { 'runbook-rules': list }) } });
       expect([isRecord(JSON.parse(text)), text.length < 2 * longestList]).toEqual([true, true]);
@@ -196,7 +219,7 @@ describe('the size of the record', () => {
   });
 
   test('a hash shows that an object changed, with an unknown effect', () => {
-    const recorded = recordAccess(fullState, undefined);
+    const recorded = recordOf(fullState, undefined);
     const hashed = { id: 'id-jit', name: 'jit', hash: 'AAAAAAAAAAAAAAAA' };
     const headline = {
       direction: 'unknown',
@@ -210,5 +233,47 @@ describe('the size of the record', () => {
     });
     const without = changesFrom({ ...recorded, 'runbook-rules': [hashed] }, { ...fullState, 'runbook-rules': [] });
     expect(without).toMatchObject({ changes: [{ name: 'jit', happened: 'deleted', incomparable: true }], headlines: [headline] });
+  });
+});
+
+describe('a link of an attribute to a connection', () => {
+  const attribute = { ...full.attributes, groups: [], managed_by: '' };
+  const rule = {
+    ...full['access-request-rules'],
+    access_type: 'jit_command',
+    connections: [],
+    attributes: [attribute.name],
+    approval_required_groups: [],
+    skip_review_groups: [],
+  };
+  const state = (connections: readonly string[]): AccessState =>
+    accessState({ attributes: [{ ...attribute, connections }], 'access-request-rules': [rule] });
+  const liveWith = (connections: readonly string[]): LiveState => {
+    const attributes = connections.includes('orders-db') ? [attribute.name] : [];
+    return { ...stateOf(connection('orders-db', { ...open, attributes })), access: state(connections) };
+  };
+  const found = (before: readonly string[], after: readonly string[], counted: ReadonlySet<string>): OutsideAccess | undefined => {
+    const recorded = { access: recordAccess(state(before), undefined, counted) };
+    return findOutsideAccess({ recorded, live: liveWith(after), registry, dialect: 'hoop', role: 'admin', left: counted });
+  };
+
+  test('is a change with its effect where the manifest leaves attributes to the gateway', () => {
+    expect(found([], ['orders-db'], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection gains approval']);
+    expect(found(['orders-db'], [], left)?.headlines.map(({ text }) => text)).toEqual(['1 connection loses approval']);
+    expect(found(['orders-db'], [], left)?.changes).toMatchObject([
+      { list: 'attributes', name: attribute.name, happened: 'changed', fields: [{ name: 'connections', before: ['orders-db'] }] },
+    ]);
+  });
+
+  test('is none where a manifest states the attributes, which Ostiary writes', () => {
+    expect(found([], ['orders-db'], new Set())).toBeUndefined();
+    expect(found(['orders-db'], [], new Set())).toBeUndefined();
+  });
+
+  test('counts only where the manifests left it when they were applied last, too', () => {
+    const [stating, leaving] = [desiredState([manifest('orders-db', { attributes: ['pii'] })]), desiredState([manifest('orders-db')])];
+    const successor = desiredState([manifest('orders-db', {}, { replaces: 'old-db' })]);
+    expect([...leavingAttributes(registry, leaving, leaving)]).toEqual(['orders-db']);
+    for (const other of [stating, successor]) expect([...leavingAttributes(registry, leaving, other)]).toEqual([]);
   });
 });
