@@ -42,7 +42,7 @@ export type ProtectionVerdict = 'weakens' | 'both' | 'unknown' | 'neutral' | 'st
 export type HeadlineVerdict = Exclude<ProtectionVerdict, 'both' | 'neutral'> | 'exposes' | 'reroutes' | 'availability';
 
 /** The verdicts of headlines, the worst first. */
-export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'unknown', 'exposes', 'availability', 'strengthens'];
+export const headlineOrder: readonly HeadlineVerdict[] = ['weakens', 'reroutes', 'exposes', 'unknown', 'availability', 'strengthens'];
 
 /** The types of controls between people and a connection, the most important first. */
 export const controlTypes = [

@@ -24,6 +24,8 @@ export type AccessFacts = {
   readonly runbookRules: readonly RunbookRule[] | undefined;
   readonly rulepacks: readonly Rulepack[];
   readonly analyzer: AnalyzerRule | undefined;
+  /** Finds an access-request rule by its name, as the analyzer does. */
+  readonly ruleNamed: (name: string) => AccessRequestRule | undefined;
   readonly machines: readonly MachineIdentity[];
 };
 
@@ -38,6 +40,7 @@ const noFacts: AccessFacts = {
   runbookRules: undefined,
   rulepacks: [],
   analyzer: undefined,
+  ruleNamed: () => undefined,
   machines: [],
 };
 
@@ -61,6 +64,7 @@ function indexAccess(state: AccessState): AccessLookup {
   const rules = entriesOf(state, 'access-request-rules').toSorted(byId);
   const rulesByName = groupByName(rules);
   const rulesByAttribute = groupByAttribute(rules);
+  const named = new Map(rules.map((rule) => [rule.name, rule]));
   const runbookRules = entriesOf(state, 'runbook-rules');
   const runbooksEverywhere = runbookRules.filter(({ connections }) => connections.length === 0);
   const runbooksByName = groupByName(runbookRules);
@@ -80,6 +84,7 @@ function indexAccess(state: AccessState): AccessLookup {
       runbookRules: runbookRules.length === 0 ? undefined : [...runbooksEverywhere, ...(runbooksByName.get(name) ?? [])],
       rulepacks: rulepacks.get(name) ?? [],
       analyzer: analyzers.get(name)?.[0],
+      ruleNamed: (rule) => named.get(rule),
       machines: [...new Set([...(machinesByName.get(name) ?? []), ...distinct(own, machinesByAttribute)])],
     };
   };

@@ -30,9 +30,18 @@ export type ConnectionAccess = {
   /** The own limit of the connection in seconds, and the one of the gateway. */
   readonly ownLimit: AccessLimit | undefined;
   readonly longest: AccessLimit | undefined;
+  /** What the analyzer does with commands of each level of risk; undefined: they all run. */
+  readonly analyzer: Readonly<Record<RiskLevel, AnalyzedCommand>> | undefined;
   /** The runbook rules that include the connection; undefined: everybody runs every runbook. */
   readonly runbooks: readonly RunbookRule[] | undefined;
 };
+
+/** The levels of risk that an analyzer tells apart. */
+export const riskLevels = ['low', 'medium', 'high'] as const;
+type RiskLevel = (typeof riskLevels)[number];
+
+/** The action for a command, and the approval of the access-request rule that it asks for; without that rule the command fails. */
+export type AnalyzedCommand = { readonly action: string; readonly by: Approval | undefined };
 
 type AccessInput = {
   readonly spec: JsonObject;
@@ -63,8 +72,23 @@ export function accessOf({ spec, own, facts, license, longest }: AccessInput): C
     license,
     ownLimit: typeof limit === 'number' ? limit : undefined,
     longest,
+    analyzer: facts.analyzer && {
+      low: analyzed(facts.analyzer.low_risk, facts),
+      medium: analyzed(facts.analyzer.medium_risk, facts),
+      high: analyzed(facts.analyzer.high_risk, facts),
+    },
     runbooks: facts.runbookRules,
   };
+}
+
+function analyzed(text: string, { ruleNamed }: AccessFacts): AnalyzedCommand {
+  const [action = '', ...name] = text.split(':');
+  const rule = name.length === 0 ? undefined : ruleNamed(name.join(':'));
+  return { action, by: rule && approvalBy(rule) };
+}
+
+function approvalBy(rule: AccessRequestRule): Approval {
+  return { groups: rule.reviewers_groups, needed: rule.approvals, force: rule.force_approval_groups };
 }
 
 /** Returns the one rule of a step: by an attribute before by name, and the lowest id of several. */
@@ -118,7 +142,7 @@ export function reviewFor(access: ConnectionAccess, member: readonly string[], s
     const own = ownReview(access, step);
     return { ...own, longest: Math.min(own.longest, longest) };
   }
-  const approval = { groups: rule.reviewers_groups, needed: rule.approvals, force: rule.force_approval_groups };
+  const approval = approvalBy(rule);
   return { by: approval.needed > 0 ? approval : undefined, rule: rule.name, longest };
 }
 

@@ -1,8 +1,15 @@
 import { compareText, textsIn } from '../../model/json.ts';
 import type { AccessRequestRule, AnalyzerRule, RunbookRule } from '../../model/protection/access-objects.ts';
 import { durationText } from '../../model/time.ts';
-import { type AllowedRunbook, runbooksOf, seesConnection } from '../access/effective-access.ts';
-import { compareApproval, everybody, otherApproval } from './compare-approvals.ts';
+import {
+  type AllowedRunbook,
+  type AnalyzedCommand,
+  type Approval,
+  riskLevels,
+  runbooksOf,
+  seesConnection,
+} from '../access/effective-access.ts';
+import { compareApproval, everybody, isEasierApproval, otherApproval } from './compare-approvals.ts';
 import { compareSets, type CoverageRule, noDifference } from './compare-controls.ts';
 import {
   attributeRisks,
@@ -283,38 +290,37 @@ export const rulepacksRow: Omit<ControlRow, 'type'> = {
   gains: (controls) => verbPhrase('gains', 'gain', `the rulepack${controls.length === 1 ? '' : 's'} ${joinNames(controls)}`),
 };
 
-const levels = ['low', 'medium', 'high'] as const;
-
 /** Actions of the analyzer, the stricter the higher: a review lets a run through, and a block does not. */
 const strictness: Readonly<Record<string, number>> = { allow_execution: 0, require_access_request: 1, block_execution: 2 };
 
 function analyzerControls(rule: AnalyzerRule | undefined): readonly Control[] {
   if (rule === undefined) return [];
-  return levels.map((level) => {
-    const action = rule[`${level}_risk`];
-    return { name: level, content: action, text: `${rule.name} (unmanaged): ${action} for ${level} risk` };
-  });
+  return riskLevels.map((level) => ({ name: level, text: `${rule.name} (unmanaged): ${rule[`${level}_risk`]} for ${level} risk` }));
 }
 
-/** Compares what the analyzer does with runs of each level of risk; without a rule all run. */
+const runs: AnalyzedCommand = { action: 'allow_execution', by: undefined };
+
+/** Compares what the analyzer does with commands of each level of risk; without a rule all run. */
 function compareAnalyzer(before: Posture, after: Posture): ControlComparison {
-  const [had, has] = [controlsOf(before, 'analyzer'), controlsOf(after, 'analyzer')];
-  const ways = levels.map((level) => {
-    const [first, last] = [had, has].map((all) => all.find(({ name }) => name === level)?.content ?? 'allow_execution');
-    const [from, to] = [first, last].map((action = '') => strictness[action.split(':')[0] ?? '']);
-    const control = { name: level };
-    if (first === last) return { lost: [], gained: [], incomparable: [] };
-    if (from === undefined || to === undefined || from === to) return { lost: [], gained: [], incomparable: [control] };
-    return { lost: to < from ? [control] : [], gained: to > from ? [control] : [], incomparable: [] };
-  });
-  const texts = exclusiveTexts(controlTexts(had), controlTexts(has));
-  return {
-    ...noDifference,
-    lost: ways.flatMap(({ lost }) => lost),
-    gained: ways.flatMap(({ gained }) => gained),
-    incomparable: ways.flatMap(({ incomparable }) => incomparable),
-    ...texts,
-  };
+  const found: Record<'lost' | 'gained' | 'incomparable', Control[]> = { lost: [], gained: [], incomparable: [] };
+  for (const name of riskLevels) {
+    const [had, has] = [before.access.analyzer?.[name] ?? runs, after.access.analyzer?.[name] ?? runs];
+    const [from, to] = [strictness[had.action], strictness[has.action]];
+    if (from === undefined || to === undefined) {
+      if (had.action !== has.action) found.incomparable.push({ name });
+      continue;
+    }
+    const isReview = had.action === 'require_access_request' && from === to;
+    if (to < from || (isReview && isEasierReview(has.by, had.by))) found.lost.push({ name });
+    if (to > from || (isReview && isEasierReview(had.by, has.by))) found.gained.push({ name });
+  }
+  const texts = exclusiveTexts(controlTexts(controlsOf(before, 'analyzer')), controlTexts(controlsOf(after, 'analyzer')));
+  return { ...noDifference, ...found, ...texts };
+}
+
+/** Returns whether one review is easier than another; without its rule a command fails. */
+function isEasierReview(one: Approval | undefined, other: Approval | undefined): boolean {
+  return one !== undefined && isEasierApproval(one, other ?? 'refused');
 }
 
 /** What the analyzer does with commands by their risk. */
@@ -330,9 +336,9 @@ export const analyzerRow: Omit<ControlRow, 'type'> = {
   loses: (_, other) =>
     controlsOf(other, 'analyzer').length === 0
       ? verbPhrase('loses', 'lose', 'the analyzer')
-      : verbPhrase('allows', 'allow', `riskier commands`),
+      : verbPhrase('is', 'are', 'less strict about risky commands'),
   gains: (_, other) =>
     controlsOf(other, 'analyzer').length === 0
       ? verbPhrase('gains', 'gain', 'the analyzer')
-      : verbPhrase('allows', 'allow', `fewer risky commands`),
+      : verbPhrase('is', 'are', 'stricter about risky commands'),
 };

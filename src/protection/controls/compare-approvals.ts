@@ -130,6 +130,11 @@ export function compareApproval(before: Posture, after: Posture): ControlCompari
 
 /** Returns whether some approvals are enough for `one`, and not for `other`. */
 function isEasier({ by: one }: NeededReview, { by: other }: NeededReview): boolean {
+  return isEasierApproval(one, other);
+}
+
+/** Returns whether some approvals are enough for one review, and not for another. */
+export function isEasierApproval(one: NeededReview['by'], other: NeededReview['by']): boolean {
   if (one === 'refused') return false;
   return other === 'refused' || admitsMore(one, other) || forcesMore(one, other);
 }

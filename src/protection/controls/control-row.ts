@@ -75,6 +75,7 @@ export const emptyPosture: Posture = {
     license: undefined,
     ownLimit: undefined,
     longest: undefined,
+    analyzer: undefined,
     runbooks: undefined,
   },
   enforcement: { by: '', kind: 'reads' },

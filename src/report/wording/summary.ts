@@ -207,7 +207,8 @@ function worstEffect(headlines: readonly Headline[], highest: RiskClass | undefi
   const has = (verdict: HeadlineVerdict): boolean => headlines.some(({ direction }) => direction === verdict);
   const risk = highest !== undefined && isEffect(highest) && (highest !== 'availability' || has(highest)) ? highest : 'strengthens';
   if (risk === 'strengthens') return headlines[0]?.direction ?? risk;
-  return risk === 'unknown' && has('reroutes') ? 'reroutes' : risk;
+  const certain = (['reroutes', 'exposes'] as const).find(has);
+  return risk === 'unknown' && certain !== undefined ? certain : risk;
 }
 
 const effects: Readonly<Record<HeadlineVerdict, readonly [effect: string, object: string]>> = {

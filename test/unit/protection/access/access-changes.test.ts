@@ -317,6 +317,7 @@ describe('what else blocks', () => {
     high_risk: 'block_execution',
     managed_by: '',
   };
+  const asking = { ...analyzer, high_risk: 'require_access_request:r' };
   test.each<readonly [string, Partial<AccessState>, Partial<AccessState>, readonly string[], readonly string[]]>([
     [
       'a rulepack',
@@ -340,11 +341,25 @@ describe('what else blocks', () => {
       ['weakens: 1 connection loses the analyzer'],
     ],
     [
+      'an easier approval by the rule that the analyzer asks for',
+      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r', { approvals: 2 })] },
+      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
+      ['weakens: 1 connection is less strict about risky commands'],
+      ['strengthens: 1 connection is stricter about risky commands'],
+    ],
+    [
+      'the rule that the analyzer asks for is deleted, so that such commands fail',
+      { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },
+      { 'analyzer-rules': [asking] },
+      ['strengthens: 1 connection is stricter about risky commands'],
+      ['weakens: 1 connection is less strict about risky commands'],
+    ],
+    [
       'a review in place of a block',
       { 'analyzer-rules': [analyzer] },
       { 'analyzer-rules': [{ ...analyzer, high_risk: 'require_access_request:r' }] },
-      ['weakens: 1 connection allows riskier commands'],
-      ['strengthens: 1 connection allows fewer risky commands'],
+      ['weakens: 1 connection is less strict about risky commands'],
+      ['strengthens: 1 connection is stricter about risky commands'],
     ],
   ])('%s', (_, first, second, there, back) => {
     expect(thereAndBack(first, second)).toEqual([there, back]);
