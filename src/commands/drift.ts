@@ -72,7 +72,7 @@ export const defineDrift: DefineCommand = (command, run) => {
 
 /**
  * Reports the drift since the last apply and its authors; `--revert` undoes it, `--adopt` accepts it. Returns the exit code:
- * 2 for remaining drift, an apply of a commit that is not reviewed or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply.
+ * 2 for remaining drift, an apply of a commit that is not reviewed or a live object that violates a policy, otherwise 0; with `--revert` the exit code of apply, or 2 if changes in no manifest remain.
  */
 async function runDrift(flags: DriftFlags, context: CliContext): Promise<number> {
   if (flags.adopt && flags.revert) throw new UsageError('--adopt and --revert cannot be combined', 'pass one of them');
@@ -98,7 +98,9 @@ async function runDrift(flags: DriftFlags, context: CliContext): Promise<number>
   if (flags.revert && isDrifted(plan)) {
     context.onEvent?.({ drift: found });
     const revert = [...new Set([...plan.changes.map(({ id }) => id), ...plan.edges.flatMap(({ rule, connection }) => [rule, connection])])];
-    return runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', project });
+    const code = await runApply({ ...planFlags, revert, onManaged: 'skip' }, context, { of: 'drift', project });
+    // What no manifest declares is never reverted.
+    return code === 0 && (plan.outside?.changes.length ?? 0) > 0 ? 2 : code;
   }
   const writes = isDrifted(plan)
     ? await findDriftWriters(planned, since ?? (await timeOfLastApply(planned, context)), flags, context)

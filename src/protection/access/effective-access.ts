@@ -36,7 +36,7 @@ export type ConnectionAccess = {
   readonly runbooks: readonly RunbookRule[] | undefined;
 };
 
-/** The levels of risk that an analyzer tells apart. */
+/** The levels of risk of an analyzer. */
 export const riskLevels = ['low', 'medium', 'high'] as const;
 type RiskLevel = (typeof riskLevels)[number];
 
