@@ -65,6 +65,8 @@ export type AnalyzerRule = {
   readonly low_risk: string;
   readonly medium_risk: string;
   readonly high_risk: string;
+  /** Changes with the prompt of the analyzer; absent without one. */
+  readonly prompt?: string;
   readonly managed_by: string;
 };
 

@@ -31,7 +31,7 @@ export type ConnectionAccess = {
   readonly ownLimit: AccessLimit | undefined;
   readonly longest: AccessLimit | undefined;
   /** What the analyzer does with commands of each level of risk; undefined: they all run. */
-  readonly analyzer: Readonly<Record<RiskLevel, AnalyzedCommand>> | undefined;
+  readonly analyzer: (Readonly<Record<RiskLevel, AnalyzedCommand>> & { readonly prompt: string | undefined }) | undefined;
   /** The runbook rules that include the connection; undefined: everybody runs every runbook. */
   readonly runbooks: readonly RunbookRule[] | undefined;
 };
@@ -76,6 +76,7 @@ export function accessOf({ spec, own, facts, license, longest }: AccessInput): C
       low: analyzed(facts.analyzer.low_risk, facts),
       medium: analyzed(facts.analyzer.medium_risk, facts),
       high: analyzed(facts.analyzer.high_risk, facts),
+      prompt: facts.analyzer.prompt,
     },
     runbooks: facts.runbookRules,
   };

@@ -266,12 +266,11 @@ export const runbooksRow: Omit<ControlRow, 'type'> = {
       : peoplePhrase(controls, { one: 'can run fewer runbooks on', many: 'can run fewer runbooks on' }),
 };
 
-/** A rulepack that another one of the same name replaces cannot be compared: its rules are not those of other lists. */
+/** Rulepacks with the same rules are equal. One that another of the same name replaces cannot be compared: no list contains its rules. */
 const byRulepack: CoverageRule = {
   covers: ({ name, content }, by) => {
-    const other = by.find((one) => one.name === name);
-    if (other === undefined) return 'no';
-    return other.content === content ? 'yes' : 'maybe';
+    if (by.some((one) => one.content === content)) return 'yes';
+    return by.some((one) => one.name === name) ? 'maybe' : 'no';
   },
 };
 
@@ -314,6 +313,9 @@ function compareAnalyzer(before: Posture, after: Posture): ControlComparison {
     if (to < from || (isReview && isEasierReview(has.by, had.by))) found.lost.push({ name });
     if (to > from || (isReview && isEasierReview(had.by, has.by))) found.gained.push({ name });
   }
+  // Which command has which risk follows from the prompt.
+  const [had, has] = [before.access.analyzer, after.access.analyzer];
+  if (had !== undefined && has !== undefined && had.prompt !== has.prompt) found.incomparable.push({ name: 'prompt' });
   const texts = exclusiveTexts(controlTexts(controlsOf(before, 'analyzer')), controlTexts(controlsOf(after, 'analyzer')));
   return { ...noDifference, ...found, ...texts };
 }

@@ -40,7 +40,7 @@ const decidingFields: { readonly [List in WatchedList]: readonly (keyof AccessOb
   ],
   'runbook-rules': ['name', 'runbooks', 'connections', 'groups'],
   rulepacks: ['name', 'digest', 'guardrail_rules', 'masking_rules', 'connections', 'managed'],
-  'analyzer-rules': ['name', 'connections', 'low_risk', 'medium_risk', 'high_risk', 'managed_by'],
+  'analyzer-rules': ['name', 'connections', 'low_risk', 'medium_risk', 'high_risk', 'prompt', 'managed_by'],
   'machine-identities': ['name', 'connections', 'attributes'],
 };
 
@@ -176,6 +176,7 @@ export const restoredObject: { readonly [List in WatchedList]: (object: JsonObje
     low_risk: asText(object['low_risk']),
     medium_risk: asText(object['medium_risk']),
     high_risk: asText(object['high_risk']),
+    ...(object['prompt'] === undefined ? {} : { prompt: asText(object['prompt']) }),
     managed_by: asText(object['managed_by']),
   }),
   'machine-identities': (object) => ({

@@ -65,6 +65,7 @@ export const access: WireAccess = {
         low_risk: actionOf(risks, 'low'),
         medium_risk: actionOf(risks, 'medium'),
         high_risk: actionOf(risks, 'high'),
+        ...promptOf(row),
         managed_by: asText(row['managed_by']),
       };
     },
@@ -76,8 +77,8 @@ export const access: WireAccess = {
   groups: { list: groupsList({ rows: [] }), read: readIdAndName },
 };
 
-/** The fields of a rule that change with each write of its rulepack. */
-const changingFields: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
+/** The fields of a rule that change with each write of its rulepack, or with its name. */
+const changingFields: ReadonlySet<string> = new Set(['id', 'attributes', 'created_at', 'updated_at']);
 
 /** Returns a digest of the rules of a rulepack. */
 function digestOf(row: JsonObject): string {
@@ -85,6 +86,17 @@ function digestOf(row: JsonObject): string {
     Object.fromEntries(Object.entries(rule).filter(([field]) => !changingFields.has(field))),
   );
   return createHash('sha256').update(canonical(rules)).digest('hex').slice(0, 16);
+}
+
+/** Returns a digest of the prompt of an analyzer; nothing without one. */
+function promptOf({ custom_prompt: prompt, agentic }: JsonObject): { readonly prompt?: string } {
+  if (asText(prompt) === '' && agentic !== true) return {};
+  return {
+    prompt: createHash('sha256')
+      .update(canonical([asText(prompt), agentic === true]))
+      .digest('hex')
+      .slice(0, 16),
+  };
 }
 
 /** Returns what happens to a run of a level of risk: an action, and the access-request rule that then asks for a review. */

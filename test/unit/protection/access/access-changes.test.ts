@@ -341,6 +341,14 @@ describe('what else blocks', () => {
       ['weakens: 1 connection loses the analyzer'],
     ],
     [
+      'the prompt of the analyzer',
+      { 'analyzer-rules': [analyzer] },
+      { 'analyzer-rules': [{ ...analyzer, prompt: '1' }] },
+      ['unknown: 1 connection changes the analyzer in a way that cannot be compared'],
+      ['unknown: 1 connection changes the analyzer in a way that cannot be compared'],
+    ],
+    ['the name of a rulepack', { rulepacks: [pack] }, { rulepacks: [{ ...pack, name: 'renamed' }] }, [], []],
+    [
       'an easier approval by the rule that the analyzer asks for',
       { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r', { approvals: 2 })] },
       { 'analyzer-rules': [asking], 'access-request-rules': [requestRule('r')] },

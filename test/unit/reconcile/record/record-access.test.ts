@@ -69,6 +69,7 @@ const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
     low_risk: 'allow_execution',
     medium_risk: 'require_access_request:jit',
     high_risk: 'block_execution',
+    prompt: '1',
     managed_by: 'hoop',
   },
   'machine-identities': { id: 'm', name: 'deployer', connections: ['orders-db'], attributes: ['pii'] },
