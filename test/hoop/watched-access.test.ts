@@ -131,7 +131,7 @@ describe('a change by hand of an object that no manifest declares', () => {
       ({ send }) => send('POST', '/ai/session-analyzer/rules', analyzer),
       'Strengthens protection of 1 connection.',
       '1 connection gains the analyzer (orders-db) + analyzer rule risky, not managed: created connections [orders-db] ' +
-        'low_risk allow_execution medium_risk allow_execution high_risk block_execution',
+        'low_risk allow_execution medium_risk allow_execution high_risk block_execution prompt b41e10a4cb9062d5',
     ],
     [
       'an analyzer rule is deleted',
