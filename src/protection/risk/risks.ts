@@ -101,16 +101,21 @@ function createContext(input: RiskInput): RiskContext {
     if (edge.by === undefined || (edge.action !== 'attach' && edge.action !== 'detach')) continue;
     addToGroup(edgesBy, edge.by, edge);
   }
+  const baseResources = desiredById(base?.resources ?? []);
   let byRule: ReadonlyMap<ResourceId, readonly ResourceId[]> | undefined;
   return {
     ...input,
     resources: desiredById(desired.resources),
-    baseResources: desiredById(base?.resources ?? []),
+    baseResources,
     liveResources: liveById(live.resources),
     edgesBy,
     causesOfEdge: edgeCauses(plan.changes, input.selectorOf),
     effects: findContributions(plan, input),
-    usersOf: sourceUsers(() => [...(base?.resources ?? []), ...desired.resources.filter(({ key }) => before.resources.has(key))]),
+    // Only where nothing was applied do the manifests of this change show who used a source before.
+    usersOf: sourceUsers(() => [
+      ...(base?.resources ?? []),
+      ...desired.resources.filter(({ id, key }) => before.resources.has(key) && !baseResources.has(id)),
+    ]),
     membersOf: resourceMembers(live.resources),
     connectionsOf: (rule) => {
       if (kindOf(rule) === 'Connection') return undefined;

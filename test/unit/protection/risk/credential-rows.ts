@@ -38,6 +38,13 @@ function inResource(name: string, resource: string): Manifest {
 /** Credentials that a change sends elsewhere, or not. */
 export const credentialRows: readonly Row[] = [
   [
+    'a credential that a changed and a new connection use at one new endpoint',
+    [reaching('orders', 'one'), onHost('web', 'two')],
+    [reaching('orders', 'one'), reaching('web', 'two'), reaching('shop', 'two')],
+    ['reroutes secret-reused', 'reroutes secret-reused'],
+    ['neutral neutral'],
+  ],
+  [
     'a credential under another key',
     own({ secret: { 'envvar:PASS': '_cloudsecrets:orders/db:pass' } }),
     own({ secret: { 'envvar:TOKEN': '_cloudsecrets:orders/db:pass' } }),
