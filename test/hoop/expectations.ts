@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { CommandResult, HoopProject } from '../support/hoop-project.ts';
 
 /** Requests that may have changed something. */
@@ -32,3 +33,22 @@ export async function expectRefused(
   expect(project.model.dump()).toEqual(before);
   return project.ostiary(['plan'], env);
 }
+
+/** An access-request rule that names a connection, as the public gateway takes it. */
+export const jitRule: JsonObject = {
+  name: 'prod-jit',
+  access_type: 'jit',
+  connection_names: ['orders-db'],
+  reviewers_groups: ['dba'],
+  approval_required_groups: [],
+  force_approval_groups: [],
+  min_approvals: 1,
+};
+
+/** A runbook rule that names a connection, as the public gateway takes it. */
+export const nightlyRule: JsonObject = {
+  name: 'nightly',
+  connections: ['orders-db'],
+  runbooks: [{ repository: 'github.com/acme/runbooks', name: 'ops/' }],
+  user_groups: ['sre'],
+};

@@ -4,25 +4,10 @@ import { adminToken, auditorToken, hoopProject, type CommandResult, type HoopPro
 import type { HoopOptions } from '../support/hoop/options.ts';
 import { gitEnv, useRepositories, type TestRepository } from '../support/repository.ts';
 import { runInFolder } from '../support/run-in-process.ts';
-import { writes } from './expectations.ts';
+import { jitRule as jit, nightlyRule as nightly, writes } from './expectations.ts';
 
 const { make } = useRepositories();
 
-const jit = {
-  name: 'prod-jit',
-  access_type: 'jit',
-  connection_names: ['orders-db'],
-  reviewers_groups: ['dba'],
-  approval_required_groups: [],
-  force_approval_groups: [],
-  min_approvals: 1,
-};
-const nightly = {
-  name: 'nightly',
-  connections: ['orders-db'],
-  runbooks: [{ repository: 'github.com/acme/runbooks', name: 'ops/' }],
-  user_groups: ['sre'],
-};
 const subscription = {
   name: 'on-leak',
   event_types: ['session.closed'],
@@ -160,7 +145,7 @@ test(
         'runbook rule "nightly" names the new Connection/new-db, Connection/orders-db already: sre may run github.com/acme/runbooks:ops/ there',
       );
       expect(text).toContain(
-        'access-request rule "prod-jit" names the new Connection/new-db already: where it applies (1 of dba for jit), the reviewers in the manifest do not count',
+        'access-request rule "prod-jit" names the new Connection/new-db, Connection/orders-db already: it decides about approval (1 of dba for jit), whatever reviewers the manifest states',
       );
       expect(text.match(/plan\/creates-references/g)).toHaveLength(3);
       expect(planned.requests.filter((request) => /event-routing|plugins$/.test(request))).toEqual([]);

@@ -1,24 +1,10 @@
 import { expect, test } from 'vitest';
 import { connection } from '../e2e/project.ts';
 import { hoopProject, type HoopProject } from '../support/hoop-project.ts';
-import { applyAndExpectInSync } from './expectations.ts';
+import { applyAndExpectInSync, jitRule, nightlyRule } from './expectations.ts';
 
-const jit = {
-  name: 'prod-jit',
-  access_type: 'jit',
-  connection_names: ['orders-db'],
-  reviewers_groups: ['dba'],
-  approval_required_groups: [],
-  force_approval_groups: [],
-  min_approvals: 1,
-  access_max_duration: 3600,
-};
-const nightly = {
-  name: 'nightly',
-  connections: ['orders-db', 'other-db'],
-  runbooks: [{ repository: 'github.com/acme/runbooks', name: 'ops/' }],
-  user_groups: ['sre'],
-};
+const jit = { ...jitRule, access_max_duration: 3600 };
+const nightly = { ...nightlyRule, connections: ['orders-db', 'other-db'] };
 const shop = { 'access/a.yaml': connection('shop-db', {}, { replaces: 'orders-db' }) };
 
 async function prepared(): Promise<HoopProject> {

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { runCount, seedOfRound } from '../support/property-runs.ts';
+import { runCount } from '../support/property-runs.ts';
 import { judgePair } from './judge-pair.ts';
+import { judgePairs } from './judge-pairs.ts';
 import { features } from './features.ts';
 import { approvalFeatures } from './judge-approval.ts';
 import { inheritedFeatures } from './judge-inherited.ts';
 import { mergeFeatures } from './judge-merge.ts';
-import { laws, type Finding } from './laws.ts';
+import { laws } from './laws.ts';
 import { pairs, type Pair } from './pairs.ts';
 import type { Condition } from './allowed-actions.ts';
 import type { ModelState } from './gateway-objects.ts';
@@ -39,68 +39,26 @@ const leastOfLaws: Readonly<Record<string, number>> = {
   'approvals of which some become possible and some impossible': 20,
 };
 
-type Kind = { readonly times: number; readonly index: number };
-type Counts = ReadonlyMap<string, Kind>;
-
-function count(kinds: Map<string, Kind>, name: string, index: number): void {
-  const { times, index: first } = kinds.get(name) ?? { times: 0, index };
-  kinds.set(name, { times: times + 1, index: first });
-}
-
 test(
   'plans agree with an independent model of protection',
   async () => {
-    const [kinds, exercised, broken] = [new Map<string, Kind>(), new Map<string, Kind>(), new Map<string, Kind>()];
-    let judged = 0;
-    for (const [index, pair] of fc.sample(pairs, { numRuns: runCount(least + 150), ...seedOfRound(0) }).entries()) {
-      const judgement = await judgePair(pair);
-      if (judgement === undefined) continue;
-      judged += 1;
-      for (const feature of judgement.features) count(exercised, feature, index);
-      for (const finding of judgement.findings) {
-        count(broken, finding.law, index);
-        count(kinds, kindOf(finding), index);
-      }
-    }
-    process.stdout.write(`${countText(laws, broken)} in ${judged} pairs\n${countText(exercises, exercised)}\n`);
-    expect(judged).toBeGreaterThanOrEqual(runCount(least));
-    expect(await Promise.all([...kinds].slice(0, 4).map(([kind, { times, index }]) => shrunk(kind, times, index)))).toEqual([]);
-    expect(missing(exercised)).toEqual([]);
+    const count = runCount(least + 150);
+    const found = await judgePairs({ pairs, count, round: 0, judge: judgePair, text: pairText });
+    process.stdout.write(found.print(laws, exercises));
+    expect(found.judged).toBeGreaterThanOrEqual(runCount(least));
+    expect(found.smallest).toEqual([]);
+    expect(missing(found.timesOf)).toEqual([]);
     // It takes 60 seconds of a processor; a busy machine takes longer than the usual limit.
   },
   runCount(400_000),
 );
 
 /** Lists what pairs did not exercise often enough. */
-function missing(exercised: Counts): readonly string[] {
+function missing(timesOf: (feature: string) => number): readonly string[] {
   return [...new Set([...exercises, ...Object.keys(leastOfLaws)])].flatMap((name) => {
-    const [times, due] = [exercised.get(name)?.times ?? 0, runCount(leastOfLaws[name] ?? leastOfEach)];
+    const [times, due] = [timesOf(name), runCount(leastOfLaws[name] ?? leastOfEach)];
     return times < due ? [`${name}: ${times} of ${due}`] : [];
   });
-}
-
-function countText(names: readonly string[], counts: Counts): string {
-  return names.map((name) => `${name} ${counts.get(name)?.times ?? 0}`).join(', ');
-}
-
-/** Returns what findings have in common that differ only in names. */
-function kindOf({ law, why }: Finding): string {
-  return `${law}: ${why.replace(/^held .* admits/, 'held … admits')}`;
-}
-
-/** Returns the smallest pair with the same kind of finding. */
-async function shrunk(kind: string, times: number, index: number): Promise<string> {
-  const isFree = async (pair: Pair): Promise<boolean> =>
-    ((await judgePair(pair))?.findings ?? []).every((finding) => kindOf(finding) !== kind);
-  const { counterexample } = await fc.check(fc.asyncProperty(pairs, isFree), {
-    ...seedOfRound(0),
-    numRuns: 1,
-    path: String(index),
-    interruptAfterTimeLimit: 10_000,
-    markInterruptAsFailure: true,
-  });
-  const [pair] = counterexample ?? [];
-  return `${times} × ${kind}\n${pair === undefined ? '' : pairText(pair)}`;
 }
 
 /** Prints a pair with one line for each object. */

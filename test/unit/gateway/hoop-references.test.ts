@@ -192,7 +192,16 @@ test('a machine identity of several deleted connections is one warning, with at 
 test.each<readonly [string, ReferringObjects, readonly (readonly [string, string])[]]>([
   ['nothing', none, []],
   ['lists that cannot be read', {}, []],
-  ['an access-request rule, which only protects', { 'access-request-rules': [requestRule], 'analyzer-rules': [analyzerRule] }, []],
+  [
+    'a session analyzer rule',
+    { 'analyzer-rules': [analyzerRule] },
+    [
+      [
+        'notice',
+        'session analyzer rule "risky" names the new Connection/orders-db already: it blocks sessions, or asks for a review of them, by their risk',
+      ],
+    ],
+  ],
   [
     'a machine identity',
     { 'machine-identities': [identity] },
@@ -209,12 +218,12 @@ test.each<readonly [string, ReferringObjects, readonly (readonly [string, string
     [['notice', 'runbook rule "nightly" names the new Connection/orders-db already: sre may run r:ops/ there']],
   ],
   [
-    'an access-request rule beside the reviewers in the manifest',
+    'an access-request rule, with and without reviewers in the manifests',
     { 'access-request-rules': [{ ...requestRule, connections: ['orders-db', 'shop-db'] }] },
     [
       [
         'notice',
-        'access-request rule "prod-jit" names the new Connection/shop-db already: where it applies (1 of dba for jit; at most 1 h), the reviewers in the manifest do not count',
+        'access-request rule "prod-jit" names the new Connection/orders-db, Connection/shop-db already: it decides about approval (1 of dba for jit; at most 1 h), whatever reviewers the manifest states',
       ],
     ],
   ],

@@ -2,7 +2,7 @@ import type { DesiredResource } from '../../../model/desired.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { type OutsideReference, pluralOf, type Refusal } from '../../../model/plan/plan.ts';
 import type { AccessList, AccessObjects, AccessRequestRule, RunbookRule } from '../../../model/protection/access-objects.ts';
-import { compareText, textsIn } from '../../../model/json.ts';
+import { compareText } from '../../../model/json.ts';
 import { nameOf, type ResourceId } from '../../../model/resource.ts';
 import { durationText } from '../../../model/time.ts';
 import { type ConnectionReplacement, namesOnlyPredecessor, replacementReference, unreadableReference } from '../rest.ts';
@@ -41,7 +41,7 @@ const namingLists: readonly NamingList[] = [...keepingLists, 'rulepacks', 'plugi
 export const listsFor: Readonly<Record<'replaced' | 'deleted' | 'created', readonly ReferringList[]>> = {
   replaced: [...namingLists, 'access-control', 'attributes'],
   deleted: [...keepingLists, 'event-subscriptions'],
-  created: ['access-request-rules', 'runbook-rules', 'machine-identities'],
+  created: ['access-request-rules', 'runbook-rules', 'machine-identities', 'analyzer-rules'],
 };
 
 /** What an object of each list is called, how it uses a connection, and the roles that may read the list if not all may. */
@@ -190,10 +190,7 @@ function unreadNames(list: NamingList, deleted: readonly ResourceId[]): Diagnost
   return { code: 'plan/deletes-references', severity: 'warning', message, hint: `${readers} may read them` };
 }
 
-/**
- * Reports what names a new connection before it exists: old credentials of machine identities, permissions of runbook rules, and
- * access-request rules whose approvals count instead of the reviewers in the manifest. Other rules only protect the connection.
- */
+/** Reports what names a new connection before it exists; a rule that names its predecessor, too, is meant for it. */
 export function findEarlierNames(objects: ReferringObjects, created: readonly DesiredResource[]): readonly Diagnostic[] {
   const identities = namesakesIn(objects['machine-identities'], created, ({ id }) => id).map(([{ name }, found]) =>
     earlierName(found, {
@@ -202,28 +199,34 @@ export function findEarlierNames(objects: ReferringObjects, created: readonly De
       hint: removeFirst,
     }),
   );
-  const rules = namesakesIn(objects['runbook-rules'], created, ({ id }) => id).flatMap(([rule, all]) => {
-    // Whoever replaces a connection adds the new name to the rule first.
-    const found = all.filter(({ replaces }) => replaces === undefined || !rule.connections.includes(replaces));
-    return found.length === 0 ? [] : [earlierRule(rule, found)];
-  });
-  const reviewed = created.filter(({ spec }) => textsIn(spec['reviewers']).length > 0);
-  const approvals = namesakesIn(objects['access-request-rules'], reviewed, ({ id }) => id).map(([rule, found]) =>
-    earlierName(found, {
-      severity: 'notice',
-      message: `access-request rule "${rule.name}" names ${newNames(found)} already: where it applies (${describeRequestRule(rule)}), the reviewers in the manifest do not count`,
-      hint: 'check that the rule is meant for it',
+  const rules = [
+    ...earlierRules(objects['runbook-rules'], created, (rule) => {
+      const permission = `${listed(rule.groups, 'everybody')} may run ${listed(rule.runbooks.map(runbookName), 'all runbooks')} there`;
+      return ['runbook rule', permission];
     }),
-  );
-  return [...identities, ...rules, ...approvals];
+    ...earlierRules(objects['access-request-rules'], created, (rule) => [
+      'access-request rule',
+      `it decides about approval (${describeRequestRule(rule)}), whatever reviewers the manifest states`,
+    ]),
+    ...earlierRules(objects['analyzer-rules'], created, (rule) => ['session analyzer rule', sorts['analyzer-rules'].how(rule)]),
+  ];
+  return [...identities, ...rules];
 }
 
-function earlierRule(rule: RunbookRule, found: readonly DesiredResource[]): Diagnostic {
-  const permission = `${listed(rule.groups, 'everybody')} may run ${listed(rule.runbooks.map(runbookName), 'all runbooks')} there`;
-  return earlierName(found, {
-    severity: 'notice',
-    message: `runbook rule "${rule.name}" names ${newNames(found)} already: ${permission}`,
-    hint: 'check that the rule is meant for it',
+type NamedRule = { readonly name: string; readonly connections: readonly string[] };
+
+/** Reports rules that name new connections; `describe` returns what the rule is called, and what it does there. */
+function earlierRules<Rule extends NamedRule>(
+  rules: readonly Rule[] | undefined,
+  created: readonly DesiredResource[],
+  describe: (rule: Rule) => readonly [sort: string, effect: string],
+): readonly Diagnostic[] {
+  return namesakesIn(rules, created, ({ id }) => id).flatMap(([rule, all]) => {
+    const found = all.filter(({ replaces }) => replaces === undefined || !rule.connections.includes(replaces));
+    if (found.length === 0) return [];
+    const [sort, effect] = describe(rule);
+    const message = `${sort} "${rule.name}" names ${newNames(found)} already: ${effect}`;
+    return [earlierName(found, { severity: 'notice', message, hint: 'check that the rule is meant for it' })];
   });
 }
 
