@@ -96,7 +96,7 @@ describe('a change by hand of an object that no manifest declares', () => {
 
   type Step = readonly [title: string, change: (one: WatchedProject) => Promise<unknown>, verdict: string, section: string];
 
-  const title = 'Changed outside Ostiary, in no manifest: 1 change; Ostiary never writes these objects, a complete apply records them';
+  const title = 'Changed outside Ostiary, in no manifest: 1 change. Ostiary never writes these objects; a complete apply records them';
   const steps: readonly Step[] = [
     [
       'the first runbook rule',

@@ -36,7 +36,7 @@ export function outsideSection({ outside }: Pick<Plan, 'outside'>): OutsideSecti
   if (outside === undefined || outside.changes.length === 0) return undefined;
   const count = plural(outside.changes.length, 'change');
   return {
-    title: `Changed outside Ostiary, in no manifest: ${count}; Ostiary never writes these objects, a complete apply records them`,
+    title: `Changed outside Ostiary, in no manifest: ${count}. Ostiary never writes these objects; a complete apply records them`,
     headlines: outside.headlines,
     objects: outside.changes.map(objectOf),
   };

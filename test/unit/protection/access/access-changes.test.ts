@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../../src/kinds/index.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import type { AccessState, MachineIdentity, Rulepack } from '../../../../src/model/protection/access-objects.ts';
+import { hiddenControls } from '../../../../src/model/dialects.ts';
+import { controlTable } from '../../../../src/protection/controls/control-table.ts';
 import { protectionOfAccess } from '../../../../src/protection/protection.ts';
 import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { stateOf } from '../../../support/resources.ts';
@@ -372,4 +374,9 @@ describe('what else blocks', () => {
   ])('%s', (_, first, second, there, back) => {
     expect(thereAndBack(first, second)).toEqual([there, back]);
   });
+});
+
+test('the controls that lists decide are those that the public gateway may hide', () => {
+  const decided = controlTable.filter(({ lists }) => lists !== undefined).map(({ type }) => type);
+  expect([...hiddenControls.hoop].toSorted()).toEqual(decided.toSorted());
 });
