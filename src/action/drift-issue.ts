@@ -59,8 +59,9 @@ async function keepNumber(
   return { diagnostics: [...diagnostics, ...more], ...(number === undefined ? {} : { number }) };
 }
 
+/** Says whether the drift was reverted: completely (0), or except for changes that no manifest declares (2). */
 function isReverted({ findings, exitCode }: ReportedTask): boolean {
-  return findings.result !== undefined && exitCode === 0;
+  return findings.result !== undefined && (exitCode === 0 || exitCode === 2);
 }
 
 /** Closes the pull request that would adopt a drift that was reverted. */
