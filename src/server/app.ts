@@ -9,6 +9,7 @@ import { identitySection, serveApiKeys, serveIdentity } from './auth/identity.op
 import type { HashedKey } from './principal.ts';
 import type { Collection } from './collections.ts';
 import { Rejection } from './rejection.ts';
+import { answerConditionalReads } from './http/conditional-reads.ts';
 import { type AppEnv, clientAddress } from './http/request-context.ts';
 import type { Log } from './log.ts';
 import { serveCollection } from './objects/object-routes.ts';
@@ -46,7 +47,7 @@ export function createApp(options: AppOptions): Hono<AppEnv> {
   serveDocument(app, describeApi(apiSections(options.collections), options.version));
   const rejectLogin = createLoginRejection(options);
   serveHeartbeat(app, { ...options, rejectLogin });
-  app.use(authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission);
+  app.use(authenticateRequest({ ...options, rejectLogin }), auditWrites(options), requirePermission, answerConditionalReads);
   serveIdentity(app, options);
   serveApiKeys(app, options);
   serveAuditLog(app, options);
@@ -101,15 +102,6 @@ type ObserveOptions = {
 
 // A database that restarts is back in seconds.
 const retryAfterSeconds = 5;
-
-/** Security headers of every response: no sniffing, caching, referrer or framing. A page may set its own policy. */
-export const securityHeaders: Readonly<Record<string, string>> = {
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
-  'X-Frame-Options': 'DENY',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-};
 
 /** Gives every request an id, adds the common headers to its response, and logs both without query, headers and body. */
 function observeRequests(options: ObserveOptions): MiddlewareHandler<AppEnv> {

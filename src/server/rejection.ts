@@ -3,7 +3,7 @@ export type FieldProblem = { readonly field: string; readonly reason: string };
 
 /** An error response. Routes and store functions throw it, so that the transaction around them rolls back. */
 export class Rejection extends Error {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 429 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 429 | 501 | 503;
   readonly problems: readonly FieldProblem[];
   readonly headers: Readonly<Record<string, string>>;
 
@@ -16,12 +16,12 @@ export class Rejection extends Error {
   }
 }
 
-/** A 422 response with every problem of a well-formed body. */
+/** A response with every problem of a body: a 422, or a 400 when the body is not well-formed. */
 export class InvalidBody extends Rejection {
   override readonly problems: readonly FieldProblem[];
 
-  constructor(problems: readonly FieldProblem[]) {
-    super(422, problems.map(({ field, reason }) => `${field} ${reason}`.trim()).join('; '));
+  constructor(problems: readonly FieldProblem[], status: 400 | 422 = 422) {
+    super(status, problems.map(({ field, reason }) => `${field} ${reason}`.trim()).join('; '));
     this.name = 'InvalidBody';
     this.problems = problems;
   }

@@ -234,8 +234,8 @@ export const decisionChecks = [
   [
     'a decision of ostiary serve names the version that it is about',
     'server/reviews/reviews.openapi.ts',
-    'if (!isAllowedVersion(review, ifMatch)) throw',
-    "if (ifMatch === '') throw",
+    'requireAllowedTag(`the review ${review.id}`, entityTag(review), conditions);',
+    "if (conditions.ifMatch === '') throw unknownReview(text);",
     ['server/reviews/reviews.test.ts: reviews on PGlite deciding a decision on another version is rejected'],
   ],
   [

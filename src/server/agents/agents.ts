@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { AppError } from '../../model/errors.ts';
 import { Rejection } from '../rejection.ts';
-import { type Author, isAllowedTag, type WriteTarget } from '../http/request-context.ts';
+import { type Author, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
 
 type RegisteredAgent = {
@@ -72,12 +72,11 @@ export async function findAgent(db: Kysely<Tables>, text: string, now: Date): Pr
 /** Locks an agent until the transaction ends. Throws a 412 when its version is not one of the expected ones. */
 async function lockUnchangedAgent(
   trx: Transaction<Tables>,
-  { text, ifMatch }: WriteTarget,
+  { text, ...conditions }: WriteTarget,
 ): Promise<{ readonly id: string; readonly name: string }> {
   const agent = await trx.selectFrom('agents').select(['id', 'name', 'token_hash']).where(byIdOrName(text)).forUpdate().executeTakeFirst();
   if (agent === undefined) throw unknownAgent(text);
-  if (!isAllowedTag(agentTag(agent.id, agent.token_hash), ifMatch))
-    throw new Rejection(412, `the agent ${agent.name} has changed since it was read`);
+  requireAllowedTag(`the agent ${agent.name}`, agentTag(agent.id, agent.token_hash), conditions);
   return agent;
 }
 

@@ -19,7 +19,7 @@ export type ApiResponse = {
 };
 
 /** The error statuses, which are the same for every operation; the body is a `Refusal`. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 422 | 429 | 500 | 503;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** An operation in the API document. It is declared beside the route that serves it. */
 export type ApiOperation = {
@@ -39,7 +39,7 @@ export type ApiOperation = {
   readonly body?: JsonObject;
   readonly hasOptionalBody?: true;
   readonly responses: Readonly<Record<number, ApiResponse>>;
-  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 400, 413, 422 with a body. */
+  /** Errors beside the derived ones: 401, 429; 403 if not every role may; 404 with a path parameter; 400, 413, 415, 422 with a body. */
   readonly errors?: readonly ErrorStatus[];
 };
 
@@ -78,13 +78,25 @@ export function pathParameter(name: string, description: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string', minLength: 1 } };
 }
 
-/** The header that restricts a write to certain versions of the object. */
-export const ifMatchParameter: Parameter = {
-  name: 'If-Match',
-  in: 'header',
-  description: 'One or more `ETag` values of the version that the client read, or `*`; the gateway answers 412 for any other version.',
-  schema: { type: 'string' },
-};
+/** The headers that restrict a request to certain versions of the object. */
+export const versionParameters: readonly Parameter[] = [
+  {
+    name: 'If-Match',
+    in: 'header',
+    description: 'One or more `ETag` values of the version that the client read, or `*`; the gateway answers 412 for any other version.',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'One or more `ETag` values, or `*` for every version: the gateway answers a read of one of them with 304, and a write with 412.',
+    schema: { type: 'string' },
+  },
+];
+
+/** The response to a read of a version that the client has already. */
+export const unchangedResponse: ApiResponse = { description: 'The client has this version already (`If-None-Match`).', headers: ['ETag'] };
 
 /** The parameters that select one page of a list. */
 export const pagingParameters: readonly Parameter[] = [

@@ -17,25 +17,28 @@ const introduction = `Access to databases, applications and shells through named
   are present, \`Api-Key\` is used.
 - **Roles.** The groups of a key determine its role: admin, auditor or standard. An operation lists the roles that it accepts, unless
   it accepts all. Only admins see the values of secrets; other roles see null for a secret that is set.
-- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, regardless of \`Content-Type\`. Unknown fields are rejected, so that a
-  misspelled field is never lost; the last of duplicate fields is used. Strings cannot contain U+0000 or unpaired surrogates.
+- **Bodies** are JSON objects in UTF-8 of at most 1 MiB, regardless of \`Content-Type\`, and not compressed. Unknown and duplicate fields
+  are rejected, so that no value is lost. Strings cannot contain U+0000 or unpaired surrogates.
 - **Queries.** Unknown parameters are ignored; the first of duplicate parameters is used.
 - **PUT replaces the whole object.** An omitted field becomes empty, secrets included; a secret that is null keeps its stored value.
   Read-only fields are accepted and ignored, so that a response can be edited and sent back.
 - **Errors** have a \`message\` that states the problem and its place; 422 lists every invalid field in \`errors\`. Invalid input never causes a 500.
 - **IDs** are lowercase UUIDs; an unknown ID in a path is answered with 404.
 - **Times** are RFC 3339 in UTC.
-- **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`.
+- **HEAD** is supported wherever GET is; another method on an existing path is answered with 405 and \`Allow\`, and \`OPTIONS *\` with 204.
+- **Versions.** An object has an \`ETag\`, which changes with every write, but not with the status of an agent. A read with \`If-None-Match\` is
+  answered with 304 if it names this version.
 - Every response has an \`X-Request-Id\`, which also appears in the log. A request that is not valid HTTP is answered with 400, 408 or 431 without it.`;
 
 const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
-  400: 'The body is not a JSON object in UTF-8.',
+  400: 'The body is not a JSON object in UTF-8, or an object in it has a key twice.',
   401: 'The key is missing or unknown.',
   403: 'The key has no permission for this request.',
   404: 'The object does not exist.',
   409: 'The name is taken, or the object is managed by another manager.',
-  412: '`If-Match` has another version: the object changed.',
+  412: '`If-Match` has another version, or `If-None-Match` has this one.',
   413: 'The body is larger than 1 MiB.',
+  415: 'The body has a content coding, such as gzip.',
   422: 'A value is invalid; `errors` lists all of them.',
   429: 'Too many requests with an invalid key from this address; see `Retry-After`.',
   500: 'An internal error; see `request_id` in the log of the server.',
@@ -144,7 +147,7 @@ function errorStatuses(operation: ApiOperation): readonly ErrorStatus[] {
     ...(open === true ? [] : [401 as const, 429 as const]),
     ...(restrictedRoles(operation) === undefined ? [] : [403 as const]),
     ...(path.includes(':') ? [404 as const] : []),
-    ...(body === undefined ? [] : [400 as const, 413 as const, 422 as const]),
+    ...(body === undefined ? [] : [400 as const, 413 as const, 415 as const, 422 as const]),
     ...(open === true ? [] : [503 as const]),
   ];
   return [...new Set<ErrorStatus>([...following, ...refuses, 500])].toSorted((left, right) => left - right);

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import { environmentPrincipal, type Principal, roleOf } from '../principal.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
-import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { type Author, entityTag, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { type ApiKeyRow, type Tables, uuidPattern } from '../store/migrations.ts';
 import { inWriteLock, openStore, type StoreOptions, withUniqueName } from '../store/store.ts';
 import { AppError } from '../../model/errors.ts';
@@ -205,9 +205,9 @@ async function insertApiKey(
   return { key, created: row };
 }
 
-async function findUnchangedKey(trx: Transaction<Tables>, { text, ifMatch }: WriteTarget): Promise<ApiKey> {
+async function findUnchangedKey(trx: Transaction<Tables>, { text, ...conditions }: WriteTarget): Promise<ApiKey> {
   const stored = await findApiKey(trx, text);
-  if (!isAllowedVersion(stored, ifMatch)) throw new Rejection(412, `the API key ${stored.name} has changed since it was read`);
+  requireAllowedTag(`the API key ${stored.name}`, entityTag(stored), conditions);
   return stored;
 }
 

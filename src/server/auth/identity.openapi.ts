@@ -5,11 +5,12 @@ import {
   type ApiSection,
   exactObject,
   idSchema,
-  ifMatchParameter,
+  versionParameters,
   ignoredField,
   pathParameter,
   schemaRef,
   timeSchema,
+  unchangedResponse,
 } from '../api/api-section.ts';
 import type { Context, Hono } from 'hono';
 import {
@@ -147,8 +148,9 @@ key has the role standard; all groups determine which connections it sees and wh
       path: '/api-keys/:id',
       id: 'readApiKey',
       summary: 'Read a key',
-      parameters: [idParameter],
-      responses: { 200: found('The key.') },
+      parameters: [idParameter, ...versionParameters],
+      responses: { 200: found('The key.'), 304: unchangedResponse },
+      errors: [412],
     },
     {
       method: 'put',
@@ -156,7 +158,7 @@ key has the role standard; all groups determine which connections it sees and wh
       id: 'replaceApiKey',
       summary: 'Change the groups of a key',
       description: 'The key itself does not change. A revoked key cannot be changed.',
-      parameters: [idParameter, ifMatchParameter],
+      parameters: [idParameter, ...versionParameters],
       body: bodySchema,
       responses: { 200: found('The updated object.') },
       errors: [409, 412],
@@ -167,7 +169,7 @@ key has the role standard; all groups determine which connections it sees and wh
       id: 'revokeApiKey',
       summary: 'Revoke a key',
       description: 'Immediate and permanent. The key stays in the list.',
-      parameters: [idParameter, ifMatchParameter],
+      parameters: [idParameter, ...versionParameters],
       responses: { 204: { description: 'The key is revoked.' } },
       errors: [412],
     },

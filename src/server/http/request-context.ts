@@ -5,6 +5,7 @@ import type { Context } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { RecordWrite } from '../store/audit-log.ts';
 import type { Principal } from '../principal.ts';
+import { Rejection } from '../rejection.ts';
 
 /** The author of a write: the name and manager of the key, the time, and the function that records the write in the audit log. */
 export type Author = { readonly name: string; readonly manager: string; readonly now: Date; readonly record: RecordWrite };
@@ -51,21 +52,41 @@ export function entityTag({ id, revision }: VersionedRow): string {
   return `"${id}.${revision}"`;
 }
 
-/** Returns whether an `If-Match` header allows a write of the object; no header allows every write. */
-export function isAllowedVersion(object: VersionedRow, ifMatch: string | undefined): boolean {
-  return isAllowedTag(entityTag(object), ifMatch);
+/** The versions that a request requires and excludes: `If-Match` and `If-None-Match` (RFC 9110, section 13). */
+export type Conditions = { readonly ifMatch: string | undefined; readonly ifNoneMatch: string | undefined };
+
+/** Throws a 412 unless the conditions allow a write of the object with this `ETag`; without any, every write is allowed. */
+export function requireAllowedTag(what: string, tag: string, conditions: Conditions): void {
+  if (!isRequiredTag(tag, conditions)) throw new Rejection(412, `${what} has changed since it was read`);
+  if (isExcludedTag(tag, conditions)) throw new Rejection(412, `${what} exists, and If-None-Match excludes its version`);
 }
 
-/** Returns whether an `If-Match` header allows a write of the object with this `ETag`. */
-export function isAllowedTag(tag: string, ifMatch: string | undefined): boolean {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return true;
-  return ifMatch.split(',').some((candidate) => candidate.trim() === tag);
+/** Returns whether `If-Match` accepts an `ETag`. The comparison is strong: a weak tag never matches. */
+export function isRequiredTag(tag: string, { ifMatch }: Conditions): boolean {
+  return ifMatch === undefined || ifMatch.trim() === '*' || tagsIn(ifMatch).includes(tag);
 }
 
-/** The object that a caller names by id or name, and the versions that the caller accepts (`If-Match`). */
-export type WriteTarget = { readonly text: string; readonly ifMatch: string | undefined };
+/** Returns whether `If-None-Match` excludes an `ETag`. The comparison is weak, because proxies may weaken a tag. */
+export function isExcludedTag(tag: string, { ifNoneMatch }: Conditions): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const given = tagsIn(ifNoneMatch).map((one) => (one.startsWith('W/') ? one.slice(2) : one));
+  return given.includes(tag) || given.includes('*');
+}
 
-/** Returns the object that the path parameter names, with the versions that `If-Match` allows. */
-export function writeTargetOf({ req }: Context<AppEnv>, parameter = 'id'): WriteTarget {
-  return { text: req.param(parameter) ?? '', ifMatch: req.header('If-Match') };
+/** Returns the members of a list of tags; a tag may contain commas. */
+function tagsIn(list: string): readonly string[] {
+  return list.match(/(?:W\/)?"[^"]*"|[^\s,]+/g) ?? [];
+}
+
+/** Returns the conditions of a request. */
+export function conditionsOf({ req }: Context<AppEnv>): Conditions {
+  return { ifMatch: req.header('If-Match'), ifNoneMatch: req.header('If-None-Match') };
+}
+
+/** The object that a caller names by id or name, and the versions that the caller accepts. */
+export type WriteTarget = Conditions & { readonly text: string };
+
+/** Returns the object that the path parameter names, with the versions that the caller accepts. */
+export function writeTargetOf(c: Context<AppEnv>, parameter = 'id'): WriteTarget {
+  return { text: c.req.param(parameter) ?? '', ...conditionsOf(c) };
 }

@@ -7,7 +7,7 @@ import { changedFields, redactedPayload } from '../store/audit-log.ts';
 import type { Collection, EdgeSide } from '../collections.ts';
 import { type FieldProblem, InvalidBody, Rejection, requireNoProblems } from '../rejection.ts';
 import { bodyValidator, type BodyValidator } from '../http/request-body.ts';
-import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { type Author, entityTag, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { findObject, parseSpec } from './object-reader.ts';
 import { openObject, secretsPath, type StoredObject, type WrittenObject } from './stored-object.ts';
 import { type GivenSecrets, readSecrets, resolveSecrets, sealSecrets } from '../secrets.ts';
@@ -185,7 +185,7 @@ async function findWritable(
   if (stored.managedBy !== '' && stored.managedBy !== author.manager) {
     throw new Rejection(409, `${kind.name} ${stored.name} is managed by ${stored.managedBy}`);
   }
-  if (!isAllowedVersion(stored, target.ifMatch)) throw new Rejection(412, `${kind.name} ${stored.name} has changed since it was read`);
+  requireAllowedTag(`${kind.name} ${stored.name}`, entityTag(stored), target);
   return stored;
 }
 

@@ -5,13 +5,14 @@ import {
   type ApiResponse,
   type ApiSection,
   idSchema,
-  ifMatchParameter,
+  versionParameters,
   ignoredField,
   pageSchema,
   pagingParameters,
   pathParameter,
   schemaRef,
   timeSchema,
+  unchangedResponse,
 } from '../api/api-section.ts';
 import type { Collection } from '../collections.ts';
 
@@ -23,7 +24,7 @@ export function collectionSection(collection: Collection): ApiSection {
   const body = schemaRef(`${kind.name}Body`);
   const found = (description: string): ApiResponse => ({ description, schema: schemaRef(kind.name), headers: ['ETag'] });
   const ofOne = { path: `${path}/:id`, parameters: [id] } as const;
-  const written = { parameters: [id, ifMatchParameter], errors: [409, 412] } as const;
+  const written = { parameters: [id, ...versionParameters], errors: [409, 412] } as const;
   return {
     name: many,
     description: asText(kind.schema['description']),
@@ -55,7 +56,7 @@ export function collectionSection(collection: Collection): ApiSection {
         method: 'get',
         id: `read${kind.name}`,
         summary: `Read a ${one}`,
-        responses: { 200: found(`The ${one}.`) },
+        responses: { 200: found(`The ${one}.`), 304: unchangedResponse },
         errors: [412],
       },
       {

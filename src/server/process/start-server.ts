@@ -1,13 +1,20 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getRequestListener, RequestError } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../http/request-context.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Registry } from '../../model/kind.ts';
 import { registerAgents } from '../agents/agents.ts';
 import { requireRightToPrune, startAuditRetention } from '../audit/audit-chain.ts';
-import { createApp, securityHeaders } from '../app.ts';
+import { createApp } from '../app.ts';
+import {
+  answerMalformedUrls,
+  answerUnrouted,
+  rejectMalformedRequests,
+  securityHeaders,
+  type UnroutedAnswer,
+} from '../http/unrouted-requests.ts';
 import { hasAdminKey } from '../auth/api-keys.ts';
 import { environmentKeys } from '../principal.ts';
 import { type Collection, collectionsOf } from '../collections.ts';
@@ -17,7 +24,6 @@ import type { Log } from '../log.ts';
 import { inWriteLock, openStore, type OpenStore, type Store, type StoreOptions } from '../store/store.ts';
 import { createRunbookLibrary, type RunbookSource } from '../runbooks/runbook-library.ts';
 import type { RunbookSearch } from '../search/search-routes.ts';
-import type { Socket } from 'node:net';
 import { sql } from 'kysely';
 import { type SealedColumn, sealedColumns } from '../store/migrations.ts';
 
@@ -106,12 +112,14 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     let closing = false;
     const trustProxy = options.trustProxy ?? false;
     const app = createApp({ ...options, store, library, collections, keys, trustProxy, closing: () => closing });
-    const answer = getRequestListener(app.fetch, { errorHandler: answerMalformedUrls(options.log) });
+    const observe = (answer: UnroutedAnswer): void => logUnrouted(options.log, answer);
+    // A load balancer that checks the health with HTTP/1.0 sends no host.
+    const answer = getRequestListener(app.fetch, { errorHandler: answerMalformedUrls(observe), hostname: 'localhost' });
     const server = createServer(serverOptions(timeouts), (incoming, outgoing) => {
       for (const [name, value] of Object.entries(securityHeaders)) outgoing.setHeader(name, value);
-      void answer(incoming, outgoing);
+      if (!answerUnrouted(incoming, outgoing, observe)) void answer(incoming, outgoing);
     });
-    rejectMalformedRequests(server, options.log);
+    rejectMalformedRequests(server, observe);
     const url = await listen(server, options.host ?? '127.0.0.1', options.port);
     const backgroundJobs = startBackgroundJobs(store, options);
     let closed: Promise<void> | undefined;
@@ -166,7 +174,7 @@ function serverOptions({ headers, request, keepAlive }: RequestTimeouts): Server
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
     connectionsCheckingInterval: Math.min(headers, request, 5000),
-    // Node would answer without the security headers; without a host, the target is not a valid URL.
+    // Node would answer without the security headers.
     requireHostHeader: false,
   };
 }
@@ -198,57 +206,10 @@ function noKeyError(): AppError {
   });
 }
 
-type MalformedAnswer = { readonly status: 400 | 408 | 417 | 431 | 500; readonly reason: string; readonly message: string };
-
-const malformed: MalformedAnswer = { status: 400, reason: 'Bad Request', message: 'the request is not valid HTTP' };
-const answersByCode: Readonly<Record<string, MalformedAnswer>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, reason: 'Request Timeout', message: 'the request was not complete in time' },
-  HPE_HEADER_OVERFLOW: { status: 431, reason: 'Request Header Fields Too Large', message: 'the headers are larger than 16 KiB' },
-};
-
-/** Answers and logs requests that no route sees because they are not valid HTTP, or expect what no server of HTTP/1.1 knows. */
-function rejectMalformedRequests(server: Server, log: Log): void {
-  server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const refused: MalformedAnswer = { status: 417, reason: 'Expectation Failed', message: 'the expectation cannot be met' };
-    logMalformed(log, refused, socket.remoteAddress);
-    response.writeHead(refused.status, { 'Content-Type': 'application/json', ...securityHeaders });
-    response.end(JSON.stringify({ message: refused.message }));
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const refused = answersByCode[error.code ?? ''] ?? malformed;
-    logMalformed(log, refused, socket.remoteAddress);
-    const body = JSON.stringify({ message: refused.message });
-    const headers = {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(body),
-      Connection: 'close',
-      ...securityHeaders,
-    };
-    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-    socket.end(`HTTP/1.1 ${refused.status} ${refused.reason}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
-  });
-}
-
-/** Answers and logs requests whose path does not form a URL. */
-function answerMalformedUrls(log: Log): (error: unknown) => Response {
-  return (error) => {
-    const refused: MalformedAnswer =
-      error instanceof RequestError
-        ? { ...malformed, message: 'the request target is not a valid URL' }
-        : { status: 500, reason: '', message: 'internal error' };
-    logMalformed(log, refused, undefined);
-    return Response.json({ message: refused.message }, { status: refused.status });
-  };
-}
-
-function logMalformed(log: Log, { status, message }: MalformedAnswer, address: string | undefined): void {
+function logUnrouted(log: Log, { status, message, address }: UnroutedAnswer): void {
   log({
     level: status < 500 ? 'info' : 'error',
-    message: `unreadable request: ${status} ${message}`,
+    message: `${status < 400 ? 'request' : 'unreadable request'}: ${status} ${message}`,
     details: { status, address: address ?? null },
   });
 }

@@ -5,7 +5,7 @@ import { asText, equal, type JsonObject } from '../../model/json.ts';
 import { redactedPayload } from '../store/audit-log.ts';
 import { isResourceReachable } from '../connection-access.ts';
 import { InvalidBody, Rejection } from '../rejection.ts';
-import { type Author, isAllowedVersion, type WriteTarget } from '../http/request-context.ts';
+import { type Author, entityTag, requireAllowedTag, type WriteTarget } from '../http/request-context.ts';
 import { inWriteLock, type PageRequest, selectPage, type Store, withUniqueName } from '../store/store.ts';
 import { type GivenSecrets, openSecrets, readSecrets, resolveSecrets, sealSecrets, type Secrets } from '../secrets.ts';
 import { type Tables, uuidPattern } from '../store/migrations.ts';
@@ -176,10 +176,10 @@ function changedResourceFields(draft: ResourceDraft, stored: StoredResource, sec
   return [...changed.map(([column]) => column), ...(equal(secrets, stored.secrets) ? [] : [environmentField.name])];
 }
 
-async function requireWritableResource(store: Store, { text, ifMatch }: WriteTarget): Promise<StoredResource> {
+async function requireWritableResource(store: Store, { text, ...conditions }: WriteTarget): Promise<StoredResource> {
   const stored = await findResource(store, { text, visibleTo: null });
   if (stored === undefined) throw new Rejection(404, `unknown resource ${text}`);
-  if (!isAllowedVersion(stored, ifMatch)) throw new Rejection(412, `the resource ${text} has changed since it was read`);
+  requireAllowedTag(`the resource ${text}`, entityTag(stored), conditions);
   return stored;
 }
 

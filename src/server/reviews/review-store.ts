@@ -113,7 +113,7 @@ async function selectReviews(
   const { rows } = await sql<{ readonly row: ReviewJsonRow }>`
     select json_build_object('id', r.id, 'session', r.session, 'type', r.type, 'status', ${statusAt(now)}, 'accessDuration', r.access_duration,
       'window', r.time_window, 'groups', r.groups, 'needed', r.needed, 'ownerId', r.owner_id, 'ownerName', r.owner_name, 'input', r.input, 'connection', c.name, 'reachable', ${canReach(principal)}, 'forceGroups', ${forceGroups},
-      'revision', r.revision, 'createdAt', r.created_at, 'expiresAt', r.expires_at,
+      'revision', r.revision + ${hasExpired(now)}::integer, 'createdAt', r.created_at, 'expiresAt', r.expires_at,
       'revokedAt', case when ${hasExpired(now)} then r.expires_at else r.revoked_at end) as row
     ${reviewsFrom} ${rest}`.execute(db);
   return rows.map(({ row }) => ({

@@ -4,12 +4,13 @@ import {
   type ApiSection,
   exactObject,
   idSchema,
-  ifMatchParameter,
+  versionParameters,
   pageSchema,
   pagingParameters,
   pathParameter,
   schemaRef,
   timeSchema,
+  unchangedResponse,
 } from '../api/api-section.ts';
 import {
   findReview,
@@ -42,7 +43,7 @@ import {
 import type { Context, Hono } from 'hono';
 import { Rejection, requireNoProblems } from '../rejection.ts';
 import { readBody, smallBodyBytes } from '../http/request-body.ts';
-import { type AppEnv, entityTag, isAllowedVersion } from '../http/request-context.ts';
+import { type AppEnv, entityTag, requireAllowedTag, writeTargetOf } from '../http/request-context.ts';
 import { readPageRequest, type Store } from '../store/store.ts';
 
 const textSchema = { type: 'string' } as const;
@@ -140,8 +141,9 @@ from then on the review is REVOKED.`,
       path: '/reviews/:id',
       id: 'readReview',
       summary: 'Read a review',
-      parameters: [idParameter],
-      responses: { 200: reviewResponse('The review.') },
+      parameters: [idParameter, ...versionParameters],
+      responses: { 200: reviewResponse('The review.'), 304: unchangedResponse },
+      errors: [412],
     },
     {
       method: 'get',
@@ -161,7 +163,7 @@ from then on the review is REVOKED.`,
 request. \`force_review\` approves at once, for groups that the connection lets do so. REJECTED, REVOKED and EXECUTED are final. A wrong
 transition is a 409, or a 403 if another user could make it, with the reason (the public gateway: 400 or 500). \`time_window\` is set
 once. An admin of no group approves nothing and gets an error (the public gateway: 200 without a change).`,
-      parameters: [idParameter, ifMatchParameter],
+      parameters: [idParameter, ...versionParameters],
       body: schemaRef('ReviewDecision'),
       responses: { 200: reviewResponse('The updated review.') },
       errors: [403, 409, 412],
@@ -172,7 +174,7 @@ once. An admin of no group approves nothing and gets an error (the public gatewa
       id: 'executeReview',
       summary: 'Report the execution of a review',
       description: 'PROCESSING when an approved onetime review begins, within its time window; EXECUTED when it is done.',
-      parameters: [idParameter, ifMatchParameter],
+      parameters: [idParameter, ...versionParameters],
       body: schemaRef('ReviewExecution'),
       responses: { 200: reviewResponse('The updated review.') },
       errors: [403, 409, 412],
@@ -197,11 +199,11 @@ export function serveReviews(app: Hono<AppEnv>, { store: { db }, now }: ReviewRo
   async function handleDecision(c: Context<AppEnv>, read: (body: JsonObject) => ReviewDecision): Promise<Response> {
     const body = await readBody(c.env.incoming, { limit: smallBodyBytes });
     const decision = read(body);
-    const [reader, text, ifMatch] = [readerOf(c), c.req.param('id') ?? '', c.req.header('If-Match')];
+    const [reader, { text, ...conditions }] = [readerOf(c), writeTargetOf(c)];
     const next = await db.transaction().execute(async (trx) => {
       const review = await lockReview(trx, reader, text);
       if (review === undefined) throw unknownReview(text);
-      if (!isAllowedVersion(review, ifMatch)) throw new Rejection(412, `the review ${review.id} has changed since it was read`);
+      requireAllowedTag(`the review ${review.id}`, entityTag(review), conditions);
       const actor = { ...reader, window: decision.window };
       const outcome = decide(decision.action, review, actor);
       if ('reason' in outcome) throw new Rejection(outcome.status, `the review is ${review.status}: ${outcome.reason}`);

@@ -50,8 +50,13 @@ describe.each(databases)('the lifecycle of reviews on %s', (_name, start) => {
     expect(approved.body).toMatchObject({ status: 'APPROVED', expires_at: '2026-11-21T12:00:00.000Z', revoke_at: '' });
     now = new Date('2026-11-21T11:59:59.999Z');
     expect((await people.owner.call('GET', path)).body['status']).toBe('APPROVED');
+    // A client that asks for changes only must see the end, too.
+    const headers = { 'If-None-Match': approved.headers.get('ETag') ?? '' };
+    expect((await people.owner.call('GET', path, { headers })).status).toBe(304);
     now = new Date('2026-11-21T12:00:00.000Z');
-    expect((await people.owner.call('GET', path)).body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-21T12:00:00.000Z' });
+    const ended = await people.owner.call('GET', path, { headers });
+    expect(ended.body).toMatchObject({ status: 'REVOKED', revoke_at: '2026-11-21T12:00:00.000Z' });
+    expect(ended.headers.get('ETag')).not.toBe(approved.headers.get('ETag'));
     const started = await people.owner.call('POST', `${path}/execution`, { body: { status: 'PROCESSING' } });
     expect([started.status, started.body['message']]).toEqual([409, expect.stringContaining('REVOKED')]);
     const id = path.slice('/reviews/'.length);
