@@ -125,7 +125,7 @@ const inside: Readonly<Record<string, string>> = {
   server:
     'log.ts principal.ts rejection.ts secrets.ts connection-access.ts collections.ts store http api audit reviews auth agents objects resources runbooks search app.ts process',
   console: 'context options.ts output connect.ts',
-  planning: 'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts',
+  planning: 'target-policies.ts audit-log.ts read-secrets.ts planned-run.ts create-plan.ts saved-plan.ts interrupted-plan.ts',
   commands:
     'completion command-line pulling validate.ts plan.ts apply.ts drift.ts explain.ts test.ts yaml-layout.ts fmt.ts init.ts pull.ts review.ts get.ts list.ts search.ts ' +
     'record.ts serve.ts completion.ts version.ts workflow-commands.ts program.ts',

@@ -140,7 +140,17 @@ async function createOrResumePlan(
   if (flags.digest === undefined) return created;
   const refusal = differentPlan(flags.digest, created.plan);
   if (refusal === undefined) return { ...created, plan: withoutLimits(created.plan) };
-  return { ...created, plan: { ...created.plan, refusals: [...created.plan.refusals, refusal] } };
+  const { continueApprovedPlan } = await import('../planning/interrupted-plan.ts');
+  const continued = continueApprovedPlan(created, flags.digest) ?? { refusals: [] };
+  if ('notice' in continued) return { ...created, plan: withoutLimits(created.plan), warnings: [...created.warnings, continued.notice] };
+  return { ...created, plan: { ...created.plan, refusals: [...created.plan.refusals, refusal, ...continued.refusals] } };
+}
+
+/** Returns the form of a plan for the record, so that the rest of it can be applied later; undefined unless a digest names the plan. */
+async function approvedForm(planned: PlannedRun, { digest }: ApplyFlags): Promise<string | undefined> {
+  if (planned.is === 'resumed' || digest !== planned.plan.digest) return undefined;
+  const { encryptPlan } = await import('../planning/interrupted-plan.ts');
+  return encryptPlan(planned);
 }
 
 async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context: CliContext): Promise<number> {
@@ -159,7 +169,7 @@ async function confirmAndApply(planned: ApplyContext, flags: ApplyFlags, context
   }
   const planBase = flags.base === undefined ? planned.planBase : await recordedBase(planned, flags);
   const recorder = recorderFor({ ...planned, planBase }, flags, context);
-  const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan));
+  const begun = writes === 0 ? [] : await recorder.begin(pendingWritesOf(plan), await approvedForm(planned, flags));
   const result = await withLease(recorder, () => execute(planned, flags, context));
   recordWritten(planned, result, flags);
   if (flags.format === 'text') printer.print('\n');

@@ -11,15 +11,19 @@ const tagLength = 16;
 /** Returns the text of a sealed cache; undefined if there is none, it was sealed with another key, or a single byte was changed. */
 export function readSealed({ key, folder }: SealedCache): string | undefined {
   const text = readCache(folder, fileName(key));
-  return text === undefined ? undefined : unseal(text, key);
+  return text === undefined ? undefined : decryptBytes(text, key)?.toString('utf8');
 }
 
-/** Seals and writes a text. Returns the reason if it cannot be written. The nonce follows from the text, so equal texts have equal forms. */
+/** Seals and writes a text. Returns the reason if it cannot be written. */
 export function writeSealed({ key, folder }: SealedCache, text: string): string | undefined {
-  const nonce = derive(key, `nonce\n${text}`).subarray(0, nonceLength);
+  return writeCache(folder, fileName(key), encryptBytes(Buffer.from(text), key));
+}
+
+/** Encrypts bytes as base64. The nonce follows from the bytes, so equal bytes have equal forms. */
+export function encryptBytes(bytes: Buffer, key: Buffer): string {
+  const nonce = derive(key, 'nonce\n', bytes).subarray(0, nonceLength);
   const cipher = createCipheriv(algorithm, derive(key, 'encryption'), nonce);
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return writeCache(folder, fileName(key), sealed.toString('base64'));
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
 /** The file of each key has a name of its own. */
@@ -27,7 +31,8 @@ function fileName(key: Buffer): string {
   return `verified-${derive(key, 'name').toString('hex').slice(0, 16)}`;
 }
 
-function unseal(encrypted: string, key: Buffer): string | undefined {
+/** Decrypts base64; undefined if it was encrypted with another key, or a single byte was changed. */
+export function decryptBytes(encrypted: string, key: Buffer): Buffer | undefined {
   const sealed = Buffer.from(encrypted, 'base64');
   if (sealed.length < nonceLength + tagLength) return undefined;
   const decipher = createDecipheriv(algorithm, derive(key, 'encryption'), sealed.subarray(0, nonceLength), { authTagLength: tagLength });
@@ -35,12 +40,12 @@ function unseal(encrypted: string, key: Buffer): string | undefined {
   const body = decipher.update(sealed.subarray(nonceLength, -tagLength));
   try {
     decipher.final();
-    return body.toString('utf8');
+    return body;
   } catch {
     return undefined;
   }
 }
 
-function derive(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+function derive(key: Buffer, text: string, bytes: Buffer = Buffer.alloc(0)): Buffer {
+  return createHmac('sha256', key).update(text).update(bytes).digest();
 }

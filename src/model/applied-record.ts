@@ -67,6 +67,8 @@ export type AppliedRecord = {
   readonly access?: RecordedAccess;
   readonly orphans: readonly RecordedOrphan[];
   readonly pending: readonly PendingWrites[];
+  /** The approved plan that the last apply with a digest began; encrypted, absent after a complete apply. */
+  readonly approved?: string;
   readonly lease?: ApplyLease;
 };
 

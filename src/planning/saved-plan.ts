@@ -47,7 +47,7 @@ import { isStdin, stdinName } from '../console/context/stdin.ts';
 
 /** Saves a plan for `apply --plan`. Throws InputError, and writes nothing, when that command could not read the file. */
 export async function savePlan(path: string, result: CreatedRun, context: CliContext): Promise<void> {
-  const text = await sealedText(result);
+  const text = await savedPlanText(result, longestPlan);
   const { diagnostics } = openPlan(text, registry);
   if (hasErrors(diagnostics)) throw new InputError(diagnostics);
   const file = outputPath(path, context);
@@ -55,8 +55,8 @@ export async function savePlan(path: string, result: CreatedRun, context: CliCon
   context.onEvent?.({ saved: file });
 }
 
-/** Returns the text of the file; its document, which is larger, is not kept. */
-async function sealedText({ project, plan, desired, base, live }: CreatedRun): Promise<string> {
+/** Returns the text of a saved plan; its document, which is larger, is not kept. Throws InputError for more than `most` bytes. */
+export async function savedPlanText({ project, plan, desired, base, live }: CreatedRun, most: number): Promise<string> {
   const document = sealedPlan(planDocument([plan]).json(), {
     tool: version,
     whole: !isPartialSelection(project.selection),
@@ -68,9 +68,9 @@ async function sealedText({ project, plan, desired, base, live }: CreatedRun): P
   let length = 0;
   for (const piece of jsonPieces(document)) {
     length += Buffer.byteLength(piece);
-    if (length <= longestPlan) pieces.push(piece);
+    if (length <= most) pieces.push(piece);
   }
-  if (length > longestPlan) throw new InputError([tooLarge(length)]);
+  if (length > most) throw new InputError([tooLarge(length, most)]);
   return pieces.join('');
 }
 
@@ -81,8 +81,8 @@ async function rootCommitsOf(project: OpenProject): Promise<readonly string[]> {
   return repository === undefined ? [] : rootsOf(repository);
 }
 
-function tooLarge(length: number): InputError['diagnostics'][number] {
-  const message = `the saved plan would have ${length} bytes, more than the ${longestPlan} that apply reads`;
+function tooLarge(length: number, most: number): InputError['diagnostics'][number] {
+  const message = `the saved plan would have ${length} bytes, more than the ${most} that apply reads`;
   return { code: 'plan/broken-file', severity: 'error', message, hint: 'plan and apply a part of it at a time, with --only' };
 }
 

@@ -122,6 +122,13 @@ export const planCodes = {
     example:
       'mandatory_metadata_fields is a field of hoop gateways; this gateway (interface) does not have it, so Ostiary does not send it',
   },
+  'plan/continued': {
+    level: 'notice',
+    meaning: 'The plan is the rest of an approved plan',
+    cause: 'The apply of that plan was interrupted; what it wrote is live, and nothing else changed',
+    fix: 'Nothing to do',
+    example: 'this plan is the rest of the approved plan 5d41402abc4b: 3 of 4 changes are left',
+  },
   'plan/other-digest': {
     level: 'refusal',
     meaning: 'The plan is not the approved plan',

@@ -94,6 +94,7 @@ export function isPlainRecord({
   access,
   orphans,
   pending,
+  approved,
   lease,
 }: AppliedRecord): boolean {
   return (
@@ -104,6 +105,7 @@ export function isPlainRecord({
     access === undefined &&
     orphans.length === 0 &&
     pending.length === 0 &&
+    approved === undefined &&
     lease === undefined
   );
 }
@@ -178,7 +180,7 @@ export function unmergedRecord(
   end: RecordedEnd,
   { commit, reviewed }: { readonly commit: string; readonly reviewed: string | undefined },
 ): AppliedRecord {
-  const { commit: _, unmerged: __, overrides: ___, access: ____, ...record } = incompleteRecord(before, end, commit);
+  const { commit: _, unmerged: __, overrides: ___, access: ____, approved: _____, ...record } = incompleteRecord(before, end, commit);
   return {
     ...(reviewed === undefined ? {} : { commit: reviewed }),
     unmerged: commit,

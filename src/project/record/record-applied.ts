@@ -39,8 +39,11 @@ type RecorderInput = RecordWriterInput &
 
 /** Records one apply: what it is about to write, before its first write, and its end. */
 export type ApplyRecorder = {
-  /** Throws RefusedError if another apply runs, or if the writes cannot be recorded. Returns warnings about what was overridden. */
-  readonly begin: (writes: PendingWrites) => Promise<readonly Diagnostic[]>;
+  /**
+   * Throws RefusedError if another apply runs, or if the writes cannot be recorded. Returns warnings about what was overridden. An
+   * approved plan is recorded until an apply is complete.
+   */
+  readonly begin: (writes: PendingWrites, approved?: string) => Promise<readonly Diagnostic[]>;
   /** Extends the lease; a failure becomes a warning of `end`. */
   readonly renew: () => Promise<void>;
   /** Returns warnings instead of errors: the apply is done. */
@@ -107,7 +110,7 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
   }
 
   return {
-    async begin(writes) {
+    async begin(writes, approved) {
       let warnings: readonly Diagnostic[] = [];
       try {
         const found = await readRecord();
@@ -117,14 +120,15 @@ function createRecorder(site: CommittedProject, input: RecorderInput): ApplyReco
         const mark = await input.auditMark();
         state = { is: 'waiting', mark };
         const of = isApplied && commit !== undefined ? { commit } : {};
-        const record = withPending(withApply(found.record, mark), { ...of, ...writes });
+        const before = approved === undefined ? found.record : { ...found.record, approved };
+        const record = withPending(withApply(before, mark), { ...of, ...writes });
         const id = await leased(record);
         const failure = await writer.push(id, found.originId);
         if (failure !== undefined) warnings = [...warnings, ...overridden([recordRefusal(failure)], input.allowed)];
         await writer.setHere(id, found.localId);
         if (failure === undefined) writer.remember();
         const originId = writer.pushes && failure === undefined ? id : found.originId;
-        state = { is: 'writing', mark, found: { ...found, localId: id, originId }, record };
+        state = { is: 'writing', mark, found: { ...found, record: before, localId: id, originId }, record };
         return warnings;
       } catch (error) {
         if (!(error instanceof AppError) || error instanceof RefusedError) throw error;

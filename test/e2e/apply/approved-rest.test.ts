@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import type { ChaosEffect } from '../../support/chaos.ts';
+import {
+  commentsOn,
+  commitAll,
+  git,
+  mergePullRequest,
+  openPullRequest,
+  pullRequestPayload,
+  type StepEnded,
+} from '../../support/workflow.ts';
+import { config, connection, guardrail, useProjects, writeFiles, type Files } from '../project.ts';
+import { useGateway } from '../use-gateway.ts';
+import { useAction } from '../action/use-action.ts';
+
+const makeProject = useProjects();
+/** What happens to the writes after so many. */
+let fault: { readonly after: number; readonly effect: ChaosEffect } | undefined;
+let writes = 0;
+const gateway = useGateway({
+  chaos: ({ method }) => {
+    if (method === 'GET' || fault === undefined) return undefined;
+    writes += 1;
+    return writes > fault.after ? fault.effect : undefined;
+  },
+});
+const bench = useAction(makeProject);
+const agreed = { digest: 'comment' };
+
+type Merged = {
+  readonly number: number;
+  readonly origin: string;
+  readonly apply: (env?: Readonly<Record<string, string>>) => Promise<StepEnded>;
+};
+
+/** Plans a pull request and merges it; every apply starts from a new clone, as a job does. */
+async function merged(name: string, before: Files, after: Files): Promise<Merged> {
+  const cwd = makeProject({ 'ostiary.yaml': config(gateway.url()), ...before });
+  const origin = makeProject({});
+  git(origin, 'init --quiet --bare --initial-branch=main');
+  const base = commitAll(cwd);
+  git(cwd, `remote add origin file://${origin}`);
+  git(cwd, 'push --quiet origin main');
+  expect((await gateway.run('apply --yes', cwd)).code).toBe(0);
+  writeFiles(cwd, after);
+  commitAll(cwd);
+  const pull = await openPullRequest(bench.github(), name);
+  const payload = pullRequestPayload({ ...pull, base });
+  expect(await bench.step({ cwd, event: 'pull_request', payload, inputs: { mode: 'plan' }, env: gateway.env() })).toMatchObject({
+    code: 0,
+  });
+  git(cwd, 'push --quiet origin main');
+  const commit = await mergePullRequest(bench.github(), pull.number);
+  return {
+    number: pull.number,
+    origin,
+    apply(env = gateway.env()) {
+      const clone = makeProject({});
+      git(clone, `clone --quiet file://${origin} .`);
+      return bench.step({
+        cwd: clone,
+        event: 'push',
+        payload: { after: commit },
+        inputs: { mode: 'apply', ...agreed },
+        env: { ...env, GITHUB_SHA: commit },
+      });
+    },
+  };
+}
+
+/** Applies with a gateway that takes only so many writes. */
+async function stoppedAfter(count: number, effect: ChaosEffect, apply: Merged['apply']): Promise<StepEnded> {
+  writes = 0;
+  fault = { after: count, effect };
+  try {
+    return await apply();
+  } finally {
+    fault = undefined;
+  }
+}
+
+function four(name: string): { readonly before: Files; readonly after: Files } {
+  const names = ['a', 'b', 'c'].map((one) => `${name}-${one}`);
+  const all = (reviewers: readonly string[]): Files =>
+    Object.fromEntries(names.map((one) => [`access/${one}.yaml`, connection(one, { reviewers: [...reviewers] })]));
+  return { before: all(['x']), after: { ...all(['y']), 'access/rule.yaml': guardrail(`${name}-rule`) } };
+}
+
+async function reviewersOf(name: string): Promise<unknown> {
+  const { body } = await gateway.call('GET', `/connections/${name}`);
+  return body;
+}
+
+test('after some of four writes, the job that runs again applies the rest of the approved plan', async () => {
+  const { before, after } = four('rest');
+  const { number, apply } = await merged('rest', before, after);
+  for (const left of [4, 3]) {
+    const stopped = await stoppedAfter(1, { dropBefore: true }, apply);
+    expect(stopped).toMatchObject({ code: 5, outputs: { outcome: 'unfinished' } });
+    expect(stopped.summary.includes(`${left} of 4 changes are left`)).toBe(left < 4);
+  }
+  const again = await apply();
+  expect(again.stdout).toMatch(
+    /^::notice title=plan\/continued::this plan is the rest of the approved plan [0-9a-f]{12}: 2 of 4 changes are left/m,
+  );
+  expect(again).toMatchObject({ code: 0, outputs: { outcome: 'applied' } });
+  for (const one of ['a', 'b', 'c']) expect(await reviewersOf(`rest-${one}`)).toMatchObject({ reviewers: ['y'] });
+  expect((await commentsOn(bench.github(), number)).at(-1)?.body).toMatch(/### Apply to `production`: 2 updated\./);
+});
+
+test('what is left of an approved plan is refused after a change outside, and if the record was changed', async () => {
+  const { before, after } = four('moved');
+  const { apply, origin } = await merged('moved', before, after);
+  const ref = 'refs/ostiary/applied/production';
+  expect(await stoppedAfter(1, { dropBefore: true }, apply)).toMatchObject({ code: 5 });
+  const { body } = await gateway.call('GET', '/connections/moved-b');
+  const put = (reviewers: readonly string[]): Promise<unknown> =>
+    gateway.call('PUT', '/connections/moved-b', { body: { ...Object(body), reviewers } });
+  expect(await put(['x', 'someone'])).toMatchObject({ status: 200 });
+  const refused = await apply();
+  expect(refused).toMatchObject({ code: 6, outputs: { outcome: 'refused' } });
+  expect(refused.summary).toMatch(/plan\/moved[\s\S]*it changed since the approved plan began[^\n]*reviewers/);
+  expect(refused.summary).toContain('plan/other-digest');
+  expect(await put(['x'])).toMatchObject({ status: 200 });
+  const record = git(origin, `rev-parse ${ref}`);
+  const forged = git(origin, `log -1 --format=%B ${record}`).replace(/"approved":"..../, '"approved":"AAAA');
+  const parents = git(origin, `log -1 --format=%P ${record}`).split(' ');
+  const empty = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+  const tree = [...parents.flatMap((one) => ['-p', one]), '-m', forged];
+  git(origin, `update-ref ${ref} ${git(origin, ['commit-tree', empty, ...tree])}`);
+  const unknown = await apply();
+  expect(unknown).toMatchObject({ code: 6, summary: expect.stringContaining('plan/other-digest') });
+  expect(unknown.summary).not.toContain('plan/moved');
+  git(origin, `update-ref ${ref} ${record}`);
+  expect(await apply()).toMatchObject({ code: 0 });
+  expect(git(origin, `log -1 --format=%B ${ref}`)).not.toContain('"approved"');
+});
