@@ -4,6 +4,7 @@ import { type Change, renamesOf, withNames } from '../model/plan/plan.ts';
 import type { ResourceId } from '../model/resource.ts';
 import { stepKeyText, type Step, type StepPart } from '../model/plan/schedule.ts';
 import { type ApplyInput, type ApplyState, executeStep, haltReason, kindsToCompare, type StepResult } from './execute-step.ts';
+import { accessRowsOf } from '../model/plan/access-rows.ts';
 import { type LiveState, liveById } from '../model/live.ts';
 import { limitConcurrency, runPool } from '../model/concurrency.ts';
 import { findUnkept, type WrittenStep } from './request.ts';
@@ -22,11 +23,13 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     reread: new Map(),
     written: [],
     stageReads: new Map(),
+    switched: new Set(),
     writing: limitConcurrency(input.concurrency),
     stopped: undefined,
   };
   const { target, digest, allowed } = input.plan;
   input.observe({ event: 'begin', target: { name: target.name, url: target.url }, digest, writes: steps.length, allowed });
+  await switchAccessOn(state);
   for (const stage of new Set(steps.map((step) => step.stage))) {
     await runStage(
       steps.filter((step) => step.stage === stage),
@@ -42,6 +45,26 @@ export async function apply(input: ApplyInput): Promise<ApplyResult> {
     secretVersions: state.secretVersions,
     reread: [...state.reread.values()],
   };
+}
+
+/** Switches access control on before all steps, if the plan does; without it, no step may start. */
+async function switchAccessOn(state: ApplyState): Promise<void> {
+  const { input, switched } = state;
+  const planned = accessRowsOf(input.plan.changes, input.live);
+  if (planned === undefined || haltReason(state) !== undefined) return;
+  const observe = (event: 'write' | 'written'): void => {
+    for (const { change } of planned.rows)
+      input.observe({ event, id: change.id, step: 'whole', ...(event === 'write' ? { detail: 'update' } : {}) });
+  };
+  observe('write');
+  try {
+    await input.gateway.switchRowsOn(planned.kind, planned.rows);
+    for (const { change } of planned.rows) switched.add(change.id);
+    observe('written');
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    state.stopped = error;
+  }
 }
 
 function outcomesOf(steps: readonly Step[], { input, results }: ApplyState): readonly Outcome[] {

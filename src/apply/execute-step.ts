@@ -4,7 +4,7 @@ import type { Kind, Registry } from '../model/kind.ts';
 import { liveKeyOf, type EdgeChange, type Plan } from '../model/plan/plan.ts';
 import type { Step } from '../model/plan/schedule.ts';
 import { ApiError, type AppError } from '../model/errors.ts';
-import { type LiveResource, type LiveState, liveById } from '../model/live.ts';
+import { isMissingRow, type LiveResource, type LiveState, liveById, rowFieldsOf } from '../model/live.ts';
 import type { ApplyEvent, Outcome, WrittenSecrets } from '../model/result/outcome.ts';
 import { changesSincePlan, changedFieldText, type ChangedField, isCompared, type PlannedObject } from './fingerprint.ts';
 import { findExtras, findUnkept, isInSync, requestOf, type SecretLookup, type WrittenStep } from './request.ts';
@@ -52,6 +52,8 @@ export type ApplyState = {
   readonly written: WrittenStep[];
   /** What deletions of the stage read in bulk, by the kinds. */
   readonly stageReads: Map<string, ReturnType<Gateway['readAll']>>;
+  /** The changes whose rows were written before all steps, with access control. */
+  readonly switched: Set<ResourceId>;
   /** Runs a write when there is room for it. */
   readonly writing: Limited;
   /** The error after which no step starts: the gateway cannot be reached. */
@@ -176,10 +178,10 @@ async function findByKey(step: Step, { input }: ApplyState): Promise<LiveResourc
 }
 
 /** Accepts an object that was created since, for example by an earlier run of this plan, if it matches the creation. */
-function acceptExisting(step: Step, found: LiveResource, state: ApplyState): StepResult {
+async function acceptExisting(step: Step, found: LiveResource, state: ApplyState): Promise<StepResult> {
   const { input, known } = state;
   if (found.managedBy !== undefined) return failManaged(found.managedBy);
-  if (!matchesCreation(step, found, input.secretOf))
+  if (!matchesCreation(step, found, input))
     return failStep('apply/moved', 'it was created outside Ostiary since the plan and differs from it');
   const hidden = unreadableSecrets(step, found, input.secretOf);
   if (hidden.length > 0)
@@ -189,7 +191,26 @@ function acceptExisting(step: Step, found: LiveResource, state: ApplyState): Ste
     );
   known.set(found.id, found);
   noteSecrets(step, found, state);
-  return { status: 'already' };
+  return withoutMissingRow(step, found, input) === step ? { status: 'already' } : completeRow(step, found, state);
+}
+
+/** Writes the row of an object whose creation was interrupted before it. */
+async function completeRow(step: Step, found: LiveResource, { input, written }: ApplyState): Promise<StepResult> {
+  const creation = requestOf(step, input.secretOf);
+  const rows = rowFieldsOf(input.live, step.kind.name).map(({ name }) => [name, creation.spec[name] ?? null] as const);
+  const request = { ...creation, spec: { ...found.spec, ...Object.fromEntries(rows) }, secrets: {}, dropped: [], edges: found.edges };
+  input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
+  await input.gateway.update(found, request);
+  written.push({ step, id: request.id, request });
+  input.observe({ event: 'written', id: step.change.id, step: step.part });
+  return { status: 'done' };
+}
+
+/** Returns a creation without the row that the object does not have yet; the same step if nothing is missing. */
+function withoutMissingRow(step: Step, found: LiveResource, { live }: Pick<ApplyInput, 'live'>): Step {
+  const { fields } = step.change;
+  const rest = fields.filter(({ path, after }) => !isMissingRow(path, found, live) || ('value' in after && equal(after.value, [])));
+  return rest.length === fields.length ? step : { ...step, change: { ...step.change, fields: rest } };
 }
 
 /** Returns the secrets that the object may have with other values than the creation sets, and the maps of secrets that may have more. */
@@ -199,9 +220,10 @@ function unreadableSecrets(step: Step, found: LiveResource, secretOf: SecretLook
   return [...set, ...maps.filter((map) => found.unknown.includes(map) && !set.some((path) => isPointerWithin(path, map)))];
 }
 
-/** Returns whether an object is what the creation would make, complete or still closed, as far as the token may read it. */
-export function matchesCreation(step: Step, found: LiveResource, secretOf: SecretLookup): boolean {
-  const forms: readonly Step[] = [step, { ...step, part: 'whole' }];
+/** Returns whether an object is what the creation would make, complete, still closed or still without its row, as far as the token may read it. */
+export function matchesCreation(step: Step, found: LiveResource, { secretOf, live }: Pick<ApplyInput, 'secretOf' | 'live'>): boolean {
+  const own = withoutMissingRow(step, found, { live });
+  const forms: readonly Step[] = [own, { ...own, part: 'whole' }];
   return forms.some((form) => {
     const request = requestOf(form, secretOf);
     return findUnkept({ step: form, id: request.id, request }, found).length === 0 && findExtras(request, step.kind, found).length === 0;
@@ -217,7 +239,9 @@ async function update(step: Step, { fresh, release }: Room, state: ApplyState): 
   const request = requestOf(step, input.secretOf, fresh);
   if (isInSync(request, step.kind, fresh)) {
     if (step.part !== 'close') noteSecrets(step, fresh, state);
-    return { status: 'already' };
+    if (!state.switched.has(step.change.id)) return { status: 'already' };
+    written.push({ step, id: request.id, request });
+    return { status: 'done' };
   }
   input.observe({ event: 'write', id: step.change.id, step: step.part, detail: 'update' });
   const updated = await input.gateway.update(fresh, request, release);

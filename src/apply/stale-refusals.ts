@@ -58,13 +58,15 @@ function uidKey(id: ResourceId, uid: string): string {
   return `${kindOf(id)} ${uid}`;
 }
 
-function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secretOf }: StaleInput): string | undefined {
+function staleReason(change: Change, kind: Kind, index: StaleIndex, { seen, secretOf, live }: StaleInput): string | undefined {
   const found = index.byId.get(liveKeyOf(change));
   if (change.action === 'create') {
     const step = index.creationSteps.get(change.id);
     if (found === undefined || step === undefined) return undefined;
     if (found.managedBy !== undefined) return `it was created since the plan and is managed by ${found.managedBy}`;
-    return matchesCreation(step, found, secretOf) ? undefined : 'it was created outside Ostiary since the plan and differs from it';
+    return matchesCreation(step, found, { secretOf, live })
+      ? undefined
+      : 'it was created outside Ostiary since the plan and differs from it';
   }
   // A gateway may derive the id of an object without a name from its address, which the plan itself changes.
   const same = index.byUid.get(uidKey(change.id, change.uid ?? '')) ?? (kind.named ? undefined : found);

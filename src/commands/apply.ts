@@ -4,7 +4,7 @@ import type { AuditMark, Gateway } from '../model/gateway.ts';
 import { ApiError, AppError, RefusedError, UsageError } from '../model/errors.ts';
 import type { ApplyResult, OutcomeStatus, RequestEvent } from '../model/result/outcome.ts';
 import { isWritten, liveKeyOf, type Plan, type Refusal } from '../model/plan/plan.ts';
-import { leavingAttributes, recordAccess } from '../reconcile/record/record-access.ts';
+import { accessAfterPlan, recordAccess, watchScope } from '../reconcile/record/record-access.ts';
 import { orphansAfter, pendingWritesOf, secretVersionsAfter, writesAfter } from '../reconcile/record/record-changes.ts';
 import { withoutLimits } from '../reconcile/guard/refusals.ts';
 import { isUnfinished } from '../report/subjects/apply.ts';
@@ -259,7 +259,9 @@ function accessAfter(planned: PlannedRun, { base }: ApplyFlags): RecordedEnd['ac
   const before = planBase.read?.record.access;
   if (live.access === undefined || !project.target.watchAccess) return undefined;
   const isUnreported = base !== undefined || (planned.is === 'resumed' && !planned.reportsOutside);
-  return isUnreported && before !== undefined ? before : recordAccess(live.access, before, leavingAttributes(registry, desired));
+  return isUnreported && before !== undefined
+    ? before
+    : recordAccess(accessAfterPlan(live.access, planned.plan, live), before, watchScope(registry, desired));
 }
 
 function isDone(status: OutcomeStatus): boolean {

@@ -2,7 +2,7 @@ import type { AccessList, AccessObjects } from '../model/protection/access-objec
 import type { DialectName } from '../model/dialects.ts';
 import type { GatewayIdentity, PreflightResult, PreflightRequest } from '../model/gateway.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { AccessLimits } from '../model/live.ts';
+import type { AccessLimits, GrantRow } from '../model/live.ts';
 import type { Decision, Review } from '../model/service.ts';
 
 /** The response to `GET /serverinfo`, whatever its status; `server` is the header of that name. */
@@ -68,6 +68,23 @@ export type ObjectAddress = { readonly uid: string; readonly name: string };
 /** How an entry was read: in a list or alone, and whether reads of one object show secrets. */
 export type ReadMode = { readonly bulk: boolean; readonly seesSecrets: boolean };
 
+/**
+ * A set of groups that the gateway keeps in a row beside each object. Rows exist only while their feature is on; then an object without a row has
+ * an empty one, and while it is off the field of every object is null.
+ */
+export type WireRows = {
+  /** The field of the object, as manifests name it. */
+  readonly field: string;
+  /** The list of all rows. */
+  readonly rowPath: (uid: string) => string;
+  /** Returns the groups of one row; undefined where the body is not a row. */
+  readonly groupsIn: (body: unknown) => readonly string[] | undefined;
+  readonly rowBody: (groups: readonly string[]) => JsonObject;
+  /** Switches the feature on, with rows by the id of their object. */
+  readonly switchPath: string;
+  readonly switchBody: (rows: readonly GrantRow[]) => JsonObject;
+};
+
 /** How one kind travels; field names are ours unless `fieldNames` has another one. */
 export type WireKind = {
   readonly list: WireList;
@@ -78,6 +95,8 @@ export type WireKind = {
   readonly valueNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** How secret values are spelled, where that differs. */
   readonly secretSpelling?: { readonly fromWire: (value: string) => string; readonly toWire: (value: string) => string };
+  /** A field that no body contains, because the gateway keeps it in rows of their own. */
+  readonly rows?: WireRows;
   /** Fields that the gateway sets; no body contains them. */
   readonly readOnly: ReadonlySet<string>;
   /** Fields that repeat a secret; they are never printed. */

@@ -8,6 +8,7 @@ import { readAccess } from './live/read-access.ts';
 import { readInheritedKeys } from './live/read-inherited.ts';
 import { mayRerouteInherited } from './dialects/rest.ts';
 import { readAuditMark } from './service/open-service.ts';
+import { switchRowsOn } from './write/write-rows.ts';
 import { sendCreate, sendDelete, sendUpdate } from './write/write.ts';
 
 export type GatewayOptions = SessionOptions & { readonly registry: Registry };
@@ -33,6 +34,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       const result = dialect.preflight(proposal, handshake, answers);
       return inherited === undefined ? result : { ...result, inherited };
     },
+    switchRowsOn: (kind, rows) => switchRowsOn(context, kind, rows),
     create: (request) => sendCreate(context, request),
     update: (fresh, request, onWritten) => sendUpdate(context, fresh, { request, onWritten }),
     remove: (fresh) => sendDelete(context, fresh),

@@ -22,6 +22,7 @@ import { type IdIndex, createIdIndex } from './id-index.ts';
 import { type EntryReader, entryReader } from './from-wire.ts';
 import type { DialectChoice } from '../model/dialects.ts';
 import { type ApiError, AppError } from '../model/errors.ts';
+import type { AccessGrant } from '../model/protection/access-objects.ts';
 import { type GatewayIdentity, hasField } from '../model/gateway.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { InheritedKeys, LiveResource } from '../model/live.ts';
@@ -201,11 +202,16 @@ async function sleepFor(milliseconds: number, signal?: AbortSignal): Promise<voi
 /** One kind as this gateway has it: the kind with only the fields of this gateway, its wire form, its reader. */
 type KindBinding = { readonly kind: Kind; readonly wireKind: WireKind; readonly reader: EntryReader };
 
+/** The groups in the rows of objects by their ids; `off` while the feature of the rows is off. */
+export type RowsRead = ReadonlyMap<string, readonly string[]> | 'off' | 'unreadable';
+
 /** What reading and writing share while a gateway is open. */
 export type GatewayContext = Pick<GatewaySession, 'url' | 'client' | 'dialect' | 'capabilities' | 'pause'> & {
   readonly idIndex: IdIndex;
   /** By uid: the result of the last read of that one object. */
   readonly recentReads: Map<string, LiveResource>;
+  /** The rows beside objects as their list was read last, and the read of it that is in progress. */
+  readonly rows: { last?: RowsRead; reading?: Promise<readonly AccessGrant[] | 'off' | 'unreadable'> };
   /** The keys of inherited secrets, where a bulk read has brought them. */
   readonly inherited: { keys?: InheritedKeys };
   /** Returns how this gateway has a kind; throws where the dialect has no such kind. */
@@ -224,6 +230,7 @@ export function createContext({ url, client, dialect, capabilities, pause }: Gat
     pause,
     idIndex,
     recentReads: new Map(),
+    rows: {},
     inherited: {},
     async bindingFor(name) {
       const { borrowed } = await capabilities();

@@ -3,7 +3,7 @@ import { dialectNames, hiddenControls, type DialectChoice, type DialectName } fr
 import type { DesiredState } from './desired.ts';
 import type { Checked, Diagnostic } from './diagnostic.ts';
 import type { FieldRule } from './kind.ts';
-import type { InheritedKeys, LiveResource, LiveState } from './live.ts';
+import type { InheritedKeys, LiveResource, LiveState, GrantRow } from './live.ts';
 import type { AcceptedDrift, Diff, OutsideReference, Refusal } from './plan/plan.ts';
 import type { Pointer } from './pointer.ts';
 import type { ResourceId, Spec } from './resource.ts';
@@ -89,6 +89,8 @@ export interface Gateway {
   confirm(ids: readonly ResourceId[]): Promise<readonly ResourceId[]>;
   /** Finds the parts of a plan that the gateway would reject or lose, at the lines of the manifests; writes nothing. */
   preflight(proposal: PreflightRequest): Promise<PreflightResult>;
+  /** Switches on the feature that keeps a field of a kind in rows, with these rows in the same request. */
+  switchRowsOn(kind: string, rows: readonly GrantRow[]): Promise<void>;
   /** Creates a resource exactly once, even when the response is lost. */
   create(request: WriteRequest): Promise<LiveResource>;
   /**

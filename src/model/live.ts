@@ -1,6 +1,7 @@
 import type { AccessState } from './protection/access-objects.ts';
 import { memoizeIndex } from './collections.ts';
-import type { Pointer } from './pointer.ts';
+import { equal } from './json.ts';
+import { isPointerWithin, type Pointer, pointer } from './pointer.ts';
 import { type EdgeEnds, edgeKey, type ResourceId, type Spec, kindOf } from './resource.ts';
 import type { LiveSecret } from './secret.ts';
 import type { Registry } from './kind.ts';
@@ -52,6 +53,20 @@ export type LiveResource = {
 /** Indexes live resources by id. */
 export const liveById: (resources: readonly LiveResource[]) => ReadonlyMap<ResourceId, LiveResource> = memoizeIndex(({ id }) => id);
 
+/** Returns the fields of an object that the gateway keeps in rows, with their paths. */
+export function rowFieldsOf(
+  { rowFields }: Pick<LiveState, 'rowFields'>,
+  kind: string,
+): readonly { readonly name: string; readonly path: Pointer }[] {
+  const names = Object.keys(rowFields ?? {}).filter((field) => field.startsWith(`${kind}.`));
+  return names.map((field) => field.slice(kind.length + 1)).map((name) => ({ name, path: pointer(name) }));
+}
+
+/** Returns whether a path is in a row that an object does not have yet: the gateway writes rows after it has created their objects. */
+export function isMissingRow(path: Pointer, { id, spec }: Pick<LiveResource, 'id' | 'spec'>, state: Pick<LiveState, 'rowFields'>): boolean {
+  return rowFieldsOf(state, kindOf(id)).some(({ name, path: field }) => isPointerWithin(path, field) && equal(spec[name], []));
+}
+
 /** An object that manifests refer to but cannot declare, such as an agent. */
 export type LookupEntry = { readonly uid: string; readonly name: string };
 
@@ -67,6 +82,12 @@ export type AccessMode = 'connect' | 'exec' | 'runbooks';
  */
 export type InheritedKeys = ReadonlyMap<string, readonly string[]> | 'hidden';
 
+/** The groups in the row that a gateway keeps beside an object, by the gateway's id of the object. */
+export type GrantRow = { readonly uid: string; readonly groups: readonly string[] };
+
+/** Whether a gateway keeps the rows of a field now: `off` is a field of a feature that is off. */
+export type RowFieldState = 'on' | 'off' | 'unreadable';
+
 /** The complete state that was read from one gateway. */
 export type LiveState = {
   readonly resources: readonly LiveResource[];
@@ -80,6 +101,8 @@ export type LiveState = {
   readonly longestAccess?: number;
   /** The connections for which the gateway enforces their own limit, if not all. */
   readonly accessLimits?: AccessLimits;
+  /** The fields that the gateway keeps in a row beside each object, and writes by a request of their own: `Kind.field`. */
+  readonly rowFields?: Readonly<Record<string, RowFieldState>>;
   /** Objects that no list contains but that exist when read by id: `Kind/uid`. */
   readonly hidden?: readonly ResourceId[];
 };

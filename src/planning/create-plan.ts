@@ -48,7 +48,7 @@ import {
 import { type DriftScope, filterDrift } from '../reconcile/drift/filter-drift.ts';
 import type { CreatedRun, DriftRun } from './planned-run.ts';
 import { unresolvedIds } from '../reconcile/diff/diff-edges.ts';
-import { leavingAttributes } from '../reconcile/record/record-access.ts';
+import { watchScope } from '../reconcile/record/record-access.ts';
 import { findOutsideAccess } from '../reconcile/record/outside-access.ts';
 import { withChangedSecrets } from '../reconcile/record/record-changes.ts';
 import { secretCacheOf, withPredecessors, withSecrets } from './read-secrets.ts';
@@ -354,7 +354,7 @@ export function readOutsideAccess({
     registry,
     dialect,
     role,
-    left: leavingAttributes(registry, desired, planBase.base?.desired ?? desired),
+    scope: watchScope(registry, desired, planBase.base?.desired ?? desired),
   });
 }
 

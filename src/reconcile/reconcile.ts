@@ -11,6 +11,7 @@ import { assess, type AssessmentChecks } from './assess/assess.ts';
 import { unplannableDependents } from './diff/unplannable-dependents.ts';
 import { diffStates, type StateDiff } from './diff/diff-states.ts';
 import { labelOwn, ownChanges } from './own-changes.ts';
+import { accessRefusals } from './guard/access-refusals.ts';
 import { checkLimits, guard } from './guard/guard.ts';
 import type { SortedRefusals } from './guard/refusals.ts';
 import { unplannableByErrors, withoutUnplannable } from './prepare/omissions.ts';
@@ -156,7 +157,10 @@ export function reviewPlan(draft: PlanDraft, { preflight, policies, rules, maxRi
     accepted: { drift: draft.accepted, audit },
   });
   if (hasErrors(assessment.ruleDiagnostics)) return { diagnostics: assessment.ruleDiagnostics };
-  const guarded = guard({ desired, diff, schedule, assessment, limits }, { preflight, maxRisk, allowed });
+  const guarded = guard(
+    { desired, diff, schedule, assessment, limits, accessRefusals: accessRefusals(prepared, diff) },
+    { preflight, maxRisk, allowed },
+  );
   const plan = own === undefined ? guarded : labelOwn(guarded, ownChanges(input.desired, own, registry));
   const diagnostics = [...draft.diagnostics, ...refused, ...assessment.diagnostics, ...assessment.ruleDiagnostics];
   return { value: { plan, steps: schedule.steps }, diagnostics };

@@ -15,6 +15,7 @@ gatewayContract(
     });
     const gateway = await openGateway({ url: `${model.url}/api`, token, auth: 'auto', dialect: 'auto', registry });
     await gateway.readAll([...registry.keys()]);
+    await gateway.switchRowsOn('Connection', []);
     return {
       gateway,
       async createManaged(request) {
@@ -29,5 +30,11 @@ gatewayContract(
       },
     };
   },
-  { speech: { dialect: 'hoop' }, manager: 'hoopagent', strict: false, names: ['abc', 'with.dots-and_more', 'UPPER_lower-1.2', 'a.b.c'] },
+  {
+    speech: { dialect: 'hoop' },
+    manager: 'hoopagent',
+    strict: false,
+    names: ['abc', 'with.dots-and_more', 'UPPER_lower-1.2', 'a.b.c'],
+    isControlled: true,
+  },
 );

@@ -212,6 +212,7 @@ export function memoryGateway(options: MemoryOptions): MemoryGateway {
       return { value: { resources, lookups, ...(options.groups === undefined ? {} : { groups: options.groups }) }, diagnostics: [] };
     },
     readAccess: async () => undefined,
+    switchRowsOn: () => Promise.reject(new Error('this gateway has no rows')),
     async readOne({ id, uid }) {
       end(begin('GET', id));
       const row = store.rows.get(uid);

@@ -122,7 +122,11 @@ export function proposedWrites({ plan, desired, live, joined }: PreflightRequest
 type DiagnosticText = Pick<Diagnostic, 'code' | 'message'> & { readonly hint: string; readonly severity?: Diagnostic['severity'] };
 
 /** Returns a diagnostic at the manifest's line of a field, or at the manifest. */
-export function diagnosticAt({ resource }: ProposedWrite, at: Pointer, { severity = 'error', ...text }: DiagnosticText): Diagnostic {
+export function diagnosticAt(
+  { resource }: Pick<ProposedWrite, 'resource'>,
+  at: Pointer,
+  { severity = 'error', ...text }: DiagnosticText,
+): Diagnostic {
   return { ...text, severity, at: resource.locate(at), resource: resource.id };
 }
 

@@ -1,12 +1,13 @@
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { ApiError } from '../../model/errors.ts';
 import { isObject, type JsonObject, equal, type Json } from '../../model/json.ts';
-import type { LiveResource, LiveState, LookupEntry } from '../../model/live.ts';
+import type { LiveResource, LiveState, LookupEntry, RowFieldState } from '../../model/live.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { HttpResponse } from '../http/client.ts';
 import { createAnswerBudget, type AnswerBudget } from '../http/answer-budget.ts';
-import type { WireList, SupplementRow, SupplementList } from '../dialect.ts';
+import type { Dialect, WireList, SupplementRow, SupplementList } from '../dialect.ts';
 import { addressOf, type GatewayContext } from '../session.ts';
+import { groupsOf, readRow, readRows, withRow } from './read-rows.ts';
 import { inheritedKeysIn } from './read-inherited.ts';
 import { shapeHint, listFetcher, readWholeList, type WholeList } from './whole-list.ts';
 
@@ -16,9 +17,11 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
   const { seesAll, seesSecrets, role, longestAccess, accessLimits } = await context.capabilities();
   if (!seesAll) return { diagnostics: [incompleteView(context.url, role)] };
   const budget = createAnswerBudget();
-  const [lookups, groups, lists] = await Promise.all([
+  const kept = kinds.flatMap((kind) => dialect.kinds[kind]?.rows ?? []);
+  const [lookups, groups, rows, lists] = await Promise.all([
     Promise.all(Object.entries(dialect.lookups).map(async ([kind, list]) => [kind, await readNamed(context, list, budget)] as const)),
     dialect.access.groups === undefined ? undefined : readNamed(context, dialect.access.groups.list, budget),
+    kept.length === 0 ? undefined : readRows(context, budget),
     Promise.all(kinds.map((kind) => listKind(context, kind, budget))),
   ]);
   const diagnostics = [...lists.flatMap((list) => list.diagnostics), ...lookups.flatMap(([, read]) => read?.diagnostics ?? [])];
@@ -36,31 +39,49 @@ export async function readAll(context: GatewayContext, kinds: readonly string[])
   }
   const resources: LiveResource[] = [];
   for (const [index, kind] of kinds.entries()) {
-    const { reader } = await context.bindingFor(kind);
+    const binding = await context.bindingFor(kind);
+    const { reader, wireKind } = binding;
     const listing = lists[index]?.value;
     for (const entry of listing?.entries ?? []) {
       const uid = reader.uidOf(entry) ?? '';
       const id = listing?.ids.get(uid);
-      if (id !== undefined) resources.push(withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets })));
+      if (id === undefined) continue;
+      const live = withKnownSecrets(context, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
+      // Without the feature, the field is null as it was read.
+      const isPlain = wireKind.rows === undefined || rows === undefined || rows === 'off';
+      resources.push(isPlain ? live : withRow(live, binding, groupsOf(rows, uid)));
     }
   }
   const known = groups?.value === undefined ? {} : { groups: groups.value.map(({ name }) => name) };
   const limits = {
     ...(longestAccess === undefined ? {} : { longestAccess }),
     ...(accessLimits === undefined ? {} : { accessLimits }),
+    ...(rows === undefined ? {} : { rowFields: rowFieldStates(kinds, dialect, typeof rows === 'string' ? rows : 'on') }),
   };
   return { value: { resources, lookups: found, ...known, ...limits }, diagnostics: [] };
 }
 
+function rowFieldStates(kinds: readonly string[], dialect: Dialect, state: RowFieldState): NonNullable<LiveState['rowFields']> {
+  const fields = kinds.flatMap((kind) => {
+    const field = dialect.kinds[kind]?.rows?.field;
+    return field === undefined ? [] : [[`${kind}.${field}`, state] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
 /** Reads one resource; returns undefined where it is gone, which the list of its kind proves. */
 export async function readOne(context: GatewayContext, live: Pick<LiveResource, 'id' | 'uid'>): Promise<LiveResource | undefined> {
-  const { wireKind } = await context.bindingFor(kindOf(live.id));
+  const binding = await context.bindingFor(kindOf(live.id));
+  const { wireKind } = binding;
   if (wireKind.detailIsList === true) return findByList(context, live.id);
-  const response = await readDetail(context, live);
+  const [response, groups] = await Promise.all([
+    readDetail(context, live),
+    wireKind.rows === undefined ? undefined : readRow(context, wireKind.rows, live.uid),
+  ]);
   if (response === undefined) return undefined;
   const read = await resourceFromResponse(context, kindOf(live.id), response);
   if (read === undefined) throw unexpectedShape(`${context.url}${wireKind.detailPath(addressOf(live))}`);
-  return read;
+  return wireKind.rows === undefined ? read : withRow(read, binding, groups);
 }
 
 /** How often a list and a read of one object may contradict each other. */
@@ -148,16 +169,22 @@ export async function resourceFromResponse(
   response: HttpResponse,
 ): Promise<LiveResource | undefined> {
   const { body } = response;
-  const { reader } = await context.bindingFor(kind);
+  const binding = await context.bindingFor(kind);
+  const { reader } = binding;
   const uid = isObject(body) ? reader.uidOf(body) : undefined;
   const id = isObject(body) ? reader.idOf(body) : undefined;
   if (!isObject(body) || uid === undefined || id === undefined) return undefined;
   const { seesSecrets } = await context.capabilities();
   context.idIndex.learn(id, uid);
   const version = strongTag(response);
-  const read = reader.read(body, { uid, id }, { bulk: false, seesSecrets });
+  const read = withLastRow(context, binding, reader.read(body, { uid, id }, { bulk: false, seesSecrets }));
   if (read.secretsVersion !== undefined) context.recentReads.set(uid, read);
   return { ...read, ...(version === undefined ? {} : { version }) };
+}
+
+/** Returns an object with the row that the last list of rows has of it: none for an object that was created since. */
+function withLastRow({ rows: { last = 'unreadable' } }: GatewayContext, binding: Binding, live: LiveResource): LiveResource {
+  return binding.wireKind.rows === undefined ? live : withRow(live, binding, groupsOf(last, live.uid));
 }
 
 /** Returns the gateway's own `ETag`: proxies that compress or change a body mark it as weak, or name the compression in it. */
@@ -177,7 +204,8 @@ function withKnownSecrets(context: GatewayContext, live: LiveResource): LiveReso
 
 /** Finds a resource by its id in the list of its kind; reads the object alone where the list omits its secrets. */
 export async function findByList(context: GatewayContext, id: ResourceId): Promise<LiveResource | undefined> {
-  const { reader, wireKind } = await context.bindingFor(kindOf(id));
+  const binding = await context.bindingFor(kindOf(id));
+  const { reader, wireKind } = binding;
   const { value } = await listKind(context, kindOf(id), createAnswerBudget());
   if (value === undefined) throw unexpectedShape(`${context.url}${wireKind.list.path}`);
   const uid = value.uids.get(id);
@@ -185,7 +213,7 @@ export async function findByList(context: GatewayContext, id: ResourceId): Promi
   if (uid === undefined || entry === undefined) return undefined;
   context.idIndex.learn(id, uid);
   const { seesSecrets } = await context.capabilities();
-  const found = reader.read(entry, { uid, id }, { bulk: true, seesSecrets });
+  const found = withLastRow(context, binding, reader.read(entry, { uid, id }, { bulk: true, seesSecrets }));
   return found.leftOut === undefined ? found : readOne(context, found);
 }
 

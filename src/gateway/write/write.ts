@@ -3,6 +3,7 @@ import type { Capabilities, WireKind } from '../dialect.ts';
 import type { IdIndex } from '../id-index.ts';
 import { wireEntryOf } from '../from-wire.ts';
 import { withImplied } from '../implied-element.ts';
+import { keptGroups, rowIn, withoutRow, writeRow } from './write-rows.ts';
 import { findByList, readOne, resourceFromResponse, untilAbsent } from '../live/read.ts';
 import { ApiError, type ApiFailure, AppError } from '../../model/errors.ts';
 import type { WriteRequest } from '../../model/gateway.ts';
@@ -36,7 +37,7 @@ function wireBody(request: WriteRequest, writing: WriteContext): JsonObject {
   const body: Record<string, Json> = Object.fromEntries(entries);
   if (kind.named) body['name'] = nameOf(request.id);
   for (const rule of kind.fields) {
-    if (rule.manifestOnly === true) continue;
+    if (rule.manifestOnly === true || rule.name === wireKind.rows?.field) continue;
     const value = wireValue(rule, request, writing);
     if (value !== undefined) body[wireKind.fieldNames[rule.name] ?? rule.name] = value;
   }
@@ -183,8 +184,20 @@ function knownKeys(fields: readonly FieldRule[], value: JsonObject): JsonObject 
 /** As many attempts as for a replacement if the gateway asks for another one; fewer if it fails for other reasons. */
 const maxCreateAttempts = { retryable: 5, other: 3 };
 
-/** Creates a resource exactly once: where a response was lost, it checks whether the resource exists before it tries again. Throws an ApiError. */
+/** Creates a resource exactly once, then its row. Throws an ApiError; a failure of the row names the resource, which exists then. */
 export async function sendCreate(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
+  const { wireKind } = await context.bindingFor(kindOf(request.id));
+  const created = await createObject(context, withoutRow(request, wireKind));
+  try {
+    return await writeRow(context, created, rowIn(request, wireKind));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(`it was created, but its access groups were not written: ${error.message}`, error.failure);
+  }
+}
+
+/** Creates a resource exactly once: where a response was lost, it checks whether the resource exists before it tries again. Throws an ApiError. */
+async function createObject(context: GatewayContext, request: WriteRequest): Promise<LiveResource> {
   const { kind, wireKind } = await context.bindingFor(kindOf(request.id));
   const id = gatewayIdOf(kind, request.id, request.spec);
   const post = await requestFor(context, request, { method: 'POST', path: wireKind.createPath });
@@ -219,6 +232,24 @@ export async function sendUpdate(
   refuseManaged(context, fresh, 'PUT');
   const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   if (wireKind.fixedName === true && id !== fresh.id) throw cannotRename(context, fresh, id);
+  const row = rowIn(request, wireKind);
+  if (row === undefined) return replaceObject(context, fresh, { request, onWritten });
+  // Groups that lose access go first, and those that gain it come last: none of them ever meets the other form of the object.
+  const narrowed = await writeRow(context, fresh, keptGroups(row, fresh, wireKind));
+  const own = withoutRow(request, wireKind);
+  const isRowAlone = !isSameObject(context, request, fresh) && isSameObject(context, own, fresh);
+  const replaced = isRowAlone ? narrowed : await replaceObject(context, narrowed, { request: own, onWritten });
+  return writeRow(context, replaced, row);
+}
+
+/** Replaces an object by its own request; where the response was lost, it checks whether the write happened. */
+async function replaceObject(
+  context: GatewayContext,
+  fresh: LiveResource,
+  { request, onWritten }: { readonly request: WriteRequest; readonly onWritten?: (() => void) | undefined },
+): Promise<LiveResource> {
+  const { kind, wireKind } = await context.bindingFor(kindOf(fresh.id));
+  const id = gatewayIdOf(kind, request.id, { ...fresh.spec, ...request.spec });
   const put = await requestFor(context, request, { method: 'PUT', path: (body) => wireKind.updatePath(addressOf(fresh), body), fresh });
   try {
     const response = await context.client.send(put);
@@ -288,6 +319,13 @@ async function lookAfterLostResponse<T>(first: ApiError, search: () => Promise<T
     if (error instanceof ApiError) throw first;
     throw error;
   }
+}
+
+/** Returns whether a live resource is what a complete request would make of it; secrets that the request sets never count as equal. */
+function isSameObject(context: GatewayContext, { id, spec, secrets, dropped, edges }: WriteRequest, live: LiveResource): boolean {
+  const isEqual = Object.entries(spec).every(([name, value]) => equal(value, live.spec[name]));
+  const isAttached = Object.entries(edges).every(([field, ends]) => sameEnds(context, ends, live.edges[field] ?? []));
+  return id === live.id && isEqual && isAttached && dropped.length + Object.keys(secrets).length === 0;
 }
 
 /** Returns whether a live resource has everything that the request states, as far as the caller can see. */

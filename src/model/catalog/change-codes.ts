@@ -8,6 +8,14 @@ export const planCodes = {
     example:
       'Connection/orders-db: the manifests accept drift: weakens (review-weakened); accepted by this pull request; changed outside Ostiary by ada, 2026-11-20 03:12 UTC',
   },
+  'plan/access-control-on': {
+    level: 'refusal',
+    meaning: 'The plan switches on access control for the whole gateway',
+    cause: 'Manifests state `access_groups`, and the gateway does not restrict access yet; its API cannot switch access control off again',
+    fix: 'State `access_groups` for the listed connections, or override',
+    example:
+      'access control is off, and access_groups switch it on for the whole gateway: only admins see 1 connection without access_groups: sales-db',
+  },
   'plan/adoption': {
     level: 'refusal',
     meaning: 'A live object would be changed for the first time',

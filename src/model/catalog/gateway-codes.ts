@@ -322,4 +322,16 @@ export const hoopCodes = {
     fix: 'Use one of the types in the hint',
     example: 'unknown connection type "databse"',
   },
+  'hoop/unreadable-rows': {
+    meaning: 'Access groups cannot be written',
+    cause: 'The gateway does not show the rows of access control, so Ostiary does not know whether it is on',
+    fix: 'Plan again when the gateway answers, or leave out `access_groups`',
+    example: 'access_groups cannot be written: the rows of access control cannot be read',
+  },
+  'hoop/unrestricted': {
+    meaning: 'A connection cannot be open to everybody',
+    cause: 'Access control is on, or the plan switches it on; then a connection is open to the groups of its row',
+    fix: 'List the groups; `[]` is only admins',
+    example: 'access_groups: null is not possible while access control is on',
+  },
 } as const;

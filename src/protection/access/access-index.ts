@@ -76,8 +76,11 @@ function indexAccess(state: AccessState): AccessLookup {
   return (name, spec) => {
     const own = [...new Set([...textsIn(spec['attributes']), ...(managed.get(name) ?? []).map((one) => one.name)])];
     const granting = own.flatMap((attribute) => attributes.get(attribute)?.groups ?? []);
+    // The groups of a row that a manifest states are in the spec.
+    const { access_groups: stated } = spec;
+    const row = Array.isArray(stated) ? textsIn(stated) : grants && (grants.get(name) ?? []);
     return {
-      granted: grants === undefined ? undefined : [...new Set([...(grants.get(name) ?? []), ...granting])].toSorted(compareText),
+      granted: row && [...new Set([...row, ...granting])].toSorted(compareText),
       isControlled: grants !== undefined,
       byAttribute: distinct(own, rulesByAttribute).toSorted(byId),
       byName: rulesByName.get(name) ?? [],

@@ -75,11 +75,15 @@ export function snapshotPlan(
     before,
     after,
     postureBefore: readOnce(readPostures(before, build)),
-    postureAfter: readOnce(readPostures(after, build)),
+    postureAfter: readOnce(readPostures(after, isSameAccess(before, after) ? build : createPostureBuilder({ ...after, samples }))),
     build,
     compared: createComparisonCache(),
     predecessors,
   };
+}
+
+function isSameAccess({ access: before }: ProtectionSnapshot, { access: after }: ProtectionSnapshot): boolean {
+  return before.lookup === after.lookup;
 }
 
 /** Returns a reader that keeps what it has read: several stages ask for the same connections, and a snapshot of a plan does not change. */
@@ -143,8 +147,12 @@ export function findLosing(
   });
 }
 
-/** Lists the connections that a written change, an attachment or a changed rule may affect; sorted by id. */
+/** Lists the connections that a written change, an attachment, a changed rule or the access control of the gateway may affect; sorted by id. */
 export function affectedIds(plan: PlannedWrites, before: ProtectionSnapshot, after: ProtectionSnapshot): readonly ResourceId[] {
+  if (!isSameAccess(before, after)) {
+    const all = [...before.resources.keys(), ...after.resources.keys()];
+    return [...new Set(all.filter((id) => kindOf(id) === 'Connection'))].toSorted();
+  }
   const written = new Set(plan.changes.filter(isWritten).map(liveKeyOf));
   const ids = new Set<ResourceId>([...written].filter((id) => kindOf(id) === 'Connection'));
   for (const { action, connection } of plan.edges) if (action === 'attach' || action === 'detach') ids.add(connection);

@@ -7,6 +7,7 @@ import type { Kind, Registry } from '../../model/kind.ts';
 import { liveEdges, type LiveState } from '../../model/live.ts';
 import { normalizeObject } from '../../model/spec/normalize.ts';
 import { isWritten, liveKeyOf, type Change, type Diff, renamesOf, withNames } from '../../model/plan/plan.ts';
+import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { pointer, type Pointer } from '../../model/pointer.ts';
 import type { ControlType, Attachment } from '../../model/protection/protection.ts';
 import { type EdgeEnds, type ResourceId, edgeKey, kindOf } from '../../model/resource.ts';
@@ -116,7 +117,13 @@ export function plannedSnapshot(plan: Pick<Diff, 'target' | 'changes' | 'edges'>
     if (action === 'attach') attach(edges, connection, rule);
     if (action === 'detach') edges.get(connection)?.delete(rule);
   }
-  return createSnapshot(resources, edges, snapshot.access);
+  const isSwitchedOn = live.access !== undefined && accessRowsOf(plan.changes, live) !== undefined;
+  return createSnapshot(resources, edges, isSwitchedOn ? gatewayAccess(withAccessControl(live), plan.target.dialect) : snapshot.access);
+}
+
+/** Returns the state of a gateway whose access control is on; the specs of connections have the groups. */
+function withAccessControl(live: LiveState): LiveState {
+  return { ...live, access: { ...live.access, 'access-control': [] } };
 }
 
 /** Returns the rules on a connection: those attached by an edge and those that share an attribute with it. */

@@ -63,7 +63,7 @@ export function diffStates(prepared: Prepared): Checked<StateDiff> {
     frozen: prepared.frozen,
     reverts: new Set(consent?.revert),
   };
-  const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind)]));
+  const kinds: KindTable = new Map([...registry].map(([name, kind]) => [name, kindFields(kind, named.live)]));
   const resources = named.desired.resources.toSorted((left, right) => compareText(left.id, right.id));
   const replaced = closedOrDeleted(named, removal.toDelete, kinds).map((draft) => (base === undefined ? draft : withIntent(draft)));
   const compareWith = (reverted?: ReadonlySet<string>): Compared => {

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { editSpec } from '../../model/spec/edit.ts';
 import { compareText, equal, type Json, type JsonObject } from '../../model/json.ts';
 import { comparedFields, type FieldRule, type Kind } from '../../model/kind.ts';
-import type { LiveResource, LiveState } from '../../model/live.ts';
+import { isMissingRow, type LiveResource, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import type { Change, FieldChange, FieldPositions, UncomparedSecret, UnwrittenSecret, Value } from '../../model/plan/plan.ts';
 import { isPointerWithin, overlaps, pointer, type Pointer, tokensOf } from '../../model/pointer.ts';
 import { nameOf, type ResourceId } from '../../model/resource.ts';
@@ -18,18 +18,19 @@ export type KindFields = {
   readonly compared: readonly FieldRule[];
   /** The compared fields whose empty value may mean another value. */
   readonly filledIn: readonly FieldRule[];
-  /** Fields that protect, and that a manifest may omit. */
+  /** Fields that protect, that a manifest may omit, and whose changes are not reported as those of objects without a manifest. */
   readonly silent: readonly FieldRule[];
 };
 
 /** Returns the fields of a kind by use. */
-export function kindFields(kind: Kind): KindFields {
+export function kindFields(kind: Kind, state: Pick<LiveState, 'rowFields'> = {}): KindFields {
+  const rows = new Set(rowFieldsOf(state, kind.name).map(({ name }) => name));
   const compared = comparedFields(kind);
   return {
     kind,
     compared,
     filledIn: compared.filter((field) => field.omitted !== 'empty'),
-    silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined),
+    silent: kind.fields.filter((field) => field.omitted === 'kept' && field.protects !== undefined && !rows.has(field.name)),
   };
 }
 
@@ -133,7 +134,7 @@ export function draftChange(
     draft:
       live === undefined
         ? draftCreate(kind, settled, addOrigins(createFields(kind, settled, secrets.fields)))
-        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase }),
+        : draftUpdate(kind, settled, live, { ...secrets, addOrigins, base: past?.base, phase, state }),
     notCompared: [...compared.notCompared].map(([path, reason]) => ({ id: desired.id, path, reason })),
     unwrittenSecrets: compared.unwritten.map(({ path, before, after }) => ({ id: desired.id, path, before, after })),
     diagnostics: [...diagnostics, ...(previewOnly ? secrets.diagnostics.map(asWarning) : secrets.diagnostics)],
@@ -171,13 +172,14 @@ type Comparison = Pick<ReturnType<typeof compareSecrets>, 'fields' | 'kept' | 'n
   readonly addOrigins: (fields: readonly FieldChange[]) => readonly FieldChange[];
   readonly base: DesiredResource | undefined;
   readonly phase: ObjectPhase;
+  readonly state: LiveState;
 };
 
 function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, secrets: Comparison): ChangeDraft {
   const differing = [...compareSpecs(comparedFields(kind), desired.spec, live.spec, skippedPaths(desired, live)), ...secrets.fields];
-  const { phase, base } = secrets;
+  const { phase, base, state } = secrets;
   const isNew = phase === 'known' ? live.untouched === true : phase !== 'opened';
-  const unfinished = isNew && isUnfinished(kind, differing, { live, base });
+  const unfinished = isNew && isUnfinished(kind, differing, { live, base, state });
   const fields = unfinished ? differing : secrets.addOrigins(differing);
   const draft = {
     ...identity(desired),
@@ -207,13 +209,13 @@ function draftUpdate(kind: Kind, desired: DesiredResource, live: LiveResource, s
 }
 
 /**
- * Returns whether the creation of an object was interrupted: everything that can be closed is closed, and only opening it remains.
+ * Returns whether the creation of an object was interrupted: everything that can be closed is closed, and only its row and opening it remain.
  * The caller checks that the object is new; a successor may also be closed because its predecessor was.
  */
 function isUnfinished(
   kind: Kind,
   fields: readonly FieldChange[],
-  { live, base }: { readonly live: LiveResource; readonly base: DesiredResource | undefined },
+  { live, base, state }: { readonly live: LiveResource; readonly base: DesiredResource | undefined; readonly state: LiveState },
 ): boolean {
   const closable = kind.fields.filter((field) => field.closed !== undefined);
   if (closable.length === 0) return false;
@@ -221,7 +223,7 @@ function isUnfinished(
   // A connection that the base declares closed is opened by the manifests, not by an apply that was interrupted.
   const wasOpen = base === undefined || closable.some(({ name, closed }) => base.spec[name] !== undefined && base.spec[name] !== closed);
   const isClosed = closable.every((field) => live.spec[field.name] === field.closed);
-  return wasOpen && isClosed && fields.every((field) => openings.has(field.path));
+  return wasOpen && isClosed && fields.every(({ path }) => openings.has(path) || isMissingRow(path, live, state));
 }
 
 function identity(desired: DesiredResource): Pick<ChangeDraft, 'id' | 'key' | 'at'> {

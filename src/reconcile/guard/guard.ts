@@ -36,6 +36,8 @@ export type GuardInput = {
   readonly schedule: Schedule;
   readonly assessment: Assessment;
   readonly limits: SortedRefusals;
+  /** What refuses to switch on the access control of the gateway. */
+  readonly accessRefusals: readonly Refusal[];
 };
 
 /** What may refuse a plan besides its limits and policies. */
@@ -52,6 +54,7 @@ export function guard(parts: GuardInput, { preflight, maxRisk, allowed }: GuardO
   const { refusals, used } = sortRefusals(
     [
       ...preflight.refusals,
+      ...parts.accessRefusals,
       ...referenceRefusals(references, desired),
       ...assessment.refusals,
       ...riskRefusals(assessment, maxRisk),

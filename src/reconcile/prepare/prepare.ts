@@ -5,7 +5,7 @@ import type { Remembered } from '../../model/applied-record.ts';
 import { type Checked, type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { type EndNames, resolveEdges } from '../../model/edge-ends.ts';
 import { closableFields, comparedFields, type Kind, type Registry } from '../../model/kind.ts';
-import { liveById, type LiveResource, type LiveState } from '../../model/live.ts';
+import { isMissingRow, liveById, type LiveResource, type LiveState } from '../../model/live.ts';
 import { type Allowance, type Renames, type TargetIdentity, withNames } from '../../model/plan/plan.ts';
 import type { Pointer } from '../../model/pointer.ts';
 import { kindOf, resourceId, type ResourceId } from '../../model/resource.ts';
@@ -180,5 +180,5 @@ function isAsCreated(kind: Kind, resource: DesiredResource, { object, live, dial
   const desired = resolveDefaults(kind, { ...resource, spec }, object);
   const differing = compareSpecs(fields, desired, object.spec, skippedPaths(resource, object));
   const closed = new Set(closableFields(kind).flatMap(({ name, path, value }) => (object.spec[name] === value ? [path] : [])));
-  return differing.every(({ path }) => closed.has(path));
+  return differing.every(({ path }) => closed.has(path) || isMissingRow(path, object, live));
 }

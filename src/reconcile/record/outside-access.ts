@@ -2,13 +2,13 @@ import type { RecordedAccess } from '../../model/applied-record.ts';
 import { addToGroup } from '../../model/collections.ts';
 import { asText, compareText, equal, type JsonObject, textsIn } from '../../model/json.ts';
 import type { Registry } from '../../model/kind.ts';
-import type { LiveState } from '../../model/live.ts';
-import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
+import type { LiveResource, LiveState } from '../../model/live.ts';
+import type { AccessGrant, AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
 import type { OutsideAccess, OutsideChange, OutsideField, WatchedList } from '../../model/protection/outside-access.ts';
 import { type Headline, headlineOrder } from '../../model/protection/protection.ts';
 import { nameOf } from '../../model/resource.ts';
 import { protectionOfAccess } from '../../protection/protection.ts';
-import { hashedObject, isConnection, recordedObject, restoredObject, watchedLists, withLinksOf } from './record-access.ts';
+import { hashedObject, isConnection, recordedObject, restoredObject, watchedLists, watchedPart, type WatchScope } from './record-access.ts';
 
 type OutsideInput = {
   /** The record of the last complete apply; undefined if there was none, so that nothing can be compared. */
@@ -17,20 +17,24 @@ type OutsideInput = {
   readonly registry: Registry;
   readonly dialect: string;
   readonly role: string | undefined;
-  /** The connections whose manifests leave attributes to the gateway. */
-  readonly left: ReadonlySet<string>;
+  readonly scope: WatchScope;
 };
 
 /** Finds what changed since the last apply of the objects that decide access and that no manifest declares; undefined if there is nothing to report. */
-export function findOutsideAccess({ recorded, live, registry, dialect, role, left }: OutsideInput): OutsideAccess | undefined {
-  if (live.access === undefined) return undefined;
-  const access = withLinksOf(live.access, left);
+export function findOutsideAccess({ recorded, live: found, registry, dialect, role, scope }: OutsideInput): OutsideAccess | undefined {
+  if (found.access === undefined) return undefined;
+  const { left, granted } = scope;
+  // Rows decide here, so that both sides of a changed one are compared.
+  const live = { ...found, access: found.access, resources: found.resources.map(withoutGroups) };
+  const access = watchedPart(live.access, scope);
   const unreadable = watchedLists.filter((list) => access[list] === 'unreadable');
   const names = connectionNames(live, registry);
   const compared = watchedLists.flatMap((list) => {
     const [before, now] = [recorded?.access?.[list], access[list]];
     const isKnown = before !== undefined && before !== 'unreadable' && before !== 'omitted';
     if (!isKnown || now === undefined || now === 'unreadable') return [];
+    const rows = list === 'access-control' ? access[list] : undefined;
+    if (rows !== undefined && rows !== 'unreadable') return [compareRows(before, rows, { ...scope, names })];
     const was = list === 'attributes' && typeof before === 'object' ? before.map((one) => withConnectionsIn(one, left)) : before;
     return [compareLists(list, was, now, names)];
   });
@@ -38,7 +42,7 @@ export function findOutsideAccess({ recorded, live, registry, dialect, role, lef
   const unrecorded = watchedLists.filter((list) => recorded !== undefined && !isCompared.has(list) && hasObjects(access, list));
   const changes = compared.flatMap((one) => one.changes);
   if (changes.length + unreadable.length + unrecorded.length === 0) return undefined;
-  const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, one.before])) };
+  const former = { ...live.access, ...Object.fromEntries(compared.map((one) => [one.list, withGrantedRows(one, live.access, granted)])) };
   const before = withFormerLinks({ ...live, access: former }, live.access, { registry, left });
   const known = changes.length === 0 ? [] : protectionOfAccess(before, live, { registry, dialect }).headlines;
   const headlines = [...known, ...unknownEffects(changes)].toSorted(
@@ -47,11 +51,44 @@ export function findOutsideAccess({ recorded, live, registry, dialect, role, lef
   return { changes, headlines, unreadable, ...(role === undefined ? {} : { role }), unrecorded };
 }
 
+function withoutGroups(resource: LiveResource): LiveResource {
+  const { access_groups: _, ...spec } = resource.spec;
+  return { ...resource, spec };
+}
+
+type RowScope = WatchScope & { readonly names: ReadonlyMap<string, string> };
+
+/** Compares the rows of access control that Ostiary does not write; where manifests state some, they switched it on. */
+function compareRows(
+  before: readonly JsonObject[] | 'off',
+  now: readonly AccessGrant[] | 'off',
+  { names, granted, isAccessStated }: RowScope,
+): ComparedList {
+  const list = 'access-control';
+  if (before === 'off') return compareLists(list, now !== 'off' && isAccessStated ? [] : before, now, names);
+  return compareLists(
+    list,
+    before.filter((row) => !granted.has(names.get(asText(row['id'])) ?? '')),
+    now,
+    names,
+  );
+}
+
+/** Returns a list as it was, with the rows that Ostiary writes as they are now. */
+function withGrantedRows(
+  { list, before }: ComparedList,
+  { 'access-control': now }: AccessState,
+  granted: WatchScope['granted'],
+): ComparedList['before'] {
+  if (list !== 'access-control' || typeof before !== 'object' || typeof now !== 'object') return before;
+  return [...before, ...now.filter(({ name }) => granted.has(name))];
+}
+
 /** Returns the live state with the attributes that connections had: those of others, and links that do not count, are as they are now. */
 function withFormerLinks(
   live: LiveState & { readonly access: AccessState },
   { attributes: now }: AccessState,
-  { registry, left }: Pick<OutsideInput, 'registry' | 'left'>,
+  { registry, left }: Pick<OutsideInput, 'registry'> & Pick<WatchScope, 'left'>,
 ): LiveState {
   const { attributes: former } = live.access;
   if (typeof former !== 'object' || typeof now !== 'object') return live;

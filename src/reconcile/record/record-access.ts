@@ -3,6 +3,9 @@ import type { RecordedAccess } from '../../model/applied-record.ts';
 import { asText, canonical, compareText, type Json, type JsonObject, objectsIn, textsIn } from '../../model/json.ts';
 import type { AccessObjects, AccessState } from '../../model/protection/access-objects.ts';
 import type { DesiredState } from '../../model/desired.ts';
+import type { LiveState } from '../../model/live.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import { accessRowsOf } from '../../model/plan/access-rows.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
 import { kindOf, nameOf, type ResourceId } from '../../model/resource.ts';
 import type { WatchedList } from '../../model/protection/outside-access.ts';
@@ -49,11 +52,10 @@ export const longestList: number = 1024 * 1024;
 
 /**
  * Returns the objects that decide access as the record of an apply keeps them. A list that this token cannot read stays as it was recorded
- * `before`. A list above the bound has a hash for each object, and above it even so it is omitted. `left` are the connections of attributes
- * that count.
+ * `before`. A list above the bound has a hash for each object, and above it even so it is omitted.
  */
-export function recordAccess(access: AccessState, before: RecordedAccess | undefined, left: ReadonlySet<string>): RecordedAccess {
-  const counted = withLinksOf(access, left);
+export function recordAccess(access: AccessState, before: RecordedAccess | undefined, scope: WatchScope): RecordedAccess {
+  const counted = watchedPart(access, scope);
   const lists = watchedLists.flatMap((list) => {
     const found = counted[list];
     if (found === undefined) return [];
@@ -63,11 +65,29 @@ export function recordAccess(access: AccessState, before: RecordedAccess | undef
   return Object.fromEntries(lists);
 }
 
+/** What is watched of connections with manifests. */
+export type WatchScope = {
+  /** The connections whose manifests leave attributes to the gateway. */
+  readonly left: ReadonlySet<string>;
+  /** The connections whose access groups Ostiary writes: their manifests state them, or they have those of their predecessor. */
+  readonly granted: ReadonlySet<string>;
+  /** A manifest states access groups, so that an apply may have switched access control on. */
+  readonly isAccessStated: boolean;
+};
+
+/** Returns what is watched of connections with these manifests: the current ones, and those that were applied last. */
+export function watchScope(registry: Registry, ...states: readonly DesiredState[]): WatchScope {
+  const all = states.flatMap(({ resources }) => resources.filter(({ key }) => isConnection(key, registry)));
+  const stated = all.filter((one) => one.stated.has('access_groups'));
+  const granted = new Set([...stated, ...all.filter(({ replaces }) => replaces !== undefined)].map(({ key }) => nameOf(key)));
+  return { left: leavingAttributes(registry, states), granted, isAccessStated: stated.length > 0 };
+}
+
 /**
  * Returns the names of the connections whose manifests leave attributes to the gateway, and left them when they were applied last. Ostiary writes
  * the attributes of others, and a successor has those of its predecessor.
  */
-export function leavingAttributes(registry: Registry, ...states: readonly DesiredState[]): ReadonlySet<string> {
+function leavingAttributes(registry: Registry, states: readonly DesiredState[]): ReadonlySet<string> {
   const [first = new Set<string>(), ...others] = states.map(({ resources }) => {
     const leaving = resources.filter(
       ({ key, stated, replaces }) => !stated.has('attributes') && replaces === undefined && isConnection(key, registry),
@@ -83,11 +103,21 @@ export function isConnection(id: ResourceId, registry: Registry): boolean {
   return kind !== undefined && closableFields(kind).length > 0;
 }
 
-/** Returns the objects with only those links of attributes to connections that count. */
-export function withLinksOf(access: AccessState, left: ReadonlySet<string>): AccessState {
-  const { attributes } = access;
-  if (typeof attributes !== 'object') return access;
-  return { ...access, attributes: attributes.map((one) => ({ ...one, connections: one.connections.filter((name) => left.has(name)) })) };
+/** Returns the objects with only those links of attributes to connections that count, and without the rows that Ostiary writes. */
+export function watchedPart(access: AccessState, { left, granted }: WatchScope): AccessState {
+  const { attributes, 'access-control': rows } = access;
+  return {
+    ...access,
+    ...(typeof rows === 'object' ? { 'access-control': rows.filter(({ name }) => !granted.has(name)) } : {}),
+    ...(typeof attributes === 'object'
+      ? { attributes: attributes.map((one) => ({ ...one, connections: one.connections.filter((name) => left.has(name)) })) }
+      : {}),
+  };
+}
+
+/** Returns what decides access after a complete apply, as far as manifests do not state it: the plan may have switched access control on. */
+export function accessAfterPlan(access: AccessState, { changes }: Pick<Plan, 'changes'>, live: LiveState): AccessState {
+  return accessRowsOf(changes, live) === undefined ? access : { ...access, 'access-control': [] };
 }
 
 function bounded(list: WatchedList, objects: readonly AccessObjects[WatchedList][]): readonly JsonObject[] | 'omitted' {

@@ -1,7 +1,8 @@
 import { addToGroup } from '../../model/collections.ts';
 import { specAfter } from '../../model/spec/edit.ts';
 import { closableFields, type Registry } from '../../model/kind.ts';
-import { liveById, type LiveState } from '../../model/live.ts';
+import { equal } from '../../model/json.ts';
+import { liveById, type LiveState, rowFieldsOf } from '../../model/live.ts';
 import { type Change, type Diff, liveKeyOf, renamesOf, withNames, type WriteSlot } from '../../model/plan/plan.ts';
 import { isPointerWithin, pointer } from '../../model/pointer.ts';
 import type { ResourceId, Spec } from '../../model/resource.ts';
@@ -31,7 +32,7 @@ export function scheduleSteps(
     effects.filter(({ kind }) => isRule(kind)),
     { objects, closings, closedFirst: closedFirstOf(all), slots },
   );
-  const layout: Layout = { objects, guards: guardsOf(rules), closings };
+  const layout: Layout = { objects, guards: guardsOf(rules), closings, live };
   const steps = [
     ...closings.values(),
     ...rules.flatMap((rule) => ruleSteps(rule, layout)),
@@ -134,6 +135,7 @@ type Layout = {
   readonly objects: Objects;
   /** By connection, the rules whose early write strengthens it. */
   readonly guards: ReadonlyMap<ResourceId, readonly PlacedRule[]>;
+  readonly live: Pick<LiveState, 'rowFields'>;
   /** By connection that is deleted, the step that closes it. */
   readonly closings: ReadonlyMap<ResourceId, Step>;
 };
@@ -260,7 +262,8 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
   const isCarried = (rule: PlacedRule): boolean => effect.attaches.has(liveKeyOf(rule.change));
   const attachedLater = guards.filter((rule) => !isCarried(rule));
   const first = guards.filter(isCarried).map(earlyKey);
-  if ((attachedLater.length === 0 && !attachesLate(effect)) || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
+  const isComplete = attachedLater.length === 0 && !attachesLate(effect) && !hasRow(effect, layout);
+  if (isComplete || !opens(effect)) return [{ ...step, stage: 'create', needs: first }];
   return [
     { ...step, part: 'closed', stage: 'create', needs: first },
     { ...step, key: { id, phase: 'open' }, part: 'open', stage: 'update', needs: [step.key, ...attachedLater.map(earlyKey)] },
@@ -271,6 +274,12 @@ function objectSteps(effect: Effect, layout: Layout): readonly Step[] {
 function attachesLate({ change, kind }: Effect): boolean {
   const late = kind.fields.filter((field) => field.late === true).map(({ name }) => pointer(name));
   return change.fields.some(({ path }) => late.some((field) => isPointerWithin(path, field)));
+}
+
+/** Returns whether the gateway writes groups of the object after it has created it. */
+function hasRow({ change, kind }: Effect, { live }: Layout): boolean {
+  const rows = rowFieldsOf(live, kind.name).map(({ path }) => path);
+  return change.fields.some(({ path, after }) => rows.includes(path) && 'value' in after && !equal(after.value, []));
 }
 
 /** Returns whether the change, once whole, opens something that can be closed. */

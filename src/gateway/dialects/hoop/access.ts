@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { asObject, asText, canonical, isObject, type JsonObject, objectsIn, textsIn } from '../../../model/json.ts';
-import type { ListRows, WireAccess, WireList } from '../../dialect.ts';
+import type { ListRows, WireAccess, WireList, WireRows } from '../../dialect.ts';
 import { groupsList, readIdAndName, restList } from '../rest.ts';
 
 /** Where access control is off, its list does not exist. */
@@ -11,6 +11,17 @@ const accessControl: WireList = {
     return isObject(body) && Array.isArray(body['connections']) ? { rows: body['connections'] } : undefined;
   },
   isEmpty: (body) => isObject(body) && body['message'] === 'plugin not found',
+};
+
+/** The groups of a connection: a row of the plugin of access control, which the API cannot switch off again. */
+export const accessRows: WireRows = {
+  field: 'access_groups',
+  rowPath: (uid) => `${accessControl.path}/conn/${encodeURIComponent(uid)}`,
+  groupsIn: (body) => (isObject(body) && 'config' in body ? textsIn(body['config']) : undefined),
+  rowBody: (groups) => ({ config: groups }),
+  switchPath: '/plugins',
+  // One transaction; a write of the whole plugin later would replace the rows of everything else.
+  switchBody: (rows) => ({ name: 'access_control', connections: rows.map(({ uid, groups }) => ({ id: uid, config: groups })) }),
 };
 
 /** Lists that the gateway cuts to 50 entries without a page. */

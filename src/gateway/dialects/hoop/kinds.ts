@@ -8,6 +8,7 @@ import {
   limitGuardrailRule,
   limitMaskingRule,
 } from './checks/data-masking-rule.ts';
+import { accessRows } from './access.ts';
 import { fieldNames, fromWire, readOnly, readOnlyElsewhere, secretEchoes, toWire, valueNames } from './fields.ts';
 import { type ProposedWrite, objectPath, readUid, restList } from '../rest.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
@@ -128,6 +129,7 @@ type HoopKind = {
 const connection: WireKind = {
   list: connections,
   supplement: connectionSupplement,
+  rows: accessRows,
   fieldNames,
   valueNames,
   secretSpelling: { fromWire, toWire },

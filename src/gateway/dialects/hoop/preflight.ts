@@ -6,6 +6,7 @@ import { pointer } from '../../../model/pointer.ts';
 import type { Handshake, PreflightAnswers } from '../../dialect.ts';
 import { checkTexts, connectionChanges, diagnosticAt, proposedWrites, refusalAt, type ProposedWrite, findReplacements } from '../rest.ts';
 import { type CheckContext, issueTemplatesPath, issueTemplateReads, readIssueTemplates, type LicenseLimit } from './checks/connection.ts';
+import { checkAccessGroups } from './checks/access-groups.ts';
 import { readServerFeatures, type ServerFeatures } from './handshake.ts';
 import { hoopKinds } from './kinds.ts';
 import {
@@ -39,7 +40,11 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
   const templates = readIssueTemplates(answers.get(issueTemplatesPath), proposal.live);
   const referring = findReferring(proposal, answers);
   return {
-    diagnostics: [...writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes })), ...referring.diagnostics],
+    diagnostics: [
+      ...onceEach(writes.flatMap((write) => checkWrite(write, { features, groups, templates, usedTypes }))),
+      ...checkAccessGroups(proposal, writes),
+      ...referring.diagnostics,
+    ],
     refusals: [
       ...providerRefusals(writes, features),
       ...(features.hasFreeLicense ? licenseRefusals(writes, proposal.live) : []),
@@ -48,6 +53,16 @@ export function preflight(proposal: PreflightRequest, handshake: Handshake, answ
     indivisible: features.hasFreeLicense ? findIndivisible(writes) : new Map(),
     references: referring.references,
   };
+}
+
+/** Keeps the first of the warnings about one group. */
+function onceEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const warned = new Set<string>();
+  return diagnostics.filter(({ code, message, hint = '' }) => {
+    const key = `${message} ${hint}`;
+    if (code !== 'hoop/unknown-group') return true;
+    return !warned.has(key) && warned.add(key);
+  });
 }
 
 function checkWrite(write: ProposedWrite, context: CheckContext): readonly Diagnostic[] {

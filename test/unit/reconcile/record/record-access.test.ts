@@ -10,11 +10,12 @@ import type { OutsideAccess, WatchedList } from '../../../../src/model/protectio
 import { recordText } from '../../../../src/project/record/applied-record.ts';
 import { findOutsideAccess } from '../../../../src/reconcile/record/outside-access.ts';
 import {
-  leavingAttributes,
   longestList,
   recordAccess,
   restoredObject,
   watchedLists,
+  watchScope,
+  type WatchScope,
 } from '../../../../src/reconcile/record/record-access.ts';
 import { accessState, requestRule, runbookRule } from '../../../support/access-objects.ts';
 import { desiredState } from '../../../support/desired-state.ts';
@@ -77,8 +78,8 @@ const full: { readonly [List in WatchedList]: AccessObjects[List] } = {
 
 const fullState: AccessState = accessState(Object.fromEntries(watchedLists.map((list) => [list, [full[list]]])));
 
-/** The connections whose manifests leave attributes to the gateway. */
-const left: ReadonlySet<string> = new Set(['orders-db']);
+/** A connection whose manifest leaves attributes and access groups to the gateway. */
+const left: WatchScope = { left: new Set(['orders-db']), granted: new Set(), isAccessStated: false };
 
 function recordOf(access: AccessState, before?: RecordedAccess): RecordedAccess {
   return recordAccess(access, before, left);
@@ -93,7 +94,7 @@ function changesFrom(before: RecordedAccess | undefined, access: AccessState): O
     registry,
     dialect: 'hoop',
     role: 'admin',
-    left,
+    scope: left,
   });
 }
 
@@ -253,9 +254,9 @@ describe('a link of an attribute to a connection', () => {
     const attributes = connections.includes('orders-db') ? [attribute.name] : [];
     return { ...stateOf(connection('orders-db', { ...open, attributes })), access: state(connections) };
   };
-  const found = (before: readonly string[], after: readonly string[], counted: ReadonlySet<string>): OutsideAccess | undefined => {
+  const found = (before: readonly string[], after: readonly string[], counted: WatchScope): OutsideAccess | undefined => {
     const recorded = { access: recordAccess(state(before), undefined, counted) };
-    return findOutsideAccess({ recorded, live: liveWith(after), registry, dialect: 'hoop', role: 'admin', left: counted });
+    return findOutsideAccess({ recorded, live: liveWith(after), registry, dialect: 'hoop', role: 'admin', scope: counted });
   };
 
   test('is a change with its effect where the manifest leaves attributes to the gateway', () => {
@@ -266,15 +267,17 @@ describe('a link of an attribute to a connection', () => {
     ]);
   });
 
+  const stated = { ...left, left: new Set<string>() };
+
   test('is none where a manifest states the attributes, which Ostiary writes', () => {
-    expect(found([], ['orders-db'], new Set())).toBeUndefined();
-    expect(found(['orders-db'], [], new Set())).toBeUndefined();
+    expect(found([], ['orders-db'], stated)).toBeUndefined();
+    expect(found(['orders-db'], [], stated)).toBeUndefined();
   });
 
   test('counts only where the manifests left it when they were applied last, too', () => {
     const [stating, leaving] = [desiredState([manifest('orders-db', { attributes: ['pii'] })]), desiredState([manifest('orders-db')])];
     const successor = desiredState([manifest('orders-db', {}, { replaces: 'old-db' })]);
-    expect([...leavingAttributes(registry, leaving, leaving)]).toEqual(['orders-db']);
-    for (const other of [stating, successor]) expect([...leavingAttributes(registry, leaving, other)]).toEqual([]);
+    expect([...watchScope(registry, leaving, leaving).left]).toEqual(['orders-db']);
+    for (const other of [stating, successor]) expect([...watchScope(registry, leaving, other).left]).toEqual([]);
   });
 });

@@ -1,0 +1,285 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import { config, connection } from '../e2e/project.ts';
+import { adminToken, type CommandResult, hoopProject, type HoopProject } from '../support/hoop-project.ts';
+import { gitEnv, type TestRepository, useRepositories } from '../support/repository.ts';
+import { runInFolder } from '../support/run-in-process.ts';
+
+const { make } = useRepositories();
+
+const open = { access_mode_connect: 'enabled', access_mode_exec: 'enabled', access_mode_runbooks: 'enabled' };
+
+const file = (name: string): string => `access/${name}.yaml`;
+
+/** A connection with groups, or without the field. */
+function grouped(name: string, groups?: Json, more = {}): string {
+  return connection(name, { ...open, ...more, ...(groups === undefined ? {} : { access_groups: groups }) });
+}
+
+type Grants = Readonly<Record<string, readonly string[]>>;
+
+/** A project in git on a model of the public gateway. */
+type AccessProject = {
+  readonly project: HoopProject;
+  readonly repository: TestRepository;
+  readonly run: (line: string) => Promise<CommandResult>;
+  /** The rows of the gateway by connection; undefined while access control is off. */
+  readonly rows: () => Grants | undefined;
+  /** Writes the row of a connection by hand. */
+  readonly grant: (name: string, groups: readonly string[]) => Promise<void>;
+};
+
+async function accessProject(files: Readonly<Record<string, string>>): Promise<AccessProject> {
+  const project = await hoopProject();
+  const repository = make({ 'ostiary.yaml': config(project.url), ...files });
+  const { store } = project.model;
+  const uidOf = (name: string): string => store.connections.get(name)?.id ?? '';
+  return {
+    project,
+    repository,
+    async run(line) {
+      const before = project.model.log.requests.length;
+      const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+      const ended = await runInFolder(repository.folder, line.split(' '), env);
+      return { ...ended, requests: project.model.log.requests.slice(before).map(({ method, path }) => `${method} ${path}`) };
+    },
+    rows() {
+      if (!store.plugins.has('access_control')) return undefined;
+      return Object.fromEntries(
+        store
+          .pluginRows('access_control')
+          .map(({ connectionId, config: groups }) => [store.connectionNames.get(connectionId) ?? '', groups ?? []]),
+      );
+    },
+    async grant(name, groups) {
+      const { status } = await project.send('PUT', `/plugins/access_control/conn/${uidOf(name)}`, { config: [...groups] });
+      expect(status).toBe(200);
+    },
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
+async function switchOn({ project }: AccessProject): Promise<void> {
+  expect((await project.send('POST', '/plugins', { name: 'access_control', connections: [] })).status).toBe(201);
+}
+
+function writesIn({ requests }: CommandResult): readonly string[] {
+  return requests.filter((one) => !one.startsWith('GET ')).map((one) => one.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID'));
+}
+
+const row = 'PUT /api/plugins/access_control/conn/ID';
+
+describe('while access control is on', () => {
+  test('groups are planned, applied, compared, reverted and held', { timeout: 120_000 }, async () => {
+    const access = await accessProject({ [file('payments-db')]: grouped('payments-db') });
+    const { run, rows, grant, repository } = access;
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    await switchOn(access);
+    const states: readonly (readonly [Json, readonly string[], string])[] = [
+      [['dba', 'sre'], ['dba', 'sre'], 'dba and sre can reach payments-db'],
+      [['sre', 'dba'], ['dba', 'sre'], 'No changes.'],
+      [[], [], '1 connection is visible to no group: access control is on (payments-db)'],
+      [['dba'], ['dba'], 'dba can reach payments-db'],
+      [['sre'], ['sre'], 'sre can reach payments-db'],
+    ];
+    for (const [groups, stored, headline] of states) {
+      repository.save({ [file('payments-db')]: grouped('payments-db', groups) });
+      expect(oneLine((await run('plan')).stdout)).toContain(headline);
+      const applied = await run('apply --yes');
+      expect([applied.code, rows()]).toEqual([0, { 'payments-db': stored }]);
+      expect((await run('plan')).stdout).toContain('No changes.');
+    }
+    repository.save({ [file('payments-db')]: grouped('payments-db', ['dba', 'sre']) });
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0 });
+    // Admins see every connection, so a row with them is the same.
+    await grant('payments-db', ['admin', 'sre', 'dba', 'dba']);
+    expect(await run('drift')).toMatchObject({ code: 0 });
+    await grant('payments-db', ['dba']);
+    expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringMatching(/access_groups {2}- sre {2}\(held\)/) });
+    expect(await run('drift')).toMatchObject({ stdout: expect.not.stringContaining('in no manifest') });
+    expect((await run('explain Connection/payments-db')).stdout).toMatch(/access_groups/);
+    expect((await run('list')).stdout).toContain('payments-db');
+    await grant('payments-db', ['dba', 'sre', 'staff']);
+    expect(await run('drift')).toMatchObject({ code: 2, stdout: expect.stringContaining('staff can reach payments-db') });
+    const reverted = await run('apply --yes');
+    expect([reverted.code, rows(), writesIn(reverted)]).toEqual([0, { 'payments-db': ['dba', 'sre'] }, [row]]);
+    await grant('payments-db', []);
+    expect(await run('apply --yes --revert Connection/payments-db')).toMatchObject({ code: 0 });
+    expect(rows()).toEqual({ 'payments-db': ['dba', 'sre'] });
+    await grant('payments-db', ['sre']);
+    expect(await run('drift --adopt --no-commit')).toMatchObject({ stdout: expect.stringContaining('Accepted: 1 object') });
+    expect((await run('plan')).stdout).toContain('1 drift accepted in the manifests');
+  });
+
+  test('a new connection is created closed, granted, and then opened', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('old-db')]: grouped('old-db') });
+    const { run, rows, repository, project } = access;
+    await run('apply --yes');
+    await switchOn(access);
+    repository.save({ [file('new-db')]: grouped('new-db', ['dba']) });
+    const applied = await run('apply --yes');
+    expect([applied.code, writesIn(applied)]).toEqual([0, ['POST /api/connections', row, 'PUT /api/connections/ID']]);
+    const [created] = project.model.log.writes().filter(({ path, body }) => path === '/api/connections' && body.includes('new-db'));
+    expect(JSON.parse(created?.body ?? '{}')).toMatchObject({ access_mode_connect: 'disabled', access_mode_exec: 'disabled' });
+    expect(rows()).toEqual({ 'new-db': ['dba'] });
+    expect((await run('plan')).stdout).toContain('No changes.');
+    repository.save({ [file('hidden-db')]: grouped('hidden-db', []) });
+    const hidden = await run('apply --yes');
+    expect([hidden.code, writesIn(hidden), rows()]).toEqual([0, ['POST /api/connections'], { 'new-db': ['dba'] }]);
+    repository.remove(file('new-db'));
+    repository.save({});
+    const deleted = await run('apply --yes --prune');
+    expect([deleted.code, rows()]).toEqual([0, {}]);
+  });
+
+  test('omitted groups are kept, and watched as what no manifest declares', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db', ['dba']) });
+    const { run, rows, grant, repository } = access;
+    await switchOn(access);
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    await grant('a-db', ['sre']);
+    await grant('b-db', ['dba', 'sre']);
+    const drifted = oneLine((await run('drift')).stdout);
+    expect(drifted).toContain('access control of a-db, not managed: changed groups + sre');
+    expect(drifted).not.toContain('access control of b-db');
+    repository.save({ [file('a-db')]: connection('a-db', { ...open, reviewers: ['dba'] }) });
+    expect(await run('apply --yes')).toMatchObject({ code: 0 });
+    expect(rows()).toEqual({ 'a-db': ['sre'], 'b-db': ['dba'] });
+    expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift') });
+  });
+
+  test('null is an error before anything is written', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+    const { run, repository } = access;
+    await run('apply --yes');
+    await switchOn(access);
+    repository.save({ [file('a-db')]: grouped('a-db', null, { reviewers: ['dba'] }), [file('b-db')]: grouped('b-db', null) });
+    const applied = await run('apply --yes');
+    expect([applied.code, writesIn(applied)]).toEqual([3, []]);
+    const stderr = oneLine(applied.stderr);
+    expect(stderr.split('access_groups: null is not possible while access control is on').length).toBe(3);
+    expect(stderr).toContain('list the groups that may reach the connection; []: only admins');
+  });
+
+  test('defaults and overlays state groups, and a group that no user has is one warning', { timeout: 60_000 }, async () => {
+    const access = await accessProject({
+      [file('a-db')]: grouped('a-db'),
+      [file('b-db')]: grouped('b-db'),
+      [file('c-db')]: grouped('c-db', ['sre', 'auditor']),
+      'access/_defaults.yaml': 'apiVersion: ostiary/v1\nkind: Defaults\nspec:\n  Connection: { access_groups: [dab] }\n',
+    });
+    await switchOn(access);
+    const applied = await access.run('apply --yes');
+    expect([applied.code, access.rows()]).toEqual([0, { 'a-db': ['dab'], 'b-db': ['dab'], 'c-db': ['auditor', 'sre'] }]);
+    expect(applied.stderr.split('unknown group "dab"').length).toBe(2);
+    expect((await access.run('plan')).stdout).toContain('No changes.');
+    // Auditors see every connection with and without their group.
+    access.repository.save({ [file('c-db')]: grouped('c-db', ['sre']) });
+    expect((await access.run('plan')).stdout).not.toMatch(/can reach|can no longer|weakens|strengthens/i);
+  });
+
+  test('pull writes the groups of every connection, and its plan is empty', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db', ['sre', 'dba']) });
+    await switchOn(access);
+    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
+    const folder = mkdtempSync(join(tmpdir(), 'ostiary-pulled-'));
+    const env = { PATH: process.env['PATH'], ...gitEnv, OSTIARY_TOKEN: adminToken };
+    expect((await runInFolder(folder, ['pull', 'project', '--url', access.project.url], env)).code).toBe(0);
+    const pulled = ['a-db', 'b-db'].map((name) => readFileSync(join(folder, 'project/access/connections', `${name}.yaml`), 'utf8'));
+    expect(pulled.map((text) => /access_groups: .*/.exec(text)?.[0])).toEqual(['access_groups: []', 'access_groups: [dba, sre]']);
+    expect((await runInFolder(join(folder, 'project'), ['plan'], env)).stdout).toContain('No changes.');
+  });
+});
+
+describe('switching access control on', () => {
+  const base = { [file('a-db')]: grouped('a-db'), [file('b-db')]: grouped('b-db'), [file('c-db')]: grouped('c-db') };
+  const allow = '--allow plan/access-control-on=reviewed';
+
+  test('is refused, and lists every connection that only admins see then', { timeout: 60_000 }, async () => {
+    const access = await accessProject(base);
+    const { run, rows, repository, project } = access;
+    await run('apply --yes');
+    const { agent_id: agent } = Object((await project.send('GET', '/connections/a-db')).body);
+    const body = {
+      name: 'by-hand',
+      type: 'database',
+      subtype: 'postgres',
+      agent_id: agent,
+      ...open,
+      access_schema: 'disabled',
+      secret: {},
+    };
+    expect((await project.send('POST', '/connections', body)).status).toBe(201);
+    repository.save({ [file('a-db')]: grouped('a-db', ['dba']), [file('d-db')]: grouped('d-db', ['sre']) });
+    const planned = await run('plan');
+    expect(planned.code).toBe(6);
+    const refused = oneLine(planned.stdout + planned.stderr);
+    expect(refused).toContain('plan/access-control-on');
+    expect(refused).toContain('only admins see 3 connections without access_groups: b-db, by-hand, c-db');
+    expect(refused).toContain('the API of the gateway cannot switch access control off again');
+    expect(refused).toContain('3 connections are visible to no group: access control is on');
+    expect(await run('apply --yes')).toMatchObject({ code: 6 });
+    expect(rows()).toBeUndefined();
+    const applied = await run(`apply --yes ${allow}`);
+    expect(applied.code).toBe(0);
+    expect(applied.stdout).toMatch(/1 created.*1 updated|1 updated.*1 created/);
+    expect(writesIn(applied)).toEqual(['POST /api/plugins', 'POST /api/connections', row, 'PUT /api/connections/ID']);
+    expect(rows()).toEqual({ 'a-db': ['dba'], 'd-db': ['sre'] });
+    expect((await run('plan')).stdout).toContain('No changes.');
+    expect(await run('drift')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('switched on') });
+  });
+
+  test('sends the rows of all connections in one request, before other writes', { timeout: 60_000 }, async () => {
+    const access = await accessProject(base);
+    await access.run('apply --yes');
+    access.repository.save(
+      Object.fromEntries(['a-db', 'b-db', 'c-db'].map((name) => [file(name), grouped(name, ['sre'], { reviewers: ['dba'] })])),
+    );
+    const applied = await access.run(`apply --yes ${allow}`);
+    const put = 'PUT /api/connections/ID';
+    expect([applied.code, writesIn(applied)]).toEqual([0, ['POST /api/plugins', put, put, put]]);
+    expect(access.rows()).toEqual({ 'a-db': ['sre'], 'b-db': ['sre'], 'c-db': ['sre'] });
+  });
+
+  test('null beside groups is an error, and null alone changes nothing', { timeout: 60_000 }, async () => {
+    const access = await accessProject({ [file('a-db')]: grouped('a-db', null), [file('b-db')]: grouped('b-db', null) });
+    expect(await access.run('apply --yes')).toMatchObject({ code: 0 });
+    expect((await access.run('plan')).stdout).toContain('No changes.');
+    access.repository.save({ [file('b-db')]: grouped('b-db', ['dba']) });
+    const planned = await access.run(`apply --yes ${allow}`);
+    expect([planned.code, writesIn(planned)]).toEqual([3, []]);
+    expect(oneLine(planned.stderr)).toContain('and this plan switches it on');
+  });
+});
+
+test('groups are unknown and cannot be written while their list cannot be read', { timeout: 60_000 }, async () => {
+  const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+  const { run, project, repository } = access;
+  await switchOn(access);
+  await run('apply --yes');
+  project.model.setFault(({ path }) =>
+    path === '/api/plugins/access_control' ? { kind: 'answer', when: 'before', status: 403, message: 'access denied' } : undefined,
+  );
+  expect((await run('plan')).stdout).toContain('No changes.');
+  repository.save({ [file('a-db')]: connection('a-db', { ...open, reviewers: ['dba'] }) });
+  expect(await run('apply --yes')).toMatchObject({ code: 0 });
+  repository.save({ [file('b-db')]: grouped('b-db', ['dba']) });
+  const refused = await run('apply --yes');
+  expect([refused.code, writesIn(refused)]).toEqual([3, []]);
+  expect(refused.stderr).toContain('hoop/unreadable-rows');
+});
+
+test('without access control no request is made for rows beyond the one list', { timeout: 60_000 }, async () => {
+  const access = await accessProject({ [file('a-db')]: grouped('a-db') });
+  for (const line of ['plan', 'apply --yes', 'drift']) {
+    const { requests } = await access.run(line);
+    expect(requests.filter((path) => path.includes('access_control'))).toEqual(['GET /api/plugins/access_control']);
+  }
+});
