@@ -19,12 +19,33 @@ export type ServedRules = {
 /** The types of a connection, and so of a resource. */
 export const servedConnectionTypes: readonly string[] = ['database', 'application', 'custom'];
 
+// Spaces of other widths, and characters without a glyph: control, format and tag characters, fillers and variation selectors.
+const invisible =
+  String.raw`\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb` +
+  '\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}';
+
+/**
+ * The schema of the name of a group, wherever one is stored. Names are compared exactly, so one that only looks like another is refused;
+ * a trimmed one would differ from its manifest.
+ */
+export const groupNameSchema: JsonObject = {
+  pattern: `^[^ ${invisible}]([^${invisible}]{0,98}[^ ${invisible}])?$`,
+  $comment: '1 to 100 characters, no invisible characters, no spaces at the ends',
+};
+
+const groupNames = { items: groupNameSchema };
+
 /** The requirements by kind: the server validates bodies with them, and the preflight checks manifests with them. */
 export const servedRules: Readonly<Record<string, ServedRules>> = {
   Connection: {
     byName: true,
     resourceField: 'resource_name',
-    narrowed: { type: { enum: servedConnectionTypes } },
+    narrowed: {
+      type: { enum: servedConnectionTypes },
+      reviewers: groupNames,
+      force_approve_groups: groupNames,
+      access_groups: groupNames,
+    },
   },
   DataMaskingRule: {
     narrowed: {

@@ -203,7 +203,7 @@ function withoutSurrogates(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map((entry: Json) => withoutSurrogates(entry));
   if (!isObject(schema)) return schema;
   const entries = Object.entries(schema).map(([key, value]): [string, Json] => {
-    return [key, key === 'pattern' && typeof value === 'string' ? value.replace('\\ud800-\\udfff', '') : withoutSurrogates(value)];
+    return [key, key === 'pattern' && typeof value === 'string' ? value.replaceAll('\\ud800-\\udfff', '') : withoutSurrogates(value)];
   });
   return Object.fromEntries(entries);
 }

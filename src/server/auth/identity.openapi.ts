@@ -1,3 +1,4 @@
+import { groupNameSchema } from '../../model/served-rules.ts';
 import { longestAccessSeconds } from '../reviews/review-store.ts';
 import { asText, compareText, type Json, type JsonObject } from '../../model/json.ts';
 import {
@@ -83,10 +84,10 @@ const apiKeyBodySchema: JsonObject = {
     groups: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', minLength: 1, maxLength: 100, ...printable },
+      items: { type: 'string', ...groupNameSchema },
       default: [],
       description:
-        'The groups determine the role (`admin`, otherwise `auditor`, otherwise standard), the connections that the key sees, and the reviews that it can approve.',
+        'The groups determine the role (`admin`, otherwise `auditor`, otherwise standard), the connections that the key sees, and the reviews that it can approve. Names are compared exactly.',
     },
     manager: {
       type: 'string',

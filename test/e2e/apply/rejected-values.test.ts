@@ -32,6 +32,7 @@ test.each([
   ['the same, one character', connection(long), /longer than 128 characters/],
   ['the same, reset', connection(long, { resource_name: null }), /longer than 128 characters/],
   ['a name in the form of an id', connection(id), /must not have the form of an ID/],
+  ['a group with a space at its end', connection('a-db', { reviewers: ['dba '] }), /access\/a\.yaml:\d+:\d+ error .*no spaces at the ends/],
   ['an address with a query', runbooks('https://git.example.com/ops?token=x'), /without query and fragment/],
 ])('plan finds what the gateway rejects, and apply sends nothing: %s', async (_, text, message) => {
   const folder = project({ 'ostiary.yaml': config(gateway.url()), 'access/a.yaml': text });
